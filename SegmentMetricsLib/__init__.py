@@ -1,0 +1,59 @@
+"""SegmentMetrics: how two contours differ, where, and how much.
+
+    import SegmentMetricsLib
+
+    settings = SegmentMetricsLib.Settings(tolerances=(2.0,), percentiles=(95,))
+    comparison = SegmentMetricsLib.compare(referenceImage, testImage, settings)
+    comparison["HD95"].value, comparison["HD95"].unit, comparison["HD95"].status
+
+References and tests are SimpleITK images, vtkPolyData in LPS millimeters, or Structures. In Slicer, or with
+slicer-core:
+
+    from SegmentMetricsLib import mrml
+
+    comparison = mrml.compareSegments(referenceNode, "Liver", testNode, "Liver", settings)
+    mrml.showTable(comparison)
+    mrml.showDistanceMap(comparison, side="reference", kind="signed")
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from .version import __version__
+
+__all__ = [
+    "Comparison",
+    "Grid",
+    "Mask",
+    "Measurement",
+    "Settings",
+    "Structure",
+    "Surface",
+    "__version__",
+    "compare",
+    "readStructures",
+]
+
+# Public names are imported when first used: the package itself loads at once.
+_HOMES = {
+    "Comparison": "comparison",
+    "Grid": "grids",
+    "Mask": "masks",
+    "Measurement": "measurements",
+    "Settings": "settings",
+    "Structure": "structures",
+    "Surface": "surfaces",
+    "compare": "comparison",
+    "readStructures": "files",
+}
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,236 @@
+"""The command line: segment-metrics compare, segment-metrics demo."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import InputError
+from .settings import FAMILIES, PRESETS, SURFACES, Settings
+from .version import __version__
+
+UNUSABLE_INPUT = 2
+# More findings than this are left to metrics.json.
+MOST_FINDINGS = 12
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that says in one line what is wrong."""
+
+    def error(self, message: str):
+        self.exit(UNUSABLE_INPUT, f"segment-metrics: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status: 0, or 2 for input that cannot be used."""
+    options = makeParser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except InputError as error:
+        problem = str(error)
+    except OSError as error:
+        problem = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+    print(f"segment-metrics: {problem}", file=sys.stderr)
+    return UNUSABLE_INPUT
+
+
+def makeParser() -> Parser:
+    """Return the parser of all commands; each leaves the function that runs it in `run`."""
+    parser = Parser(
+        prog="segment-metrics",
+        description="How two segmentations differ: exact boundary, overlap and signed metrics, and where.",
+    )
+    parser.add_argument("--version", action="version", version=f"SegmentMetrics {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+
+    compare = commands.add_parser("compare", help="compare a test segmentation with a reference")
+    compare.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation, mesh or folder")
+    compare.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
+    compare.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
+    compare.add_argument(
+        "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
+    )
+    addSettings(compare)
+    compare.set_defaults(run=runCompare)
+
+    demo = commands.add_parser("demo", help="compare two made-up observers' head-and-neck contours")
+    demo.add_argument(
+        "--output", metavar="DIR", type=Path, default=Path("segment-metrics-demo"), help="folder (%(default)s)"
+    )
+    addSettings(demo)
+    demo.set_defaults(run=runDemo)
+    return parser
+
+
+def addSettings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that become Settings; those not given keep the defaults of the settings or the preset."""
+    parser.add_argument(
+        "--tolerance", metavar="MM", action="append", type=float, help="tau of NSD and BIoU (2; may be repeated)"
+    )
+    parser.add_argument(
+        "--percentile", metavar="P", action="append", type=float, help="of the Hausdorff distance (95; may be repeated)"
+    )
+    parser.add_argument("--surface", choices=SURFACES, default="unsmoothed", help="boundary to measure (%(default)s)")
+    parser.add_argument("--subdivisions", metavar="N", type=int, help="how often elements are cut (1, in 2D 5)")
+    parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
+    parser.add_argument(
+        "--metrics", metavar="FAMILY,...", default=",".join(FAMILIES), help="metric families (%(default)s; or all)"
+    )
+    parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
+    parser.add_argument(
+        "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
+    )
+
+
+def settingsFrom(options: argparse.Namespace) -> Settings:
+    """Return the settings that the options ask for. Raises InputError for values out of range."""
+    given = {
+        "tolerances": options.tolerance,
+        "percentiles": options.percentile,
+        "surface": options.surface,
+        "subdivisions": options.subdivisions,
+        "oversampling": options.oversampling,
+        "families": tuple(filter(None, (family.strip() for family in options.metrics.split(",")))),
+        "threshold": options.threshold,
+    }
+    return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
+
+
+def runCompare(options: argparse.Namespace) -> int:
+    """Compare two files or folders and return the exit status."""
+    settings = settingsFrom(options)
+    requireWritable(options.output)
+    from . import files, structures
+
+    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
+    pairing = structures.pairByName(*chosen(sets, options.structure))
+    if not pairing.pairs:
+        reference, test = (", ".join(s.name for s in given[:10]) or "none" for given in sets)
+        raise InputError(
+            f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
+        )
+    compareAndWrite(pairing, settings, options.output)
+    return 0
+
+
+def runDemo(options: argparse.Namespace) -> int:
+    """Compare the two observers of the sample and return the exit status."""
+    settings = settingsFrom(options)
+    requireWritable(options.output)
+    from . import files, samples, structures
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = samples.writeHeadAndNeck(folder)
+        sets = [files.readStructures(path) for path in paths]
+        compareAndWrite(structures.pairByName(*sets), settings, options.output, paths)
+    return 0
+
+
+def chosen(sets: list[list], names: Sequence[str] | None) -> list[list]:
+    """Return the structures of two sets that have one of the names. Raises InputError for an unknown name."""
+    if not names:
+        return sets
+    known = dict.fromkeys(s.name for given in sets for s in given)
+    for name in names:
+        if name not in known:
+            raise InputError(f"There is no structure named {name!r}; there are {', '.join(known) or 'none'}.")
+    return [[s for s in given if s.name in names] for given in sets]
+
+
+def requireWritable(folder: Path) -> None:
+    """Raise InputError when results cannot be written to a folder that may not exist yet."""
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InputError(f"{existing}: this is a file, so results cannot be written into a folder of that name.")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"{existing}: results cannot be written into this folder.")
+
+
+def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Sequence[Path] = ()) -> None:
+    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none."""
+    from tqdm import tqdm
+
+    from . import comparison, tables, writing
+
+    output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{output.name}-", dir=output.parent))
+    try:
+        records = []
+        overlays = Overlays()
+        names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
+        # the bar shows on terminals only, and only when there is something to wait for
+        progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
+        for (reference, test), name in zip(progress, names, strict=True):
+            progress.set_postfix_str(reference.name)
+            result = comparison.compare(withSurface(reference, settings), withSurface(test, settings), settings)
+            if result.distances is not None:
+                writing.writeSurfaces(result, unfinished / f"distances_{name}.vtp")
+                overlays.write(result, unfinished / f"overlay_{name}.png")
+            records.append(result.record())
+        writing.writeJson(writing.document(records, pairing, settings), unfinished / "metrics.json")
+        writing.writeCsv(records, unfinished / "metrics.csv")
+        writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
+        for path in extraFiles:
+            shutil.copy(path, unfinished / path.name)
+        output.mkdir(exist_ok=True)
+        for path in sorted(unfinished.iterdir()):
+            os.replace(path, output / path.name)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+    print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
+    for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
+        if structures:
+            print(f"\nOnly in the {which}: {', '.join(s.name for s in structures)}")
+    findings = list(tables.remarks(records))
+    if findings:
+        more = len(findings) - MOST_FINDINGS
+        print("\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in metrics.json" if more > 0 else ""))
+    print(f"\nResults are in {output}{os.sep}")
+    if overlays.problem:
+        print(f"No overlay pictures: {overlays.problem}", file=sys.stderr)
+
+
+def withSurface(structure, settings: Settings):
+    """Return a structure with the surface that the settings ask for."""
+    if settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty:
+        return structure
+    from .mrml import headless, inputs
+
+    problem = headless.whyUnavailable()
+    if problem:
+        raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
+    return inputs.displayed(structure)
+
+
+class Overlays:
+    """Draws overlay pictures as long as the machine can; `problem` says why it cannot."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+
+    def write(self, result, path: Path) -> None:
+        if self.problem:
+            return
+        from .mrml import headless
+
+        self.problem = headless.whyUnavailable()
+        if self.problem:
+            return
+        from .mrml import pictures, views
+
+        try:
+            pictures.writeOverlay(result, path)
+        except views.NoOpenGLError as error:
+            self.problem = str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Distance from any point to a boundary, by VTK on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
+
+from .surfaces import Surface, toPolyData
+
+
+@contextmanager
+def allCores() -> Iterator[None]:
+    """Let VTK use all cores inside the block; applications start it with one."""
+    before = vtkSMPTools.GetBackend()
+    vtkSMPTools.SetBackend("STDThread")
+    try:
+        yield
+    finally:
+        vtkSMPTools.SetBackend(before)
+
+
+class ClosestSurface:
+    """Answers how far points are from one boundary.
+
+    surface: triangles or contours, not empty. Coordinates are taken relative to its center, so that boundaries far from
+    the origin keep their digits. Contours become a low wall across their plane: for points in that plane the distance
+    to the wall is the distance to the contours.
+    """
+
+    def __init__(self, surface: Surface):
+        self.center = surface.points.mean(axis=0)
+        self.isClosed = surface.isClosed
+        local = Surface(surface.points - self.center, surface.cells, surface.normal)
+        self._distance = vtkImplicitPolyDataDistance()
+        self._distance.SetInput(toPolyData(local if local.dimension == 3 else wall(local)))
+
+    def signedDistances(self, points: np.ndarray) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces always positive."""
+        if len(points) == 0:
+            return np.zeros(0)
+        output = vtkDoubleArray()
+        with allCores():
+            self._distance.FunctionValue(numpy_to_vtk(np.ascontiguousarray(points - self.center)), output)
+        values = vtk_to_numpy(output).copy()
+        return values if self.isClosed else np.abs(values)
+
+
+def wall(contours: Surface) -> Surface:
+    """Return the triangles of a wall along the contours, across their plane, with the same outside."""
+    half = 0.5 * contours.sizes.mean() * contours.normal
+    count = len(contours.points)
+    points = np.concatenate([contours.points - half, contours.points + half])
+    a, b = contours.cells.T
+    cells = np.concatenate([np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)])
+    return Surface(points, cells)

@@ -1,0 +1,234 @@
+"""compare(): the one road that every number takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from . import findings, inputs, measurements, overlap, signed, voxelization
+from .bands import Bands, bands
+from .distances import BoundaryPair, SurfaceDistances
+from .errors import InputError
+from .grids import Grid
+from .masks import Mask, commonGrid
+from .measurements import Measurement, Undefined
+from .records import Record
+from .settings import Settings
+from .structures import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Mapping):
+    """The result of comparing two structures: a mapping from keys like "HD95" to measurements, and how they came about.
+
+    measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
+    overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
+    or no measurement needed them.
+    """
+
+    reference: Structure
+    test: Structure
+    settings: Settings
+    measurements: Mapping[str, Measurement]
+    findings: tuple[str, ...]
+    grid: Mapping | None
+    distances: SurfaceDistances | None
+
+    @property
+    def dimension(self) -> int:
+        """3 for surfaces in space, 2 for contours in a plane."""
+        return (self.test if self.reference.isEmpty else self.reference).dimension
+
+    def __getitem__(self, key: str) -> Measurement:
+        try:
+            return self.measurements[key]
+        except KeyError:
+            raise KeyError(f"There is no measurement {key!r} here; there are {', '.join(self.measurements)}.") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measurements)
+
+    def __len__(self) -> int:
+        return len(self.measurements)
+
+    def record(self) -> Record:
+        """Return the comparison without its geometry, small enough to keep many of them."""
+        return Record(
+            reference=describe(self.reference),
+            test=describe(self.test),
+            grid=self.grid,
+            surface=" and ".join(dict.fromkeys((self.reference.surfaceKind, self.test.surfaceKind))),
+            convention=self.settings.convention,
+            method=self.distances.method if self.distances else "",
+            subdivisions=self.settings.subdivisionsFor(self.dimension),
+            measurements=self.measurements,
+            findings=self.findings,
+        )
+
+    def toDictionary(self) -> dict:
+        """Return the comparison as in metrics.json: plain values, null for those that are not finite."""
+        return self.record().toDictionary()
+
+
+class Pair:
+    """Two structures and what their measurements share, each computed when first asked for."""
+
+    def __init__(self, reference: Structure, test: Structure, settings: Settings):
+        if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
+            raise InputError("A structure in space cannot be compared with contours in one slice.")
+        self.reference, self.test, self.settings = reference, test, settings
+        self.structures = (reference, test)
+        self._bands = lru_cache(maxsize=None)(self._computeBands)
+
+    @property
+    def dimension(self) -> int:
+        return (self.test if self.reference.isEmpty else self.reference).dimension
+
+    @cached_property
+    def emptiness(self) -> str:
+        """Which structure is empty, "" if none is."""
+        if self.reference.isEmpty and self.test.isEmpty:
+            return "both structures are empty"
+        for which, structure in (("reference", self.reference), ("test", self.test)):
+            if structure.isEmpty:
+                return f"the {which} is empty"
+        return ""
+
+    @cached_property
+    def boundaries(self) -> BoundaryPair:
+        reach = max(self.settings.tolerances, default=0.0)
+        return BoundaryPair(self.reference.surface, self.test.surface, reach)
+
+    @cached_property
+    def distances(self) -> SurfaceDistances:
+        return self.boundaries.measure(self.settings.subdivisionsFor(self.dimension))
+
+    @property
+    def signedDistances(self) -> SurfaceDistances:
+        """The distances, if both boundaries have an inside."""
+        self.requireClosed(*self.structures)
+        return self.distances
+
+    def requireClosed(self, *structures: Structure) -> None:
+        """Raise Undefined when a structure's surface is open, so that it has no inside."""
+        for structure in structures:
+            if not structure.surface.isClosed:
+                which = "reference" if structure is self.reference else "test"
+                raise Undefined(f"the surface of the {which} is not closed, so it has no inside")
+
+    @cached_property
+    def masks(self) -> tuple[Mask, Mask]:
+        """The voxels of both structures on one grid."""
+        self.requireClosed(*(s for s in self.structures if s.mask is None))
+        grid, _ = self.overlapGrid
+        return tuple(s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
+
+    @cached_property
+    def overlapGrid(self) -> tuple[Grid, str]:
+        """The grid on which overlap is counted, and why it is that one."""
+        masks = [s.mask for s in self.structures]
+        if all(masks):
+            grid, resampled = commonGrid(*masks)
+            return grid, "both masks resampled to the finer spacing" if resampled else "the masks' own"
+        grids = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
+        if grids:
+            # the image with the smallest voxels, whichever side it is on
+            finest = min(grids, key=lambda grid: (grid.voxelSize, grid.size, grid.matrix.ravel().tolist()))
+            return finest, "the image's, with the mesh filled on it"
+        grid = voxelization.gridForMeshes(*(s.surface for s in self.structures), self.settings.meshSpacing)
+        return grid, "made for the meshes"
+
+    @cached_property
+    def counts(self) -> overlap.Counts:
+        return overlap.count(*self.masks)
+
+    def bands(self, tolerance: float) -> Bands:
+        """Return the overlap of the two boundary bands for a tolerance in mm."""
+        return self._bands(tolerance)
+
+    def _computeBands(self, tolerance: float) -> Bands:
+        self.requireClosed(*self.structures)
+        masks = self.masks
+        if any(s.mask is not None and s.givenSurface is not None for s in self.structures):
+            # where to look follows from the surfaces that are measured, not from the voxels that they were made of
+            masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in self.structures)
+        return bands(self.boundaries, masks, tolerance, self.settings.oversampling)
+
+    def fractionOutside(self, tolerance: float, over: bool) -> float:
+        """Return the over- or under-contoured share of both boundaries; without a counterpart it is all or nothing."""
+        if self.reference.isEmpty and self.test.isEmpty:
+            raise Undefined(self.emptiness)
+        if self.emptiness:
+            return float(over == self.reference.isEmpty)
+        function = signed.overFraction if over else signed.underFraction
+        return function(self.signedDistances, tolerance)
+
+    def volume(self, number: int) -> float:
+        """Return the volume in mm3 (area in mm2) that the surface of the reference (0) or the test (1) encloses."""
+        structure = self.structures[number]
+        self.requireClosed(structure)
+        return structure.surface.volume
+
+    def voxelVolume(self, number: int) -> float:
+        """Return the voxel count times voxel size in mm3 (mm2) of the reference (0) or the test (1)."""
+        structure = self.structures[number]
+        if structure.mask is not None:
+            return structure.mask.size
+        return 0.0 if structure.isEmpty else self.masks[number].size
+
+
+def compare(reference, test, settings: Settings | None = None, label: int | None = None) -> Comparison:
+    """Compare a test structure with a reference structure and return all measurements that the settings ask for.
+
+    reference, test: SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), vtkPolyData in LPS mm
+    (closed surfaces, or closed contours in a plane) or Structures; the two may differ in kind, grid and orientation.
+    label: the label to compare when an image holds several. Empty structures are no error: their measurements are zero,
+    infinite or undefined, with a reason. Raises ValueError for input that is not a structure.
+    """
+    settings = settings or Settings()
+    pair = Pair(
+        _structure(reference, "reference", label, settings), _structure(test, "test", label, settings), settings
+    )
+    return compared(pair)
+
+
+def compared(pair: Pair) -> Comparison:
+    """Return all measurements and findings of a pair."""
+    if pair.settings.surface == "displayed" and any(s.surfaceKind == "unsmoothed" and s.mask for s in pair.structures):
+        raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
+    values = measurements.evaluate(pair)
+    grid = None
+    if "masks" in pair.__dict__:
+        grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
+    return Comparison(
+        pair.reference,
+        pair.test,
+        pair.settings,
+        values,
+        tuple(findings.find(pair)),
+        grid,
+        pair.__dict__.get("distances"),
+    )
+
+
+def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:
+    if isinstance(given, Structure):
+        return given
+    if isinstance(given, SimpleITK.Image):
+        return inputs.structureFromImage(given, which, label, settings.threshold)
+    if isinstance(given, vtkPolyData):
+        return inputs.structureFromPolyData(given, which)
+    raise InputError(
+        f"The {which} must be a SimpleITK image, a vtkPolyData or a Structure, not {type(given).__name__}."
+    )
+
+
+def describe(structure: Structure) -> dict:
+    """Return who a structure is, for files."""
+    volume = 0.0 if structure.isEmpty else structure.surface.volume
+    key = "volumeMm3" if structure.dimension == 3 else "areaMm2"
+    return {"name": structure.name, "file": structure.file, key: measurements.finite(volume)}

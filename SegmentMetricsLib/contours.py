@@ -1,0 +1,135 @@
+"""Contours in a plane: closed, directed line segments from masks of one slice or from given polylines."""
+
+from __future__ import annotations
+
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
+
+from .errors import InputError
+from .masks import Mask
+from .surfaces import Surface
+
+# Points of one contour may leave its plane by this share of the contour's extent (files keep single precision).
+PLANARITY_TOLERANCE = 1e-4
+
+
+def fromMask(mask: Mask, image: vtkImageData) -> Surface:
+    """Return the unsmoothed contours of a planar mask: discrete flying edges between pixel centers, in LPS mm.
+
+    image: the mask as a VTK image, padded by one pixel.
+    """
+    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges2D
+
+    axis = mask.grid.flatAxis
+    kept = [a for a in range(3) if a != axis]
+    # the filter wants its image in the plane of the first two axes
+    image.SetDimensions([image.GetDimensions()[a] for a in kept] + [1])
+    image.SetOrigin(-1.0, -1.0, 0.0)
+    flyingEdges = vtkDiscreteFlyingEdges2D()
+    flyingEdges.SetInputData(image)
+    flyingEdges.SetValue(0, 1)
+    flyingEdges.ComputeScalarsOff()
+    flyingEdges.Update()
+    output = flyingEdges.GetOutput()
+    index = np.zeros((output.GetNumberOfPoints(), 3))
+    index[:, kept] = vtk_to_numpy(output.GetPoints().GetData())[:, :2]
+    points = mask.grid.toWorld(index + mask.offset)
+    u, v = mask.grid.axes[:, kept].T
+    normal = np.cross(u, v)
+    surface = Surface(points, segments(output), normal / np.linalg.norm(normal), mask=mask)
+    return oriented(surface)
+
+
+def fromPolyData(polyData: vtkPolyData) -> Surface:
+    """Return the contours given as closed planar polylines in LPS mm.
+
+    Raises ValueError when the lines are open or do not lie in one plane.
+    """
+    from vtkmodules.vtkFiltersCore import vtkCleanPolyData
+
+    bare = vtkPolyData()
+    bare.SetPoints(polyData.GetPoints())
+    bare.SetLines(polyData.GetLines())
+    clean = vtkCleanPolyData()
+    clean.SetInputData(bare)
+    clean.SetTolerance(0.0)
+    clean.ConvertLinesToPointsOff()
+    clean.SetOutputPointsPrecision(1)
+    clean.Update()
+    output = clean.GetOutput()
+    points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
+    cells = segments(output)
+    cells = cells[cells[:, 0] != cells[:, 1]]
+    if not len(cells) or (np.bincount(cells.ravel(), minlength=len(points)) % 2).any():
+        raise InputError("The contour lines are not closed.")
+    return oriented(Surface(points, cells, planeNormal(points)))
+
+
+def segments(polyData: vtkPolyData) -> np.ndarray:
+    """Return the (m, 2) point indices of all line segments of a polydata of polylines."""
+    lines = polyData.GetLines()
+    if lines.GetNumberOfCells() == 0:
+        return np.zeros((0, 2), np.int64)
+    connectivity = vtk_to_numpy(lines.GetConnectivityArray()).astype(np.int64)
+    offsets = vtk_to_numpy(lines.GetOffsetsArray()).astype(np.int64)
+    pairs = np.stack([connectivity[:-1], connectivity[1:]], axis=1)
+    # a pair that spans two polylines is no segment
+    return np.delete(pairs, offsets[1:-1] - 1, axis=0)
+
+
+def planeNormal(points: np.ndarray) -> np.ndarray:
+    """Return the unit normal (3,) of the plane of points (n, 3), its largest component positive.
+
+    Raises ValueError when the points do not lie in one plane, or all lie on a line.
+    """
+    centered = points - points.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered)
+    extent = np.sqrt(values.max())
+    if np.abs(centered @ vectors[:, 0]).max() > PLANARITY_TOLERANCE * extent:
+        raise InputError("The contour lines do not lie in one plane.")
+    if np.abs(centered @ vectors[:, 1]).max() <= PLANARITY_TOLERANCE * extent:
+        raise InputError("The contour lines all lie on one straight line and enclose nothing.")
+    normal = vectors[:, 0]
+    return normal * np.sign(normal[np.abs(normal).argmax()])
+
+
+def planeAxes(normal: np.ndarray) -> np.ndarray:
+    """Return a (3, 2) array of two unit vectors that span the plane, right-handed with its normal."""
+    helper = np.eye(3)[np.abs(normal).argmin()]
+    u = np.cross(helper, normal)
+    u /= np.linalg.norm(u)
+    return np.stack([u, np.cross(normal, u)], axis=1)
+
+
+def oriented(surface: Surface) -> Surface:
+    """Return the contours with every segment directed so that the inside is on its left, holes included.
+
+    Inside is what an odd number of contours encloses.
+    """
+    if surface.isEmpty:
+        return surface
+    normal = planeNormal(surface.points) if surface.normal is None else surface.normal
+    flat = surface.points @ planeAxes(normal)
+    start, end = flat[surface.cells[:, 0]], flat[surface.cells[:, 1]]
+    step = end - start
+    left = np.stack([-step[:, 1], step[:, 0]], axis=1)
+    # just beside the middle of every segment, far nearer than any other contour can be
+    probe = (start + end) / 2 + 1e-6 * left
+    inward = insideContours(probe, start, end)
+    cells = np.where(inward[:, None], surface.cells, surface.cells[:, ::-1])
+    return Surface(surface.points, cells, normal, mask=surface.mask)
+
+
+def insideContours(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return whether points (n, 2) lie inside the contours of segments start, end (m, 2), by the even-odd rule."""
+    inside = np.zeros(len(points), bool)
+    low, high = np.minimum(start[:, 1], end[:, 1]), np.maximum(start[:, 1], end[:, 1])
+    rise = np.where(high > low, end[:, 1] - start[:, 1], 1.0)
+    slope = (end[:, 0] - start[:, 0]) / rise
+    chunk = max(1, 4_000_000 // max(1, len(start)))
+    for first in range(0, len(points), chunk):
+        x, y = points[first : first + chunk, :1], points[first : first + chunk, 1:]
+        crosses = (low <= y) & (y < high) & (x < start[:, 0] + (y - start[:, 1]) * slope)
+        inside[first : first + chunk] = crosses.sum(axis=1) % 2 == 1
+    return inside

@@ -1,0 +1,131 @@
+"""Findings: what a reader of the numbers should know about the pair, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import boundary, overlap
+from .grids import Grid
+from .masks import Mask
+from .settings import shortest
+
+if TYPE_CHECKING:
+    from .comparison import Pair
+
+# Share of the boundary exactly at the tolerance from which NSD is worth a word.
+TIES_WORTH_A_WORD = 0.005
+# A mirrored test must match this much better to be reported.
+MIRROR_GAIN = 0.2
+
+
+def find(pair: Pair) -> Iterator[str]:
+    """Yield all findings of a pair, the most serious first."""
+    yield from _emptiness(pair)
+    yield from _frames(pair)
+    if not pair.emptiness:
+        yield from _placement(pair)
+    yield from _edges(pair)
+    yield from _surfaces(pair)
+    yield from _grids(pair)
+    yield from _ties(pair)
+
+
+def _emptiness(pair: Pair) -> Iterator[str]:
+    if pair.reference.isEmpty and pair.test.isEmpty:
+        yield "Absent in both: neither observer drew this structure."
+    elif pair.emptiness:
+        yield f"Only one contour exists: {pair.emptiness}."
+
+
+def _frames(pair: Pair) -> Iterator[str]:
+    frames = [s.frameOfReference for s in pair.structures]
+    if all(frames) and frames[0] != frames[1]:
+        yield (
+            f"The files have different frames of reference ({frames[0]} and {frames[1]}): "
+            "distances are meaningful only if the images are registered."
+        )
+    grids = [s.samplingGrid for s in pair.structures]
+    if all(grids) and not _boxesMeet(*grids):
+        yield "The two images lie apart in space: they have different frames of reference, or one has a wrong header."
+
+
+def _boxesMeet(first: Grid, second: Grid) -> bool:
+    a, b = first.corners(), second.corners()
+    return bool(((a.min(axis=0) <= b.max(axis=0)) & (b.min(axis=0) <= a.max(axis=0))).all())
+
+
+def _placement(pair: Pair) -> Iterator[str]:
+    if "masks" not in pair.__dict__:
+        return
+    if pair.counts.truePositive == 0:
+        yield "The two contours do not overlap at all: check that they are the same structure of the same patient."
+    dice = overlap.dice(pair.counts)
+    if dice < 1 - MIRROR_GAIN and pair.dimension == 3:
+        reference, test = pair.masks
+        mirrored = overlap.dice(overlap.count(reference, mirroredLeftRight(test, reference.grid)))
+        if mirrored > dice + MIRROR_GAIN:
+            yield (
+                f"The test matches better when mirrored left-right (Dice {mirrored:.2f} instead of {dice:.2f}): "
+                "check the sides, or the orientation in the file's header."
+            )
+
+
+def mirroredLeftRight(mask: Mask, grid: Grid) -> Mask:
+    """Return a mask reflected at the sagittal plane through the middle of a grid."""
+    center = grid.corners().mean(axis=0)[0]
+    reflection = np.diag([-1.0, 1, 1, 1])
+    reflection[0, 3] = 2 * center
+    mirrored = Mask(mask.voxels, mask.offset, Grid(mask.grid.size, reflection @ mask.grid.matrix))
+    return mirrored.on(grid)
+
+
+def _edges(pair: Pair) -> Iterator[str]:
+    touching = [
+        which
+        for which, structure in (("reference", pair.reference), ("test", pair.test))
+        if structure.mask is not None and structure.mask.touchesEdge
+    ]
+    if touching:
+        names = "Both contours touch" if len(touching) == 2 else f"The {touching[0]} touches"
+        yield f"{names} the image edge: a part of the structure may be cut off."
+
+
+def _surfaces(pair: Pair) -> Iterator[str]:
+    for which, structure in (("reference", pair.reference), ("test", pair.test)):
+        surface = structure.givenSurface
+        if surface is None:
+            continue
+        if surface.openEdges:
+            yield (
+                f"The surface of the {which} is not closed ({surface.openEdges} open edges): distances are measured, "
+                "but it has no inside, so volumes, overlap and signs are undefined."
+            )
+        if surface.nonManifoldEdges:
+            yield f"The surface of the {which} has {surface.nonManifoldEdges} edges with more than two triangles."
+        for repair in surface.repairs:
+            yield f"The surface of the {which} was cleaned: {repair}."
+
+
+def _grids(pair: Pair) -> Iterator[str]:
+    if "masks" in pair.__dict__ and all(s.mask for s in pair.structures) and "resampled" in pair.overlapGrid[1]:
+        spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
+        yield (
+            f"The masks lie on different grids: overlap was counted on a common grid of {spacing} mm "
+            "that contains both; distances were measured on the original surfaces."
+        )
+
+
+def _ties(pair: Pair) -> Iterator[str]:
+    if "distances" not in pair.__dict__:
+        return
+    for tolerance in pair.settings.tolerances:
+        ties = boundary.shareOfTies(pair.distances, tolerance)
+        if ties > TIES_WORTH_A_WORD:
+            within = boundary.normalizedSurfaceDistance(pair.distances, tolerance).value
+            yield (
+                f"{100 * ties:.1f} % of the boundary lies exactly {shortest(tolerance)} mm away and counts as within; "
+                f"without it NSD would be {within - ties:.3f} instead of {within:.3f}."
+            )

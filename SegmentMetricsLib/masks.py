@@ -1,0 +1,153 @@
+"""Masks: which voxels of a grid belong to a structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .grids import Grid, gridAround
+
+# Labels above this are renumbered before their bounding boxes are looked for: the search keeps a list of that length.
+LARGEST_DENSE_LABEL = 65535
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """The voxels of one structure, cropped to its bounding box.
+
+    voxels: uint8 array of 0 and 1, indexed [k, j, i], shape (0, 0, 0) when the structure is empty.
+    offset: (i, j, k) of voxels[0, 0, 0] on the grid. grid: the whole stored image.
+    """
+
+    voxels: np.ndarray
+    offset: tuple[int, int, int]
+    grid: Grid
+
+    @staticmethod
+    def fromArray(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
+        """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
+        foreground = np.asarray(array) != 0
+        bounds = []
+        for axis in range(3):
+            others = tuple(a for a in range(3) if a != axis)
+            filled = np.flatnonzero(foreground.any(axis=others))
+            if not len(filled):
+                return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+            bounds.append(slice(int(filled[0]), int(filled[-1]) + 1))
+        voxels = np.ascontiguousarray(foreground[tuple(bounds)]).view(np.uint8)
+        offset = tuple(int(s) + b.start for s, b in zip(start, reversed(bounds), strict=True))
+        return Mask(voxels, offset, grid)
+
+    @property
+    def isEmpty(self) -> bool:
+        return self.voxels.size == 0
+
+    @property
+    def count(self) -> int:
+        """Number of voxels of the structure."""
+        return int(np.count_nonzero(self.voxels))
+
+    @property
+    def size(self) -> float:
+        """Voxel count times voxel size: mm3, or mm2 on a planar grid."""
+        return self.count * self.grid.voxelSize
+
+    @property
+    def low(self) -> np.ndarray:
+        """(3,) smallest voxel index i, j, k of the structure."""
+        return np.array(self.offset)
+
+    @property
+    def high(self) -> np.ndarray:
+        """(3,) largest voxel index i, j, k of the structure."""
+        return np.array(self.offset) + np.array(self.voxels.shape[::-1]) - 1
+
+    @property
+    def touchesEdge(self) -> bool:
+        """Whether the structure reaches the first or last slice of its image along an axis with more than one slice."""
+        if self.isEmpty:
+            return False
+        size = np.array(self.grid.size)
+        return bool((((self.low == 0) | (self.high == size - 1)) & (size > 1)).any())
+
+    def block(self, low, high) -> np.ndarray:
+        """Return a uint8 copy [k, j, i] of the box from voxel index low to high (both included), 0 outside the mask."""
+        low, high = np.asarray(low), np.asarray(high)
+        result = np.zeros((high - low + 1)[::-1], np.uint8)
+        if not self.isEmpty:
+            first, last = np.maximum(low, self.low), np.minimum(high, self.high)
+            if (first <= last).all():
+                target = tuple(slice(a, b + 1) for a, b in zip((first - low)[::-1], (last - low)[::-1], strict=True))
+                source = tuple(
+                    slice(a, b + 1) for a, b in zip((first - self.low)[::-1], (last - self.low)[::-1], strict=True)
+                )
+                result[target] = self.voxels[source]
+        return result
+
+    def corners(self) -> np.ndarray:
+        """(8, 3) LPS corners of the bounding box, mm; (0, 3) when empty."""
+        if self.isEmpty:
+            return np.zeros((0, 3))
+        return self.grid.resized(self.low, self.high).corners()
+
+    def on(self, grid: Grid) -> Mask:
+        """Return the same structure on another grid: shifted when the voxels coincide, else nearest-neighbor resampled.
+
+        The result covers the whole structure even where it leaves the grid.
+        """
+        shift = self.grid.offsetOn(grid)
+        if shift is not None:
+            return Mask(self.voxels, tuple(np.array(self.offset) + shift) if not self.isEmpty else (0, 0, 0), grid)
+        if self.isEmpty:
+            return Mask(self.voxels, (0, 0, 0), grid)
+        from scipy.ndimage import affine_transform
+
+        index = grid.toIndex(self.corners())
+        low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
+        # output index [k, j, i] -> world -> index [k, j, i] into self.voxels
+        forward = np.linalg.inv(self.grid.axes) @ grid.axes
+        shift = self.grid.toIndex(grid.toWorld(low[None]))[0] - self.low
+        voxels = affine_transform(
+            self.voxels, forward[::-1, ::-1], shift[::-1], tuple((high - low + 1)[::-1]), order=0, mode="grid-constant"
+        )
+        return Mask.fromArray(voxels, grid, low)
+
+
+def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
+    """Return the mask of every label but 0 of an integer array indexed [k, j, i]."""
+    from scipy.ndimage import find_objects
+
+    values = None
+    if labels.size and (labels.max() > LARGEST_DENSE_LABEL or labels.min() < 0):
+        values, dense = np.unique(labels, return_inverse=True)
+        # 0 stays background whatever negative labels come before it
+        order = np.argsort(values != 0, kind="stable")
+        rank = np.empty(len(values), np.int64)
+        rank[order] = np.arange(len(values)) if 0 in values else np.arange(1, len(values) + 1)
+        values = values[order] if 0 in values else np.concatenate([[0], values[order]])
+        labels = rank[dense].reshape(labels.shape)
+    masks = {}
+    for number, box in enumerate(find_objects(labels.astype(np.int32, copy=False)), start=1):
+        if box is not None:
+            start = [s.start for s in reversed(box)]
+            label = number if values is None else int(values[number])
+            masks[label] = Mask.fromArray(labels[box] == number, grid, start)
+    return masks
+
+
+def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
+    """Return a grid that contains both structures, and whether a mask has to be resampled to get there.
+
+    Masks on one lattice keep it. Otherwise the axes of the finer image are kept, with the finer spacing of the two
+    along each axis; the choice does not depend on the order of the two.
+    """
+    if second.grid.offsetOn(first.grid) is not None:
+        return first.grid, False
+    finer, other = sorted((first.grid, second.grid), key=lambda g: (g.voxelSize, g.size, g.matrix.ravel().tolist()))
+    # how far apart the other image's voxels are along the finer image's axes: what counts when axes are permuted
+    along = np.abs(finer.direction.T @ other.direction)
+    aligned = along.max(axis=1) > 0.999
+    spacing = np.where(aligned, np.minimum(finer.spacing, other.spacing[along.argmax(axis=1)]), finer.spacing)
+    corners = np.concatenate([first.corners(), second.corners(), finer.origin[None]])
+    return gridAround(corners, finer.direction * spacing, finer.origin), True

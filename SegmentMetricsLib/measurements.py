@@ -1,0 +1,278 @@
+"""The registry: every measurement that exists, what it is called, and the function that computes it.
+
+Tables, tooltips, CSV headers, the README's table of metrics and the documentation are made from it. A new metric is a
+function in its family's file and one entry here.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import boundary, overlap, signed
+from .boundary import Directed
+from .settings import Settings, shortest
+
+if TYPE_CHECKING:
+    from .comparison import Pair
+
+REVOLUTIONS = "Podobnik & Vrtovec, arXiv:2410.02630"
+TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
+NIKOLOV = "Nikolov et al., arXiv:1809.04430"
+CHENG = "Cheng et al., arXiv:2103.16562"
+OURS = "SegmentMetrics"
+
+
+class Undefined(ValueError):
+    """A measurement has no value for this pair; the message is the reason."""
+
+
+class Empty(enum.Enum):
+    """What a measurement is when exactly one structure is empty. When both are, it is undefined."""
+
+    INFINITE = "infinite"
+    ZERO = "0"
+    SIGNED = "infinite, negative when the test is empty"
+    COMPUTED = "as computed"
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One kind of measurement.
+
+    key, title, description: may hold {percentile} or {tolerance}, filled in for every value of the settings.
+    unit: "mm", "mm3" (mm2 for contours) or "" for fractions. low, high: range. better: "lower", "higher" or "".
+    compute: takes the pair and, if there is one, the parameter.
+    """
+
+    key: str
+    title: str
+    unit: str
+    low: float
+    high: float
+    better: str
+    family: str
+    source: str
+    empty: Empty
+    description: str
+    compute: Callable[..., float | Directed]
+    symmetric: bool = True
+
+    def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
+        """Yield the parameters to compute the measurement for: none, every percentile or every tolerance."""
+        if "{percentile}" in self.key:
+            yield from ({"percentile": p} for p in settings.percentiles)
+        elif "{tolerance}" in self.key:
+            yield from ({"tolerance": t} for t in settings.tolerances)
+        else:
+            yield {}
+
+    def unitFor(self, dimension: int) -> str:
+        return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number of a comparison.
+
+    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined", with the reason if not ok.
+    referenceToTest, testToReference: the value of either direction alone, None where there is none.
+    """
+
+    key: str
+    title: str
+    value: float
+    unit: str
+    status: str
+    reason: str
+    family: str
+    description: str
+    source: str
+    better: str
+    referenceToTest: float | None = None
+    testToReference: float | None = None
+
+    def toDictionary(self) -> dict:
+        """Return the measurement for JSON: null for values that are not finite, directed values where they exist."""
+        result = {"value": finite(self.value), "unit": self.unit, "status": self.status}
+        if self.reason:
+            result["reason"] = self.reason
+        if self.referenceToTest is not None:
+            result["referenceToTest"] = finite(self.referenceToTest)
+            result["testToReference"] = finite(self.testToReference)
+        return result
+
+    def text(self) -> str:
+        """Return value and unit as people read them."""
+        if self.status == "undefined":
+            return "undefined"
+        if self.status == "infinite":
+            return "-inf" if self.value < 0 else "inf"
+        if self.unit in ("mm3", "mm2"):
+            scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
+            return f"{self.value / scale:.2f} {unit}"
+        return f"{self.value:.2f} mm" if self.unit == "mm" else f"{self.value:.3f}"
+
+
+def finite(value: float | None) -> float | None:
+    """Return a value as JSON can hold it."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+REGISTRY = (
+    Definition(
+        "HD", "Hausdorff distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
+        "Largest distance from any place of one contour to the other contour. One outlier decides it.",
+        lambda pair: boundary.hausdorff(pair.distances),
+    ),
+    Definition(
+        "HD{percentile}", "Hausdorff distance, {percentile}th percentile", "mm", 0, math.inf, "lower", "boundary",
+        REVOLUTIONS, Empty.INFINITE,
+        "Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.",
+        lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
+    ),
+    Definition(
+        "MASD", "Mean average surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
+        "Mean distance to the other contour, averaged over the two directions.",
+        lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
+    ),
+    Definition(
+        "ASSD", "Average symmetric surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS,
+        Empty.INFINITE,
+        "Mean distance to the other contour over the area of both contours together.",
+        lambda pair: boundary.averageSymmetricSurfaceDistance(pair.distances),
+    ),
+    Definition(
+        "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", "", 0, 1, "higher",
+        "boundary", NIKOLOV, Empty.ZERO,
+        "Share of both contours' area that lies within {tolerance} mm of the other contour.",
+        lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
+    ),
+    Definition(
+        "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", "", 0, 1, "higher", "boundary",
+        CHENG, Empty.ZERO,
+        "Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
+        lambda pair, tolerance: pair.bands(tolerance).overlap,
+    ),
+    Definition(
+        "SignedMean", "Signed mean distance", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
+        "Mean distance with a sign: positive where the test lies outside the reference, negative where inside.",
+        lambda pair: signed.mean(pair.signedDistances), symmetric=False,
+    ),
+    Definition(
+        "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
+        Empty.COMPUTED,
+        "Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
+        lambda pair, tolerance: pair.fractionOutside(tolerance, over=True), symmetric=False,
+    ),
+    Definition(
+        "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
+        Empty.COMPUTED,
+        "Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
+        lambda pair, tolerance: pair.fractionOutside(tolerance, over=False), symmetric=False,
+    ),
+    Definition(
+        "DSC", "Dice similarity coefficient", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Twice the shared volume over the sum of both volumes, counted in voxels.",
+        lambda pair: overlap.dice(pair.counts),
+    ),
+    Definition(
+        "IoU", "Intersection over union (Jaccard)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Shared volume over the volume that either one covers, counted in voxels.",
+        lambda pair: overlap.intersectionOverUnion(pair.counts),
+    ),
+    Definition(
+        "TPR", "Sensitivity (recall)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Share of the reference that the test covers, counted in voxels.",
+        lambda pair: overlap.sensitivity(pair.counts), symmetric=False,
+    ),
+    Definition(
+        "PPV", "Precision (positive predictive value)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Share of the test that lies in the reference, counted in voxels.",
+        lambda pair: overlap.precision(pair.counts), symmetric=False,
+    ),
+    Definition(
+        "VolumeReference", "Volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Volume that the reference's closed surface encloses.",
+        lambda pair: pair.volume(0), symmetric=False,
+    ),
+    Definition(
+        "VolumeTest", "Volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Volume that the test's closed surface encloses.",
+        lambda pair: pair.volume(1), symmetric=False,
+    ),
+    Definition(
+        "VolumeDifference", "Volume difference", "mm3", -math.inf, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Volume of the test minus volume of the reference, of the closed surfaces.",
+        lambda pair: pair.volume(1) - pair.volume(0), symmetric=False,
+    ),
+    Definition(
+        "VoxelVolumeReference", "Voxel volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS,
+        Empty.COMPUTED,
+        "Number of the reference's voxels times the voxel size.",
+        lambda pair: pair.voxelVolume(0), symmetric=False,
+    ),
+    Definition(
+        "VoxelVolumeTest", "Voxel volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Number of the test's voxels times the voxel size.",
+        lambda pair: pair.voxelVolume(1), symmetric=False,
+    ),
+)  # fmt: skip
+
+
+def evaluate(pair: Pair) -> dict[str, Measurement]:
+    """Return all measurements of a pair that its settings ask for, by key."""
+    measurements = {}
+    for definition in REGISTRY:
+        if definition.family in pair.settings.families:
+            for parameter in definition.parameters(pair.settings):
+                measurement = _measure(definition, pair, parameter)
+                measurements[measurement.key] = measurement
+    return measurements
+
+
+def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) -> Measurement:
+    words = {name: shortest(value) for name, value in parameter.items()}
+    directed = (None, None)
+    reason = ""
+    try:
+        value = _emptyValue(definition, pair)
+        if value is None:
+            value = definition.compute(pair, **parameter)
+            if isinstance(value, Directed):
+                value, *directed = value
+            if math.isnan(value):
+                raise Undefined("the definition divides by zero for this pair")
+        else:
+            reason = pair.emptiness
+    except Undefined as undefined:
+        value, directed, reason = math.nan, (None, None), str(undefined)
+    status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+    return Measurement(
+        key=definition.key.format(**words),
+        title=definition.title.format(**words),
+        value=float(value),
+        unit=definition.unitFor(pair.dimension),
+        status=status,
+        reason=reason,
+        family=definition.family,
+        description=definition.description.format(**words),
+        source=definition.source,
+        better=definition.better,
+        referenceToTest=directed[0],
+        testToReference=directed[1],
+    )
+
+
+def _emptyValue(definition: Definition, pair: Pair) -> float | None:
+    """Return what a measurement of structures one or both of which are empty is by definition, else None."""
+    if not pair.emptiness or definition.empty == Empty.COMPUTED:
+        return None
+    if pair.reference.isEmpty and pair.test.isEmpty:
+        raise Undefined(pair.emptiness)
+    if definition.empty == Empty.ZERO:
+        return 0.0
+    return -math.inf if definition.empty == Empty.SIGNED and pair.test.isEmpty else math.inf

@@ -1,0 +1,26 @@
+"""SegmentMetrics on Slicer's nodes: segments in; tables and colored surfaces out.
+
+Works in the Slicer application and, with the slicer-core package, without it.
+
+    from SegmentMetricsLib import mrml
+
+    comparison = mrml.compareSegments(referenceNode, "Liver", testNode, "Liver")
+    mrml.showTable(comparison)
+    mrml.showDistanceMap(comparison, side="reference", kind="signed")
+"""
+
+from __future__ import annotations
+
+from .comparing import Comparisons, compareSegmentations, compareSegments
+from .headless import ensureScene
+from .outputs import showComparisonsTable, showDistanceMap, showTable
+
+__all__ = [
+    "Comparisons",
+    "compareSegmentations",
+    "compareSegments",
+    "ensureScene",
+    "showComparisonsTable",
+    "showDistanceMap",
+    "showTable",
+]

@@ -1,0 +1,112 @@
+"""Colors and legends of distance maps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+# Colors at equally spaced values from the lower to the upper end of the range, readable with color vision deficiencies.
+# Agreement is a light sand, never white: white would vanish on bright slices and on a white page.
+SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e98a50", "#cc4a31", "#8c1427")
+ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
+TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
+TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
+
+KINDS = ("signed", "absolute", "tolerance")
+COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
+
+
+def rgb(color: str) -> tuple[float, float, float]:
+    """Return a color given as #rrggbb as three numbers 0..1."""
+    return tuple(int(color[n : n + 2], 16) / 255 for n in (1, 3, 5))
+
+
+def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:
+    """Return the colors of a kind of map, low to high; signed: whether inside and outside can be told apart."""
+    if kind == "tolerance":
+        return TOLERANCE if signed else TOLERANCE_ABSOLUTE
+    return SIGNED if kind == "signed" and signed else ABSOLUTE
+
+
+def scalarRange(kind: str, limit: float, tolerance: float, signed: bool = True) -> tuple[float, float]:
+    """Return the values in mm of the lowest and highest color.
+
+    limit: largest distance of a continuous map. A tolerance map takes no limit: its bands are equally wide so that the
+    legend's labels fall on their edges, and everything beyond has the color of the outer bands.
+    """
+    if kind == "tolerance":
+        return (-3 * tolerance, 3 * tolerance) if signed else (0.0, 2 * tolerance)
+    return (-limit, limit) if kind == "signed" and signed else (0.0, limit)
+
+
+def fillColorNode(colorNode, kind: str, low: float, high: float, signed: bool = True) -> None:
+    """Give a vtkMRMLProceduralColorNode the colors of a kind of map between two values in mm."""
+    from vtkmodules.vtkRenderingCore import vtkColorTransferFunction
+
+    colors = [rgb(color) for color in mapColors(kind, signed)]
+    function = vtkColorTransferFunction()
+    if kind == "tolerance":
+        edges = np.linspace(low, high, len(colors) + 1)
+        step = 1e-6 * (high - low)
+        for n, color in enumerate(colors):
+            function.AddRGBPoint(edges[n] + (step if n else 0), *color)
+            function.AddRGBPoint(edges[n + 1], *color)
+    else:
+        for value, color in zip(np.linspace(low, high, len(colors)), colors, strict=True):
+            function.AddRGBPoint(value, *color)
+    colorNode.SetAndObserveColorTransferFunction(function)
+    colorNode.SetAttribute(COLORS_ATTRIBUTE, kind)
+
+
+def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool = True):
+    """Show the legend of a distance map in the 3D views and return its vtkMRMLColorLegendDisplayNode.
+
+    The map on the test's surface has its legend at the left so that two maps in one view do not cover each other's.
+    """
+    import slicer
+
+    legend = slicer.vtkSlicerColorLogic.AddDefaultColorLegendDisplayNode(modelNode)
+    wasModifying = legend.StartModify()
+    legend.SetTitleText(legendTitle(kind, tolerance, signed))
+    if kind == "tolerance":
+        bands = len(mapColors(kind, signed))
+        legend.SetMaxNumberOfColors(bands)
+        legend.SetNumberOfLabels(bands + 1)
+    else:
+        legend.SetMaxNumberOfColors(256)
+        legend.SetNumberOfLabels(5)
+    legend.SetLabelFormat("%g")
+    legend.SetOrientation(legend.Vertical)
+    legend.SetPosition(0.97 if side == "reference" else 0.03, 0.5)
+    legend.SetSize(0.12, 0.5)
+    legend.GetTitleTextProperty().SetFontSize(14)
+    legend.SetVisibility(True)
+    legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
+    legend.EndModify(wasModifying)
+    return legend
+
+
+def legendOf(modelNode):
+    """Return the vtkMRMLColorLegendDisplayNode of a distance map, or None."""
+    import slicer
+
+    return slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(modelNode)
+
+
+def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
+    """Return what a legend says above its colors."""
+    if kind == "tolerance":
+        return f"Tolerance {tolerance:g} mm"
+    return "Signed distance (mm)\n+ test outside" if kind == "signed" and signed else "Distance (mm)"
+
+
+def pleasantLimit(distance: float) -> float:
+    """Return the end of a color range that includes a distance in mm: the next number whose half is round too.
+
+    At least 0.1 mm, so that equal surfaces have a range as well.
+    """
+    distance = max(distance, 0.1)
+    decade = 10.0 ** math.floor(math.log10(distance))
+    steps = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
+    return round(next(step * decade for step in steps if step * decade >= distance * (1 - 1e-9)), 6)

@@ -1,0 +1,134 @@
+"""Where results live in the scene: one folder per pair, found again by what was compared and never by a node's name."""
+
+from __future__ import annotations
+
+import json
+
+from .colors import COLORS_ATTRIBUTE
+
+ROLE_ATTRIBUTE = "SegmentMetrics.Role"
+PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
+# node references to the compared segmentations: Slicer keeps them right when scenes are merged
+REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetrics.Test"}
+
+
+def addToFolder(node, comparison, role: str) -> None:
+    """Put a result's node into its pair's folder and mark it, so that the next run of the same pair finds it.
+
+    role: what the node is within the pair's results, for example "table". A node that was a result of another pair moves,
+    and the other pair's folder goes when that leaves it empty.
+    """
+    scene = node.GetScene()
+    before = _resultFolder(node)
+    folder = folderItem(comparison, scene)
+    node.SetAttribute(ROLE_ATTRIBUTE, role)
+    _setPair(node, comparison)
+    hierarchy = _hierarchy(scene)
+    item = hierarchy.GetItemByDataNode(node) or hierarchy.CreateItem(folder, node)
+    hierarchy.SetItemParent(item, folder)
+    if before and before != folder:
+        _removeIfEmpty(hierarchy, before)
+
+
+def findResult(comparison, role: str, scene):
+    """Return the node with a role that an earlier run of the same pair left in the scene, or None."""
+    return next((node for node in _results(comparison, scene) if node.GetAttribute(ROLE_ATTRIBUTE) == role), None)
+
+
+def folderItem(comparison, scene) -> int:
+    """Return the subject hierarchy item of a pair's folder, made when the scene has none, with the current names."""
+    hierarchy = _hierarchy(scene)
+    folder = next((item for item in map(_resultFolder, _results(comparison, scene)) if item), 0)
+    if not folder:
+        folder = hierarchy.CreateFolderItem(hierarchy.GetSceneItemID(), folderName(comparison))
+        hierarchy.SetItemAttribute(folder, ROLE_ATTRIBUTE, "folder")
+    elif hierarchy.GetItemName(folder) != folderName(comparison):
+        hierarchy.SetItemName(folder, folderName(comparison))
+    return folder
+
+
+def folderName(comparison) -> str:
+    """Return what a pair's folder is called."""
+    return f"Segment Metrics: {comparison.reference.name} (reference) vs {comparison.test.name} (test)"
+
+
+def removeResults(comparison, scene=None) -> None:
+    """Remove everything that was made for a pair from the scene: its folder, the nodes in it and their colors."""
+    from .headless import ensureScene
+
+    scene = ensureScene() if scene is None else scene
+    nodes = _results(comparison, scene)
+    folders = {_resultFolder(node) for node in nodes} - {0}
+    for node in nodes:
+        scene.RemoveNode(node)
+    for folder in folders:
+        _removeIfEmpty(_hierarchy(scene), folder)
+    removeUnusedColors(scene)
+
+
+def removeUnusedColors(scene) -> None:
+    """Remove color nodes of distance maps whose models are gone; a color node is not deleted along with its model."""
+    used = {node.GetColorNodeID() for node in _nodesOf(scene, "vtkMRMLDisplayNode")}
+    for node in _nodesOf(scene, "vtkMRMLProceduralColorNode"):
+        if node.GetAttribute(COLORS_ATTRIBUTE) and node.GetID() not in used:
+            scene.RemoveNode(node)
+
+
+def _hierarchy(scene):
+    import slicer
+
+    return slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+
+
+def _nodesOf(scene, className: str) -> list:
+    # the scene's own lookup by class walks through all nodes for every single one
+    return [node for node in scene.GetNodes() if node.IsA(className)]
+
+
+def _results(comparison, scene) -> list:
+    """All nodes of a scene that were made for the same pair."""
+    key = _pairKey(comparison)
+    nodeIDs = [_nodeID(structure, scene) for structure in (comparison.reference, comparison.test)]
+    return [
+        node
+        for node in _nodesOf(scene, "vtkMRMLNode")
+        if node.GetAttribute(PAIR_ATTRIBUTE) == key
+        and [node.GetNodeReferenceID(role) for role in REFERENCE_ROLES.values()] == nodeIDs
+    ]
+
+
+def _resultFolder(node) -> int:
+    """The item of the pair's folder that a node is in, 0 when it is in none (or the user moved it elsewhere)."""
+    hierarchy = _hierarchy(node.GetScene())
+    item = hierarchy.GetItemByDataNode(node)
+    parent = hierarchy.GetItemParent(item) if item else 0
+    return parent if parent and hierarchy.GetItemAttribute(parent, ROLE_ATTRIBUTE) == "folder" else 0
+
+
+def _removeIfEmpty(hierarchy, folder: int) -> None:
+    if hierarchy.GetNumberOfItemChildren(folder) == 0:
+        hierarchy.RemoveItem(folder)
+
+
+def _nodeID(structure, scene) -> str | None:
+    """The ID of the segmentation a structure comes from, if that is in the scene."""
+    nodeID = structure.source.get("nodeID")
+    return nodeID if nodeID and scene.GetNodeByID(nodeID) is not None else None
+
+
+def _setPair(node, comparison) -> None:
+    node.SetAttribute(PAIR_ATTRIBUTE, _pairKey(comparison))
+    for side, role in REFERENCE_ROLES.items():
+        node.SetNodeReferenceID(role, _nodeID(getattr(comparison, side), node.GetScene()))
+
+
+def _pairKey(comparison) -> str:
+    """Which segments are compared within their segmentations or files; the same for every run."""
+    return json.dumps([_structureKey(comparison.reference), _structureKey(comparison.test)])
+
+
+def _structureKey(structure) -> list:
+    source = structure.source
+    if source.get("segmentID"):
+        return ["segment", source["segmentID"]]  # a segment can be renamed
+    return ["file", structure.file or "", source.get("label"), structure.name]

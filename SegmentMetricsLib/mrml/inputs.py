@@ -1,0 +1,174 @@
+"""From a user's segmentation node to structures. Nodes are only read, never changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
+from vtkmodules.vtkCommonTransforms import vtkGeneralTransform
+
+from .. import meshing
+from ..errors import InputError
+from ..grids import RAS_FROM_LPS, Grid
+from ..inputs import emptyMask
+from ..masks import Mask
+from ..structures import Structure
+from .conversion import closedSurface, displayedSurface, toRas
+
+
+def findSegment(segmentationNode, segment: str) -> str:
+    """Return the ID of a segment given by ID or by name. Raises ValueError when there is none, or several of that name."""
+    if segmentationNode is None or segmentationNode.GetSegmentation() is None:
+        raise InputError("There is no segmentation.")
+    segmentation = segmentationNode.GetSegmentation()
+    identifiers = segmentation.GetSegmentIDs()
+    if segment in identifiers:
+        return segment
+    named = [i for i in identifiers if segmentation.GetSegment(i).GetName() == segment]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise InputError(
+            f"{segmentationNode.GetName()} has {len(named)} segments named {segment!r}; use the segment ID."
+        )
+    names = ", ".join(segmentation.GetSegment(i).GetName() for i in identifiers[:10]) or "none"
+    raise InputError(f"{segmentationNode.GetName()} has no segment {segment!r}; it has {names}.")
+
+
+def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed") -> Structure:
+    """Return a segment, where its node's parent transforms put it, as a structure in LPS mm.
+
+    segment: its ID or name. surface: "unsmoothed" measures the boundary of the voxels, the same as Slicer's closed surface
+    with smoothing factor 0; "displayed" the closed surface that Slicer shows. Segments without voxels (surfaces, planar
+    contours) are measured on their closed surface either way. Raises ValueError for an unknown segment and for one that
+    has no closed surface.
+    """
+    import slicer
+
+    identifier = findSegment(segmentationNode, segment)
+    segmentation = segmentationNode.GetSegmentation()
+    names = slicer.vtkSegmentationConverter
+    common = {
+        "name": segmentation.GetSegment(identifier).GetName(),
+        "color": tuple(segmentation.GetSegment(identifier).GetColor()),
+        "source": {"nodeID": segmentationNode.GetID(), "segmentID": identifier},
+    }
+    toWorld = worldTransform(segmentationNode)
+    linear = linearMatrix(toWorld)
+    mask = None
+    if segmentation.GetSourceRepresentationName() == names.GetSegmentationBinaryLabelmapRepresentationName():
+        mask = maskOfSegment(segmentationNode, identifier)
+        if linear is not None:
+            matrix = RAS_FROM_LPS @ linear @ RAS_FROM_LPS
+            mask = Mask(mask.voxels, mask.offset, Grid(mask.grid.size, matrix @ mask.grid.matrix, mask.grid.planar))
+            if surface == "unsmoothed" or mask.isEmpty:
+                return Structure(mask=mask, **common)
+        elif surface == "unsmoothed" or mask.isEmpty:
+            moved = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
+            return Structure(givenSurface=moved, grid=mask.grid, **common)
+    polyData = shownSurface(segmentationNode, identifier)
+    world = vtkPolyData()
+    world.ShallowCopy(polyData)
+    if polyData.GetNumberOfPoints():
+        points = vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) @ RAS_FROM_LPS[:3, :3]
+        moved = vtkPoints()
+        moved.SetDataTypeToDouble()
+        moved.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
+        world.SetPoints(moved)
+    boundary = meshing.fromPolyData(world)
+    if mask is not None and linear is not None:
+        return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
+    kind = "imported" if mask is None else "displayed"
+    return Structure(givenSurface=boundary, surfaceKind=kind, grid=None if mask is None else mask.grid, **common)
+
+
+def maskOfSegment(segmentationNode, identifier: str) -> Mask:
+    """Return the voxels of a segment in the coordinates of its node (LPS mm), on the image that it was drawn on."""
+    import slicer
+
+    image = slicer.vtkOrientedImageData()
+    segmentationNode.GetBinaryLabelmapRepresentation(identifier, image)
+    extent = image.GetExtent()
+    low, high = np.array(extent[::2]), np.array(extent[1::2])
+    matrix = vtkMatrix4x4()
+    image.GetImageToWorldMatrix(matrix)
+    stored = Grid((1, 1, 1), RAS_FROM_LPS @ matrixArray(matrix))
+    geometry = Grid.fromSlicerGeometry(
+        segmentationNode.GetSegmentation().GetConversionParameter(
+            slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName()
+        )
+        or ""
+    )
+    isEmpty = (low > high).any() or image.GetPointData().GetScalars() is None
+    shift = None if geometry is None else stored.offsetOn(geometry)
+    if shift is not None:
+        grid = Grid(geometry.size, geometry.matrix, planar=geometry.size.count(1) == 1)
+        low, high = low + shift, high + shift
+    elif isEmpty:
+        grid = stored
+    else:
+        # how far the image went is not known: one voxel more, so that no edge is found where there may be none
+        grid = stored.resized(low - 1, high + 1)
+        low, high = np.ones(3, int), high - low + 1
+    if isEmpty:
+        return emptyMask(grid)
+    voxels = vtk_to_numpy(image.GetPointData().GetScalars()).reshape((high - low + 1)[::-1])
+    return Mask.fromArray(voxels, grid, low)
+
+
+def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
+    """Return the closed surface of a segment that the user sees, in RAS of its node; made privately if there is none."""
+    import slicer
+
+    name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
+    segmentation = segmentationNode.GetSegmentation()
+    if segmentation.ContainsRepresentation(name):
+        polyData = vtkPolyData()
+        segmentationNode.GetClosedSurfaceRepresentation(identifier, polyData)
+        return polyData
+    return closedSurface(segmentation, identifier)
+
+
+def worldTransform(node) -> vtkGeneralTransform:
+    """Return the transform from the coordinates of a node to the world, RAS mm, linear or not."""
+    import slicer
+
+    transform = vtkGeneralTransform()
+    slicer.vtkMRMLTransformNode.GetTransformBetweenNodes(node.GetParentTransformNode(), None, transform)
+    return transform
+
+
+def linearMatrix(transform: vtkGeneralTransform) -> np.ndarray | None:
+    """Return the 4x4 matrix of a transform, None when it is not linear."""
+    import slicer
+
+    matrix = vtkMatrix4x4()
+    if not slicer.vtkMRMLTransformNode.IsGeneralTransformLinear(transform, matrix):
+        return None
+    return matrixArray(matrix)
+
+
+def matrixArray(matrix: vtkMatrix4x4) -> np.ndarray:
+    """Return a VTK matrix as (4, 4) array."""
+    return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
+
+
+def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
+    """Return LPS points (n, 3) moved by a transform that works in RAS."""
+    given, moved = vtkPoints(), vtkPoints()
+    for container in (given, moved):
+        container.SetDataTypeToDouble()
+    flip = np.diag(RAS_FROM_LPS)[:3]
+    given.SetData(numpy_to_vtk(np.ascontiguousarray(points * flip), deep=True))
+    transform.TransformPoints(given, moved)
+    return vtk_to_numpy(moved.GetData()) * flip
+
+
+def displayed(structure: Structure) -> Structure:
+    """Return a structure that has voxels with the surface that Slicer would show of it by default."""
+    surface = meshing.fromPolyData(toRas(displayedSurface(structure)))
+    return replace(structure, givenSurface=surface, surfaceKind="displayed")

@@ -1,0 +1,96 @@
+"""Text on pictures, drawn with the font that comes with VTK."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import vtkmodules.vtkRenderingFreeType  # noqa: F401 - without it no text is drawn
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkRenderingCore import vtkTextProperty, vtkTextRenderer
+
+# With 72 dots per inch a font size is a number of pixels.
+DPI = 72
+INK = (0.13, 0.15, 0.19)
+PALE_INK = (0.42, 0.45, 0.50)
+
+
+def writeText(
+    canvas: np.ndarray,
+    text: str,
+    position: tuple[float, float],
+    size: int,
+    color: Sequence[float] = INK,
+    bold: bool = False,
+    align: str = "left",
+    width: float | None = None,
+) -> int:
+    """Write one line of text on a picture (height, width, 3) uint8 in place and return how many pixels wide it is.
+
+    position: where the line begins, or ends for align="right", and its baseline, from the left and top in pixels. width:
+    a longer text is shortened by an ellipsis. Characters that the font does not have appear as question marks.
+    """
+    text = "".join(character if _hasGlyph(character) else "?" for character in text)
+    if width is not None:
+        text = _shortened(text, size, bold, width)
+    letters, left, below = _render(text, size, bold)
+    height, wide = letters.shape
+    x = round(position[0]) + left - (left + wide if align == "right" else 0)
+    y = round(position[1]) - height + below
+    # what would stand outside the picture is cut off
+    rows = slice(max(y, 0), min(y + height, canvas.shape[0]))
+    columns = slice(max(x, 0), min(x + wide, canvas.shape[1]))
+    if rows.start < rows.stop and columns.start < columns.stop:
+        share = letters[rows.start - y : rows.stop - y, columns.start - x : columns.stop - x, None]
+        part = canvas[rows, columns]
+        canvas[rows, columns] = np.rint(part * (1 - share) + 255 * np.array(color) * share).astype(np.uint8)
+    return left + wide
+
+
+def textWidth(text: str, size: int, bold: bool = False) -> int:
+    """Return how many pixels wide a line of text is."""
+    if not text:
+        return 0
+    box = [0] * 4
+    vtkTextRenderer.GetInstance().GetBoundingBox(_property(size, bold), text, box, DPI)
+    return max(box[1] + 1, 0)
+
+
+def _property(size: int, bold: bool) -> vtkTextProperty:
+    result = vtkTextProperty()
+    result.SetFontFamilyToArial()
+    result.SetFontSize(int(size))
+    result.SetBold(bold)
+    result.SetColor(1, 1, 1)
+    return result
+
+
+def _render(text: str, size: int, bold: bool) -> tuple[np.ndarray, int, int]:
+    """Return the coverage (height, width) 0..1 of a text, how far right of the start and how far below the baseline."""
+    renderer = vtkTextRenderer.GetInstance()
+    box, dimensions = [0] * 4, [0, 0]
+    image = vtkImageData()
+    style = _property(size, bold)
+    if not text or not renderer.RenderString(style, text, image, dimensions, DPI):
+        return np.zeros((0, 0)), 0, 0
+    renderer.GetBoundingBox(style, text, box, DPI)
+    width, height, _ = image.GetDimensions()
+    opacity = vtk_to_numpy(image.GetPointData().GetScalars()).reshape(height, width, 4)[
+        : dimensions[1], : dimensions[0], 3
+    ]
+    return opacity[::-1] / 255, box[0], -box[2]
+
+
+@functools.cache
+def _hasGlyph(character: str) -> bool:
+    return character.isspace() or bool(_render(character, 24, False)[0].any())
+
+
+def _shortened(text: str, size: int, bold: bool, width: float) -> str:
+    if textWidth(text, size, bold) <= width:
+        return text
+    while text and textWidth(text + "...", size, bold) > width:
+        text = text[:-1]
+    return text.rstrip() + "..."

@@ -1,0 +1,304 @@
+"""Slicer's 3D view drawn into memory, with or without its application, and pictures as files."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+# Directions are where the viewer stands, in RAS. The default is how an organ is mostly shown: from the front, a little
+# from the patient's left and from above.
+ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
+
+# Run in a child process: a missing or broken OpenGL driver ends in a crash, not in an exception.
+_DRAW_ONE_COLOR = """
+import sys
+import vtkmodules.vtkRenderingOpenGL2 as backend
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+window = getattr(backend, sys.argv[1], vtkRenderWindow)()
+window.SetOffScreenRendering(1)
+if window.IsA("vtkOSOpenGLRenderWindow") or not window.SupportsOpenGL():
+    sys.exit(3)
+window.SetSize(8, 8)
+renderer = vtkRenderer()
+renderer.SetBackground(0, 1, 0)
+window.AddRenderer(renderer)
+window.Render()
+pixels = vtkUnsignedCharArray()
+window.GetPixelData(0, 0, 7, 7, 0, pixels, 0)
+sys.exit(0 if [pixels.GetValue(i) for i in range(3)] == [0, 255, 0] else 4)
+"""
+
+
+class NoOpenGLError(RuntimeError):
+    """The machine cannot draw pictures because it has no working OpenGL."""
+
+
+@functools.cache
+def _openGLCheck() -> subprocess.Popen | None:
+    """Start the check for OpenGL, once; None inside Slicer, whose own views prove it."""
+    import slicer
+
+    if hasattr(slicer, "app"):
+        return None
+    command = [sys.executable, "-c", _DRAW_ONE_COLOR, _windowClassName()]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, **quiet)
+
+
+def startOpenGLCheck() -> None:
+    """Begin to find out whether pictures can be drawn, so that requireOpenGL need not wait for it later."""
+    _openGLCheck()
+
+
+def requireOpenGL() -> None:
+    """Raise NoOpenGLError when this machine cannot draw pictures; the first call takes about half a second."""
+    check = _openGLCheck()
+    if check is None:
+        return
+    try:
+        code = check.wait(timeout=60)
+    except subprocess.TimeoutExpired:
+        check.kill()
+        code = check.wait()
+    if code != 0:
+        raise NoOpenGLError(
+            "Pictures cannot be drawn because this machine has no working OpenGL; "
+            "on a server without a display install the packages libegl1 and libgl1-mesa-dri."
+        )
+
+
+def _windowClassName() -> str:
+    """The kind of window that draws without a display, unless the user chose one; the empty name is VTK's own choice."""
+    chosen = os.environ.get("VTK_DEFAULT_OPENGL_WINDOW")
+    return "" if chosen or not sys.platform.startswith("linux") else "vtkEGLRenderWindow"
+
+
+def _makeWindow(size: tuple[int, int]):
+    import slicer
+    import vtkmodules.vtkRenderingOpenGL2 as backend
+    from vtkmodules.vtkRenderingCore import vtkRenderWindow
+
+    name = "" if hasattr(slicer, "app") else _windowClassName()
+    window = getattr(backend, name, vtkRenderWindow)()
+    window.SetShowWindow(False)
+    window.SetOffScreenRendering(1)
+    window.SetMultiSamples(8)
+    window.SetSize(*size)
+    return window
+
+
+class ThreeDView:
+    """Slicer's 3D view of a scene, drawn into memory instead of a window; close it, or use it in a with statement.
+
+    scene: what to show; a display node's view node IDs apply as in Slicer. size: width and height in pixels.
+    background: RGB colors 0..1 of the lower and the upper edge.
+    Attributes: viewNode, cameraNode, renderer, window.
+    Raises NoOpenGLError on a machine without OpenGL.
+    """
+
+    MANAGERS = (
+        "vtkMRMLCameraDisplayableManager",
+        "vtkMRMLViewDisplayableManager",
+        "vtkMRMLModelDisplayableManager",
+        "vtkMRMLSegmentationsDisplayableManager3D",
+        "vtkMRMLColorLegendDisplayableManager",
+        "vtkMRMLOrientationMarkerDisplayableManager",
+    )
+
+    def __init__(
+        self,
+        scene,
+        size: tuple[int, int] = (800, 600),
+        background: tuple[Sequence[float], Sequence[float]] = ((1, 1, 1), (1, 1, 1)),
+    ) -> None:
+        requireOpenGL()
+        import slicer
+        from vtkmodules.vtkRenderingCore import vtkLightKit, vtkRenderer
+        from vtkmodules.vtkRenderingUI import vtkGenericRenderWindowInteractor
+
+        self.scene = scene
+        self._ownNodes = []
+        self.window = _makeWindow(size)
+        self.renderer = vtkRenderer()
+        self.window.AddRenderer(self.renderer)
+        # Slicer's managers ask for an interactor; this one needs no display
+        self._interactor = vtkGenericRenderWindowInteractor()
+        self._interactor.SetRenderWindow(self.window)
+        self._lights = _softLights(vtkLightKit())
+        self._lights.AddLightsToRenderer(self.renderer)
+
+        self._applicationLogic = slicer.vtkMRMLApplicationLogic()
+        self._applicationLogic.SetMRMLScene(scene)
+        self.viewNode = self._makeViewNode(background)
+        cameras = [node for node in scene.GetNodes() if node.IsA("vtkMRMLCameraNode")]
+        self._group = slicer.vtkMRMLDisplayableManagerGroup()
+        self._group.SetRenderer(self.renderer)
+        for name in self.MANAGERS:
+            # owned by the group alone: a manager that outlives it crashes when it goes
+            manager = getattr(slicer, name)()
+            manager.SetMRMLApplicationLogic(self._applicationLogic)
+            self._group.AddDisplayableManager(manager)
+            del manager
+        self._group.SetMRMLDisplayableNode(self.viewNode)
+        self.cameraNode = self._group.GetDisplayableManagerByClassName(self.MANAGERS[0]).GetCameraNode()
+        if self.cameraNode not in cameras:
+            self.cameraNode.SetSaveWithScene(False)
+            self._ownNodes.append(self.cameraNode)
+
+    def _makeViewNode(self, background):
+        """A view node that a running Slicer neither lays out nor saves."""
+        owner = self.scene.AddNewNodeByClass("vtkMRMLScriptedModuleNode", "Offscreen layout")
+        viewNode = self.scene.CreateNodeByClass("vtkMRMLViewNode")
+        viewNode.UnRegister(None)  # CreateNodeByClass gives its reference away
+        viewNode.SetLayoutName(self.scene.GenerateUniqueName("Offscreen"))
+        viewNode.SetName("Offscreen view")
+        viewNode.SetAndObserveParentLayoutNodeID(owner.GetID())
+        viewNode.SetBoxVisible(False)
+        viewNode.SetAxisLabelsVisible(False)
+        viewNode.SetBackgroundColor(*background[0])
+        viewNode.SetBackgroundColor2(*background[1])
+        viewNode.SetRenderMode(viewNode.Orthographic)
+        for node in (owner, viewNode):
+            node.SetHideFromEditors(True)
+            node.SetSaveWithScene(False)
+        self.scene.AddNode(viewNode)
+        self._ownNodes += [viewNode, owner]
+        return viewNode
+
+    def showOrientationMarker(self, kind: str = "Cube", size: str = "Medium") -> None:
+        """Show where the patient's right, front and top are.
+
+        kind: "Cube" with a letter on every side, "Axes" or "None"; the human figure needs files of the application.
+        size: "Small", "Medium" or "Large".
+        """
+        self.viewNode.SetOrientationMarkerType(getattr(self.viewNode, f"OrientationMarkerType{kind}"))
+        self.viewNode.SetOrientationMarkerSize(getattr(self.viewNode, f"OrientationMarkerSize{size}"))
+
+    def lookFrom(self, direction=ANTERIOR_LEFT, points=None, area=(0.05, 0.05, 0.95, 0.95)) -> None:
+        """Turn the camera and make the content just fill a part of the picture.
+
+        direction: (3,) from the content to the viewer, RAS. points: (n, 3) RAS positions to be visible; None takes the
+        bounds of what the view shows. area: left, bottom, right, top as shares of the picture.
+        """
+        if points is None:
+            bounds = np.reshape(self.renderer.ComputeVisiblePropBounds(), (3, 2))
+            if bounds[0, 0] > bounds[0, 1]:  # nothing is shown
+                bounds = np.array([[-1, 1]] * 3)
+            points = np.stack(np.meshgrid(*bounds), axis=-1).reshape(-1, 3)
+        axes = viewAxes(direction)
+        projected = np.asarray(points, float) @ axes.T
+        low, high = projected.min(axis=0), projected.max(axis=0)
+        width, height = self.window.GetSize()
+        share = np.array([area[2] - area[0], area[3] - area[1]])
+        middle = np.array([area[0] + area[2] - 1, area[1] + area[3] - 1]) / 2
+        # millimeters from the lower to the upper edge of the whole picture
+        tall = max((high[1] - low[1]) / share[1], (high[0] - low[0]) / share[0] * height / width, 1e-6)
+        focus = (low + high) / 2
+        focus[:2] -= middle * np.array([tall * width / height, tall])
+        focus = focus @ axes
+        distance = np.linalg.norm(high - low) + tall
+        camera = self.cameraNode
+        wasModifying = camera.StartModify()
+        camera.SetParallelProjection(True)
+        camera.SetFocalPoint(*focus)
+        camera.SetPosition(*(focus + distance * axes[2]))
+        camera.SetViewUp(*axes[1])
+        camera.SetParallelScale(tall / 2)
+        camera.EndModify(wasModifying)
+        self.renderer.ResetCameraClippingRange()
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Set the width and height of the picture in pixels; the camera stays."""
+        self.window.SetSize(*size)
+
+    def image(self) -> np.ndarray:
+        """Return the picture as (height, width, 3) uint8 RGB, first row on top."""
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+        from vtkmodules.vtkRenderingCore import vtkWindowToImageFilter
+
+        self.renderer.ResetCameraClippingRange()
+        self.window.Render()
+        grabber = vtkWindowToImageFilter()
+        grabber.SetInput(self.window)
+        grabber.ReadFrontBufferOff()
+        grabber.ShouldRerenderOff()  # it would ask the interactor, which draws nothing here
+        grabber.Update()
+        output = grabber.GetOutput()
+        width, height, _ = output.GetDimensions()
+        pixels = vtk_to_numpy(output.GetPointData().GetScalars()).reshape(height, width, -1)
+        return pixels[::-1, :, :3].copy()
+
+    def capture(self, path: str | Path, size: tuple[int, int] | None = None) -> Path:
+        """Write the picture as PNG, at another size (width, height) when given, and return its path."""
+        if size is not None:
+            self.resize(size)
+        return writePng(self.image(), path)
+
+    def close(self) -> None:
+        """Give back the graphics memory and take the view's own nodes out of the scene; a second call does nothing."""
+        if self._group is None:
+            return
+        self._group.SetMRMLDisplayableNode(None)
+        self._group = None
+        for node in self._ownNodes:
+            self.scene.RemoveNode(node)
+        self._ownNodes = []
+        self._interactor.SetRenderWindow(None)
+        self.window.RemoveRenderer(self.renderer)
+        self.window.Finalize()
+
+    def __enter__(self) -> ThreeDView:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+
+def viewAxes(direction) -> np.ndarray:
+    """Return rows right, up and toward the viewer (3, 3), unit vectors in RAS, for a viewer who stands in a direction.
+
+    Up is the patient's head; seen from the head or the feet it is the patient's front.
+    """
+    toward = np.asarray(direction, float) / np.linalg.norm(direction)
+    up = np.array([0.0, 0.0, 1.0]) if abs(toward[2]) < 0.99 else np.array([0.0, 1.0, 0.0])
+    right = np.cross(up, toward)
+    right /= np.linalg.norm(right)
+    return np.array([right, np.cross(toward, right), toward])
+
+
+def writePng(pixels: np.ndarray, path: str | Path) -> Path:
+    """Write (height, width, 3) uint8 RGB as PNG, first row on top, and return the path. Raises OSError when it cannot."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkCommonDataModel import vtkImageData
+    from vtkmodules.vtkIOImage import vtkPNGWriter
+
+    path = Path(path)
+    height, width, channels = pixels.shape
+    image = vtkImageData()
+    image.SetDimensions(width, height, 1)
+    image.GetPointData().SetScalars(numpy_to_vtk(np.ascontiguousarray(pixels[::-1]).reshape(-1, channels), deep=True))
+    writer = vtkPNGWriter()
+    writer.SetWriteToMemory(True)
+    writer.SetInputData(image)
+    writer.Write()
+    path.write_bytes(bytes(memoryview(writer.GetResult())))
+    return path
+
+
+def _softLights(kit):
+    """Neutral light from above with a bright fill: forms stay readable and the colors stay those of the legend."""
+    kit.SetKeyLightIntensity(0.85)
+    kit.SetKeyLightAngle(35, -20)
+    kit.SetKeyToFillRatio(2.2)
+    kit.SetKeyToHeadRatio(2.6)
+    kit.SetKeyToBackRatio(3.5)
+    for setWarmth in (kit.SetKeyLightWarmth, kit.SetFillLightWarmth, kit.SetHeadLightWarmth, kit.SetBackLightWarmth):
+        setWarmth(0.5)
+    return kit

@@ -1,0 +1,87 @@
+"""Structures: named contours with a mask, a surface or both, and which of two sets belong together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from . import meshing
+from .errors import InputError
+from .grids import Grid
+from .masks import Mask
+from .surfaces import Surface
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """One contour of one observer.
+
+    mask: its voxels, None when only a surface is known. givenSurface: a surface in LPS mm, None when it shall be made
+    from the mask. surfaceKind: "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported". grid:
+    the image to which a structure without mask belongs, if any. file, source, frameOfReference: where it comes from.
+    color: red, green, blue in [0, 1].
+    """
+
+    name: str
+    mask: Mask | None = None
+    givenSurface: Surface | None = None
+    surfaceKind: str = "unsmoothed"
+    grid: Grid | None = None
+    file: str = ""
+    frameOfReference: str = ""
+    color: tuple[float, float, float] | None = None
+    source: Mapping = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.mask is None and self.givenSurface is None:
+            raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
+
+    @cached_property
+    def surface(self) -> Surface:
+        """The boundary that is measured."""
+        return meshing.fromMask(self.mask) if self.givenSurface is None else self.givenSurface
+
+    @property
+    def isEmpty(self) -> bool:
+        return self.mask.isEmpty if self.givenSurface is None else self.givenSurface.isEmpty
+
+    @property
+    def dimension(self) -> int:
+        """3 for a structure in space, 2 for contours in a plane."""
+        if self.givenSurface is not None:
+            return self.givenSurface.dimension
+        return 2 if self.mask.grid.planar else 3
+
+    @property
+    def samplingGrid(self) -> Grid | None:
+        """The image grid to which the structure belongs; None for meshes."""
+        return self.grid if self.mask is None else self.mask.grid
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Which structures of two sets are compared, and which have no counterpart."""
+
+    pairs: tuple[tuple[Structure, Structure], ...]
+    unmatchedReference: tuple[Structure, ...]
+    unmatchedTest: tuple[Structure, ...]
+
+
+def pairByName(reference: Iterable[Structure], test: Iterable[Structure]) -> Pairing:
+    """Return the structures of two sets paired by equal name, in the order of the reference.
+
+    One structure on each side is a pair whatever it is called. Raises ValueError when a set has a name twice.
+    """
+    reference, test = list(reference), list(test)
+    if len(reference) == len(test) == 1:
+        return Pairing(((reference[0], test[0]),), (), ())
+    for which, structures in (("reference", reference), ("test", test)):
+        twice = [name for name, number in Counter(s.name for s in structures).items() if number > 1]
+        if twice:
+            raise InputError(f"The {which} has more than one structure named {twice[0]!r}.")
+    byName = {structure.name: structure for structure in test}
+    pairs = tuple((r, byName.pop(r.name)) for r in reference if r.name in byName)
+    paired = {r.name for r, _ in pairs}
+    return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))

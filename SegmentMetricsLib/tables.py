@@ -1,0 +1,62 @@
+"""Results as plain text tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .measurements import Measurement
+from .records import Record
+
+# What an overview of many structures shows of each, where it was measured: key prefix, heading.
+OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference", "VolumeTest")
+HEADINGS = {"VolumeReference": "Volume ref.", "VolumeTest": "Volume test", "SignedMean": "Signed mean"}
+LONGEST_NAME = 28
+
+
+def pairTable(record: Record) -> str:
+    """Return all measurements of one pair, one per line, with what either direction alone gives."""
+    rows = [["", "", "value", "ref. to test", "test to ref."]]
+    for key, measurement in record.measurements.items():
+        directed = (measurement.referenceToTest, measurement.testToReference)
+        rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
+    return aligned(rows, left=2)
+
+
+def overviewTable(records: Sequence[Record]) -> str:
+    """Return the main measurements of many pairs, one pair per line."""
+    keys = [key for key in records[0].measurements if key.startswith(OVERVIEW)]
+    rows = [["Structure", *(HEADINGS.get(key, key.replace("_", " ")) for key in keys)]]
+    for record in records:
+        shown = record.name if len(record.name) <= LONGEST_NAME else f"{record.name[: LONGEST_NAME - 1]}…"
+        rows.append([shown, *(record.measurements[key].text() for key in keys)])
+    return aligned(rows, left=1)
+
+
+def remarks(records: Sequence[Record]) -> Iterable[str]:
+    """Yield the findings of all pairs, one line each; those that several pairs share are said once."""
+    structures: dict[str, list[str]] = {}
+    for record in records:
+        for finding in record.findings:
+            structures.setdefault(finding, []).append(record.name)
+    for finding, names in structures.items():
+        more = f" and {len(names) - 3} more" if len(names) > 4 else ""
+        shown = names[:3] if more else names
+        yield f"{', '.join(shown)}{more}: {finding}" if len(records) > 1 else finding
+
+
+def number(value: float | None, measurement: Measurement) -> str:
+    """Return a directed value in the style of its measurement, nothing where there is none."""
+    if value is None:
+        return ""
+    return f"{value:.2f} mm" if measurement.unit == "mm" else f"{value:.3f}"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return rows as text: the first columns flush left, the others right, a line below the heading."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [c.ljust(w) if n < left else c.rjust(w) for n, (c, w) in enumerate(zip(row, widths, strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)

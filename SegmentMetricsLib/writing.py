@@ -1,0 +1,177 @@
+"""Results to files: metrics.json, metrics.csv with its schema, and the measured surfaces."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import platform
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+
+from .comparison import Comparison
+from .measurements import Measurement
+from .records import Record
+from .settings import Settings
+from .structures import Pairing
+from .surfaces import toPolyData
+from .version import __version__
+
+SCHEMA = "segment-metrics/1"
+IDENTITY = {
+    "Reference": "Name of the reference structure",
+    "Test": "Name of the test structure",
+    "ReferenceFile": "File of the reference structure",
+    "TestFile": "File of the test structure",
+}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of everything that decides the numbers."""
+    import scipy
+    import SimpleITK
+    from vtkmodules.vtkCommonCore import vtkVersion
+
+    return {
+        "SegmentMetrics": __version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "SimpleITK": SimpleITK.Version_VersionString(),
+        "VTK": vtkVersion.GetVTKVersion(),
+    }
+
+
+def document(records: Iterable[Record], pairing: Pairing, settings: Settings) -> dict:
+    """Return the content of metrics.json."""
+    return {
+        "schema": SCHEMA,
+        "software": versions(),
+        "settings": settings.toDictionary(),
+        "pairs": [record.toDictionary() for record in records],
+        "unmatched": {
+            "reference": [structure.name for structure in pairing.unmatchedReference],
+            "test": [structure.name for structure in pairing.unmatchedTest],
+        },
+    }
+
+
+def writeJson(content: Mapping, path: Path) -> None:
+    """Write strict JSON: no NaN, no Infinity."""
+    path.write_text(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def writeCsv(records: Sequence[Record], path: Path) -> None:
+    """Write one row per pair and one column per measurement: `inf` or nothing where a value is not finite."""
+    columns = columnsOf(records)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*IDENTITY, *columns])
+        for record in records:
+            identity = [given[key] for key in ("name", "file") for given in (record.reference, record.test)]
+            values = (cell(record.measurements.get(key)) for key in columns)
+            writer.writerow([*map(harmless, identity), *values])
+
+
+def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
+    """Write what the columns of the CSV file mean: key, title, unit, description."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["key", "title", "unit", "description"])
+        for key, description in IDENTITY.items():
+            writer.writerow([key, key, "", description])
+        for key, measurement in columnsOf(records).items():
+            writer.writerow([key, measurement.title, measurement.unit, measurement.description])
+
+
+def columnsOf(records: Sequence[Record]) -> dict[str, Measurement]:
+    """Return one measurement for every key that occurs, in the order of the registry."""
+    columns: dict[str, Measurement] = {}
+    for record in records:
+        for key, measurement in record.measurements.items():
+            columns.setdefault(key, measurement)
+    return columns
+
+
+def cell(measurement: Measurement | None) -> str:
+    """Return a measurement as a CSV cell in full precision."""
+    if measurement is None or math.isnan(measurement.value):
+        return ""
+    return repr(measurement.value)
+
+
+def harmless(text: str) -> str:
+    """Return text that no spreadsheet runs as a formula: such cells get a leading apostrophe."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+
+
+def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
+    """Return both measured surfaces of a comparison as one polydata in LPS mm.
+
+    Point data Distance and SignedDistance in mm (positive where the test lies outside the reference); point and cell
+    data Side, 0 on the reference and 1 on the test; field data Side names the two.
+    """
+    append = vtkAppendPolyData()
+    append.SetOutputPointsPrecision(1)
+    for side, direction in enumerate(comparison.distances.directions):
+        polyData = toPolyData(direction.surface)
+        for name, values in (("Distance", np.abs(direction.atPoints)), ("SignedDistance", direction.atPoints)):
+            array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
+            array.SetName(name)
+            polyData.GetPointData().AddArray(array)
+        for data, count in (
+            (polyData.GetPointData(), polyData.GetNumberOfPoints()),
+            (polyData.GetCellData(), polyData.GetNumberOfCells()),
+        ):
+            sides = vtkIntArray()
+            sides.SetName("Side")
+            sides.SetNumberOfValues(count)
+            sides.Fill(side)
+            data.AddArray(sides)
+        append.AddInputData(polyData)
+    append.Update()
+    result = append.GetOutput()
+    result.GetPointData().SetActiveScalars("SignedDistance")
+    names = vtkStringArray()
+    names.SetName("Side")
+    for name in ("reference", "test"):
+        names.InsertNextValue(name)
+    result.GetFieldData().AddArray(names)
+    # the note by which Slicer knows the coordinate system
+    space = vtkStringArray()
+    space.SetName("SPACE")
+    space.InsertNextValue("LPS")
+    result.GetFieldData().AddArray(space)
+    return result
+
+
+def writeSurfaces(comparison: Comparison, path: Path) -> None:
+    """Write both measured surfaces of a comparison. Raises OSError when the file cannot be written."""
+    writer = vtkXMLPolyDataWriter()
+    writer.SetFileName(str(path))
+    writer.SetInputData(measuredSurfaces(comparison))
+    if not writer.Write():
+        raise OSError(f"{path}: the surfaces cannot be written.")
+
+
+def fileNames(names: Iterable[str]) -> list[str]:
+    """Return a different file name for every structure: letters, digits, dot, dash, underscore, at most 80."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        stem = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._")[:80] or "structure"
+        unique, number = stem, 2
+        # file systems that ignore case must keep two names apart
+        while unique.lower() in taken:
+            unique, number = f"{stem}_{number}", number + 1
+        taken.add(unique.lower())
+        result.append(unique)
+    return result
