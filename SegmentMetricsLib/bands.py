@@ -26,6 +26,8 @@ LOOKUP_BUDGET, SEARCH_BUDGET = 300_000, 100_000
 # More steps than this cost more to tabulate than to search.
 LARGEST_TABLE_COUNT = 400
 CHUNK = 1 << 20
+# Points on a lattice lie exactly tau deep in great numbers: they are outside the band, whatever rounding says.
+TIE_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,17 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
     perVoxel = pieces**axes
     if oversampling is None:
         perVoxel = min(perVoxel, max(1, sampler.budget // max(1, len(voxels))))
+    # counted from the structures, not from the image: cropping an image must not change the number
+    corner = np.min([m.low for m in masks], axis=0)
     both = either = 0
     for first in range(0, len(voxels), max(1, CHUNK // perVoxel)):
         chosen = slice(first, first + max(1, CHUNK // perVoxel))
-        multiples = subVoxels(voxels[chosen], pieces, perVoxel, grid.flatAxis)
+        multiples = subVoxels(voxels[chosen], pieces, perVoxel, grid.flatAxis, corner)
         inBand = []
         for number in (0, 1):
             rows = np.flatnonzero(np.repeat(near[number][chosen], perVoxel))
             member = np.zeros(len(multiples), bool)
-            member[rows] = sampler.inBand(number, multiples[rows], tolerance)
+            member[rows] = sampler.inBand(number, multiples[rows], tolerance - TIE_TOLERANCE)
             inBand.append(member)
         both += int(np.count_nonzero(inBand[0] & inBand[1]))
         either += int(np.count_nonzero(inBand[0] | inBand[1]))
@@ -98,11 +102,13 @@ def bandCandidates(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarr
     return voxels, [n[chosen] for n in near]
 
 
-def subVoxels(voxels: np.ndarray, pieces: int, perVoxel: int, flatAxis: int | None) -> np.ndarray:
+def subVoxels(
+    voxels: np.ndarray, pieces: int, perVoxel: int, flatAxis: int | None, corner: np.ndarray | int = 0
+) -> np.ndarray:
     """Return the centers of `perVoxel` sub-voxels of every voxel (n, 3) as multiples (n * m, 3) of 1 / denominator.
 
     The denominator is that of lattice.subVoxelPositions(pieces). When not all sub-voxels are wanted, each voxel gets
-    its own part of an evenly spread sequence, begun at a place that is a hash of the voxel's index.
+    its own part of an evenly spread sequence, begun at a place that is a hash of the voxel's index from a corner (3,).
     """
     axes = [axis for axis in range(3) if axis != flatAxis]
     if perVoxel == pieces ** len(axes):
@@ -113,7 +119,7 @@ def subVoxels(voxels: np.ndarray, pieces: int, perVoxel: int, flatAxis: int | No
         # powers of the inverse of the root of x^(d + 1) = x + 1: evenly spread in d dimensions (Roberts 2018)
         root = {2: 1.32471795724474602596, 3: 1.22074408460575947536}[len(axes)]
         steps = np.arange(perVoxel)[:, None] * root ** -np.arange(1, len(axes) + 1)
-        start = scrambled(voxels)[:, None, : len(axes)]
+        start = scrambled(voxels - corner)[:, None, : len(axes)]
         chosen = ((start + steps) % 1.0 * pieces).astype(np.int64)
     scale, shift = (1, -(pieces // 2)) if pieces % 2 else (2, 1 - pieces)
     multiples = np.repeat((voxels * (pieces * scale))[:, None, :], perVoxel, axis=1)

@@ -49,6 +49,10 @@ class Comparison(Mapping):
         except KeyError:
             raise KeyError(f"There is no measurement {key!r} here; there are {', '.join(self.measurements)}.") from None
 
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
+        return f"<Comparison of {self.test.name} with {self.reference.name}: {shown}>"
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)
 
@@ -144,6 +148,8 @@ class Pair:
 
     @cached_property
     def counts(self) -> overlap.Counts:
+        if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
+            return overlap.areas(*(s.surface for s in self.structures))
         return overlap.count(*self.masks)
 
     def bands(self, tolerance: float) -> Bands:
@@ -198,7 +204,7 @@ def compare(reference, test, settings: Settings | None = None, label: int | None
 
 def compared(pair: Pair) -> Comparison:
     """Return all measurements and findings of a pair."""
-    if pair.settings.surface == "displayed" and any(s.surfaceKind == "unsmoothed" and s.mask for s in pair.structures):
+    if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
     values = measurements.evaluate(pair)
     grid = None

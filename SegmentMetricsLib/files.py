@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import SimpleITK
-from vtkmodules.vtkCommonCore import vtkObject
+from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import inputs, meshing
+from . import inputs, integrity, meshing
 from .errors import InputError
 from .grids import Grid
 from .masks import fromLabels
@@ -21,6 +24,14 @@ from .structures import Structure
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
 SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES)
+
+# Spaces of NIfTI files in which equal coordinates mean equal places.
+NIFTI_SPACES = {
+    "NIFTI_XFORM_SCANNER_ANAT": "scanner",
+    "NIFTI_XFORM_TALAIRACH": "Talairach",
+    "NIFTI_XFORM_MNI_152": "MNI 152",
+    "NIFTI_XFORM_TEMPLATE_OTHER": "template",
+}
 
 
 class UnusableFile(InputError):
@@ -45,6 +56,8 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
             f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
         )
     try:
+        if not path.is_file():
+            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
         if path.stat().st_size == 0:
             raise UnusableFile(f"{path}: the file is empty.")
         with path.open("rb"):
@@ -52,7 +65,7 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
     except OSError as error:
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
-        return _readMesh(path, suffix) if suffix in MESH_SUFFIXES else _readImage(path, threshold)
+        return _readMesh(path, suffix) if suffix in MESH_SUFFIXES else _readImage(path, suffix, threshold)
     except UnusableFile:
         raise
     except ValueError as error:
@@ -70,7 +83,7 @@ def stemOf(path: Path) -> str:
 
 
 def _readFolder(folder: Path, threshold: float) -> list[Structure]:
-    found = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith(".") and suffixOf(p))
+    found = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith(".") and suffixOf(p))
     if not found:
         raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
     structures = []
@@ -82,8 +95,9 @@ def _readFolder(folder: Path, threshold: float) -> list[Structure]:
     return structures
 
 
-def _readImage(path: Path, threshold: float) -> list[Structure]:
-    image = _loadImage(path)
+def _readImage(path: Path, suffix: str, threshold: float) -> list[Structure]:
+    integrity.requireWhole(path, suffix)
+    image = _loadImage(path, suffix)
     segments = segmentHeaders(image)
     frame = frameOfReference(image)
     if segments:
@@ -97,15 +111,25 @@ def _readImage(path: Path, threshold: float) -> list[Structure]:
     ]
 
 
-def _loadImage(path: Path) -> SimpleITK.Image:
+def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
     try:
         with quiet():
             return SimpleITK.ReadImage(str(path))
-    except RuntimeError as error:
-        detail = re.sub(r"\s+", " ", str(error)).rsplit("ITK ERROR:", 1)[-1].strip()
-        # what the readers add about themselves helps nobody
-        detail = re.sub(r"^\S+\(0x[0-9a-f]+\):\s*", "", detail)
-        raise UnusableFile(f"{path}: the file cannot be read as an image ({detail[:200]}).") from error
+    except (RuntimeError, TypeError) as error:  # TypeError: a file name that is no text
+        raise UnusableFile(f"{path}: the file cannot be read as an image: {_problem(str(error), suffix)}.") from error
+
+
+def _problem(message: str, suffix: str) -> str:
+    """Return in plain words what a reader of images complains about."""
+    if "Unable to determine ImageIO" in message or "not recognized" in message:
+        return f"its content is not that of a {suffix} file"
+    if "allocate" in message:
+        return "it is too large for the memory of this computer"
+    if "orthonormal" in message:
+        return "the axes in its header are not at right angles to each other"
+    if suffix in (".nhdr", ".mhd"):
+        return "it is damaged, or the data file that belongs to it is missing"
+    return "it is damaged or incomplete"
 
 
 def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
@@ -118,18 +142,33 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
         def value(key: str, default: str, prefix: str = prefix) -> str:
             return image.GetMetaData(prefix + key) if prefix + key in keys else default
 
-        color = tuple(float(c) for c in value("Color", "").split()) or None
         segments.append(
             {
                 "id": value("ID", ""),
                 "name": value("Name", value("ID", "")),
                 # files of Slicer before 4.11 keep every segment in a layer of its own
-                "label": int(value("LabelValue", "1")),
-                "layer": int(value("Layer", str(len(segments)))),
-                "color": color if color and len(color) == 3 else None,
+                "label": _wholeNumber(value("LabelValue", "1")),
+                "layer": _wholeNumber(value("Layer", str(len(segments)))),
+                "color": _color(value("Color", "")),
             }
         )
     return segments
+
+
+def _wholeNumber(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"the header has {text!r} where a segment's label or layer should be.") from None
+
+
+def _color(text: str) -> tuple[float, float, float] | None:
+    try:
+        red, green, blue = (float(part) for part in text.split())
+    except ValueError:
+        return None
+    # also false for what is not a number
+    return (red, green, blue) if all(0 <= part <= 1 for part in (red, green, blue)) else None
 
 
 def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame: str) -> list[Structure]:
@@ -142,8 +181,10 @@ def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], fram
     masks = [fromLabels(np.ascontiguousarray(layer), grid) for layer in layers]
     structures = []
     for segment in segments:
-        if segment["layer"] >= len(masks):
+        if not 0 <= segment["layer"] < len(masks):
             raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
+        if segment["label"] == 0:
+            raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
         mask = masks[segment["layer"]].get(segment["label"], inputs.emptyMask(grid)).on(whole)
         structures.append(
             Structure(
@@ -155,6 +196,13 @@ def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], fram
                 source={"segmentID": segment["id"]},
             )
         )
+    # labels that the header forgot are not dropped
+    known = {(segment["layer"], segment["label"]) for segment in segments}
+    for number, layer in enumerate(masks):
+        for label, mask in layer.items():
+            if (number, label) not in known:
+                name = f"Label {label}" if len(masks) == 1 else f"Label {label} of layer {number}"
+                structures.append(Structure(name, mask.on(whole), file=str(path), frameOfReference=frame))
     return structures
 
 
@@ -163,28 +211,34 @@ def wholeGrid(image: SimpleITK.Image, grid: Grid) -> Grid:
     key = "Segmentation_ConversionParameters"
     parameters = image.GetMetaData(key) if key in image.GetMetaDataKeys() else ""
     found = re.search(r"Reference image geometry\|([^|]*)\|", parameters)
-    geometry = Grid.fromSlicerGeometry(found.group(1)) if found else None
+    try:
+        geometry = Grid.fromSlicerGeometry(found.group(1)) if found else None
+    except (ValueError, OverflowError):  # it only says how large the whole image was
+        geometry = None
     return geometry if geometry is not None and grid.offsetOn(geometry) is not None else grid
 
 
 def frameOfReference(image: SimpleITK.Image) -> str:
-    """Return what a file says about its frame of reference: a DICOM UID or a NIfTI space other than the scanner's."""
+    """Return what a file says about its frame of reference: a DICOM UID, or the patient's or an atlas' space of a NIfTI.
+
+    "Aligned" NIfTI files do not say with what, and common tools write it into every file: it counts as nothing said.
+    """
     keys = image.GetMetaDataKeys()
     for key in ("0020|0052", "FrameOfReferenceUID"):
         if key in keys:
             return image.GetMetaData(key).strip()
     for key in ("sform_code_name", "qform_code_name"):
-        name = image.GetMetaData(key) if key in keys else "NIFTI_XFORM_UNKNOWN"
-        if name != "NIFTI_XFORM_UNKNOWN":
-            return name.removeprefix("NIFTI_XFORM_").replace("_", " ").lower()
+        name = image.GetMetaData(key) if key in keys else ""
+        if name in NIFTI_SPACES:
+            return NIFTI_SPACES[name]
     return ""
 
 
 def _readMesh(path: Path, suffix: str) -> list[Structure]:
     polyData, inRas = readPolyData(path, suffix)
     if polyData.GetNumberOfCells() == 0:
-        raise InputError("the mesh has no cells.")
-    surface = meshing.fromPolyData(polyData)
+        raise InputError("the mesh has no cells: no triangles and no contour lines.")
+    surface = inputs.surfaceFromPolyData(polyData)
     if inRas:
         surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
     return [Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))]
@@ -192,44 +246,75 @@ def _readMesh(path: Path, suffix: str) -> list[Structure]:
 
 def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
     """Return a mesh file's polydata, and whether the file says that it is in RAS; files that say nothing are in LPS."""
+    if suffix == ".ply":
+        from .ply import readPly
+
+        polyData, note = readPly(path)
+        return polyData, "SPACE=RAS" in note
     if suffix == ".vtp":
         from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader
     elif suffix == ".stl":
         from vtkmodules.vtkIOGeometry import vtkSTLReader as Reader
-    elif suffix == ".obj":
-        from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
     else:
-        from vtkmodules.vtkIOPLY import vtkPLYReader as Reader
+        from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
     reader = Reader()
     reader.SetFileName(str(path))
-    problems = []
-    reader.AddObserver("ErrorEvent", lambda *_: problems.append(True))
-    with quiet():
+    with quiet(), vtkMessages() as messages:
         reader.Update()
     polyData = reader.GetOutput()
-    if problems or polyData is None:
-        raise InputError("the file cannot be read as a mesh.")
+    if polyData is None or "ERROR:" in messages.GetOutput():
+        raise InputError("the file cannot be read as a mesh: it is damaged, or of another kind than its name says.")
     # Slicer notes the coordinate system in the header or in the field data
     if suffix == ".vtp":
         space = polyData.GetFieldData().GetAbstractArray("SPACE")
         note = f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
-    elif suffix == ".ply":
-        comments = reader.GetComments()
-        note = " ".join(comments.GetValue(n) for n in range(comments.GetNumberOfValues()))
     else:
         note = (reader.GetHeader() if suffix == ".stl" else reader.GetComment()) or ""
+    if isinstance(note, bytes):  # a header that is no text in VTK's eyes
+        note = note.decode("latin-1")
     return polyData, "SPACE=RAS" in note
 
 
 @contextmanager
-def quiet():
-    """Keep the readers' own warnings off the terminal: what matters becomes an exception."""
-    vtkWarnings = vtkObject.GetGlobalWarningDisplay()
-    itkWarnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
-    vtkObject.GlobalWarningDisplayOff()
+def vtkMessages() -> Iterator[vtkStringOutputWindow]:
+    """Collect what VTK complains about inside the block."""
+    before, messages = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
+    vtkOutputWindow.SetInstance(messages)
+    try:
+        yield messages
+    finally:
+        vtkOutputWindow.SetInstance(before)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the readers' own remarks off the terminal: what matters becomes an exception.
+
+    Some of their libraries write to the process' standard error output without asking anybody.
+    """
+    warnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
     SimpleITK.ProcessObject.GlobalWarningDisplayOff()
     try:
+        with _standardErrorClosed():
+            yield
+    finally:
+        SimpleITK.ProcessObject.SetGlobalWarningDisplay(warnings)
+
+
+@contextmanager
+def _standardErrorClosed() -> Iterator[None]:
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is none, as in applications without a terminal
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
         yield
     finally:
-        vtkObject.SetGlobalWarningDisplay(vtkWarnings)
-        SimpleITK.ProcessObject.SetGlobalWarningDisplay(itkWarnings)
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

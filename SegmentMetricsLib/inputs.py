@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -10,24 +12,34 @@ from . import masks, meshing
 from .errors import InputError
 from .grids import Grid
 from .structures import Structure
+from .surfaces import Surface
 
 # A label map has few values; an image whose integers pass this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000
+# Images with more values than this are looked at more closely: labels lie together, intensities do not.
+MOST_UNSUSPICIOUS_LABELS = 30
+# How many slices that takes.
+SLICES_LOOKED_AT = 16
+# Whole numbers beyond this are not exact in files of floating-point numbers.
+LARGEST_FLOAT_LABEL = 2**53
 
 
 def structureFromImage(image: SimpleITK.Image, name: str, label: int | None, threshold: float) -> Structure:
     """Return the structure of a mask, of one label of a label map, or of memberships in [0, 1].
 
-    Raises ValueError when a label is needed or missing, and when the image is no segmentation.
+    label: of a label map; memberships have none and are taken as they are. Raises ValueError when a label is needed or
+    impossible, and when the image is no segmentation.
     """
+    if label is not None:
+        label = _positiveLabel(label)
     found = labelMasks(image, threshold)
     if label is None:
         if len(found) > 1:
             labels = ", ".join(map(str, list(found)[:10])) + (", ..." if len(found) > 10 else "")
-            raise InputError(
-                f"The {name} image has {len(found)} labels ({labels}): say which one to compare (label=...)."
-            )
+            raise InputError(f"The image has {len(found)} labels ({labels}): say which one to compare (label=...).")
         label = next(iter(found), None)
+    elif found and _holdsMemberships(SimpleITK.GetArrayViewFromImage(image)):
+        (label,) = found
     # a label that does not occur is an empty structure
     return Structure(name, found.get(label, emptyMask(Grid.fromImage(image))))
 
@@ -39,7 +51,19 @@ def emptyMask(grid: Grid) -> masks.Mask:
 
 def structureFromPolyData(polyData: vtkPolyData, name: str) -> Structure:
     """Return the structure of a surface or planar contours in LPS mm."""
-    return Structure(name, givenSurface=meshing.fromPolyData(polyData), surfaceKind="imported")
+    return Structure(name, givenSurface=surfaceFromPolyData(polyData), surfaceKind="imported")
+
+
+def surfaceFromPolyData(polyData: vtkPolyData) -> Surface:
+    """Return the boundary that a polydata in LPS mm describes. Raises ValueError where meshing.fromPolyData does."""
+    # VTK's filters trust the point numbers of cells; damaged files have others
+    count = polyData.GetNumberOfPoints()
+    for cells in (polyData.GetPolys(), polyData.GetStrips(), polyData.GetLines()):
+        if cells.GetNumberOfConnectivityIds():
+            low, high = cells.GetConnectivityArray().GetRange(0)
+            if low < 0 or high >= count:
+                raise InputError("The surface has triangles or lines between points that do not exist.")
+    return meshing.fromPolyData(polyData)
 
 
 def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask]:
@@ -50,8 +74,8 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
     """
     if image.GetNumberOfComponentsPerPixel() != 1:
         raise InputError("The image has several values per voxel; a segmentation has one.")
-    array = SimpleITK.GetArrayViewFromImage(image)
     grid = Grid.fromImage(image)
+    array = SimpleITK.GetArrayViewFromImage(image)
     if array.ndim == 2:
         array = array[None]
     if array.dtype.kind == "c":
@@ -60,18 +84,62 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
         low, high = float(array.min()), float(array.max())
         if not (np.isfinite(low) and np.isfinite(high)):
             raise InputError("The image has values that are not numbers.")
-        whole = bool((array == np.rint(array)).all()) if high > 1 else False
         if low >= 0 and high <= 1:
             mask = masks.Mask.fromArray(array >= threshold, grid)
             return {} if mask.isEmpty else {1: mask}
-        if not whole:
+        if high > LARGEST_FLOAT_LABEL or not _areWhole(array):
             raise InputError(
-                f"The image is neither a label map nor memberships in [0, 1]: it has values from {low:g} to {high:g}."
+                "The image is neither a label map nor a map of memberships in [0, 1]: "
+                f"it has values from {low:g} to {high:g}."
             )
         array = array.astype(np.int64)
-    if array.size and array.min() < 0:
-        raise InputError(f"The image is no label map: it has negative values, from {array.min()} to {array.max()}.")
+    if array.min() < 0:
+        raise InputError(f"The image is not a label map: it has negative values, from {array.min()} to {array.max()}.")
+    if _looksLikeIntensities(array):
+        raise InputError(
+            f"The image is not a label map: its values, up to {array.max()}, change from voxel to voxel like those of "
+            "a CT or MR image."
+        )
     found = masks.fromLabels(array, grid)
     if len(found) > MOST_LABELS:
-        raise InputError(f"The image is no label map: it has {len(found)} different values.")
+        raise InputError(f"The image is not a label map: it has {len(found)} different values.")
     return found
+
+
+def _positiveLabel(label) -> int:
+    try:
+        number = operator.index(label)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise InputError(f"A label must be a whole number from 1, not {label!r}.")
+    return number
+
+
+def _holdsMemberships(array: np.ndarray) -> bool:
+    return array.dtype.kind == "f" and float(array.max()) <= 1 and not _areWhole(array)
+
+
+def _areWhole(array: np.ndarray) -> bool:
+    return bool((array == np.rint(array)).all())
+
+
+def _looksLikeIntensities(array: np.ndarray) -> bool:
+    """Return whether most values of an image [k, j, i] are scattered: their neighbors in the slice have other values.
+
+    A look at some slices is enough. It spares the user the separate comparison of thousands of gray values.
+    """
+    if array.max() <= MOST_UNSUSPICIOUS_LABELS:
+        return False
+    slices = array[np.unique(np.linspace(0, len(array) - 1, SLICES_LOOKED_AT).astype(int))]
+    values, numbers = np.unique(slices, return_inverse=True)
+    if np.count_nonzero(values) <= MOST_UNSUSPICIOUS_LABELS:
+        return False
+    numbers = numbers.reshape(slices.shape)
+    neighbors, alike = np.zeros(len(values)), np.zeros(len(values))
+    for first, second in ((numbers[:, :, 1:], numbers[:, :, :-1]), (numbers[:, 1:], numbers[:, :-1])):
+        inside = (values[first] != 0) & (values[second] != 0)
+        neighbors += np.bincount(first[inside], minlength=len(values))
+        alike += np.bincount(first[inside & (first == second)], minlength=len(values))
+    met = neighbors > 0
+    return bool(met.any()) and float(np.median(alike[met] / neighbors[met])) < 0.5

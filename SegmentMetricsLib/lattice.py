@@ -31,7 +31,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -48,8 +48,10 @@ CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 REACH = 4
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
-# Rough costs in seconds, which decide when the search tree is cheaper than further tables.
-LOOKUP_COST, SEARCH_COST, TABLE_COST_PER_POSITION = 4e-9, 3e-6, 4e-6
+# Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search, and
+# of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist must
+# not matter: the same pair has to give the same digits whatever was compared before.
+LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 1e-6
 
 
 @lru_cache(maxsize=1)
@@ -156,20 +158,21 @@ class CellTables:
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[int, np.ndarray] = {}
 
-    def __contains__(self, number: int) -> bool:
-        return number in self._tables
-
+    @cached_property
     def groups(self) -> list[range]:
         """The step numbers that share a bound, nearest first."""
         edges = [0, *(np.flatnonzero(np.diff(self.bounds)) + 1), len(self.bounds)]
         return [range(a, b) for a, b in itertools.pairwise(edges)]
 
-    @cache  # noqa: B019  (tables live as long as their cache entry)
-    def positionBounds(self, group: range) -> np.ndarray:
-        """(p,) squared distance in mm2 below which no cell of the group can come, for every position."""
-        low = self.steps[group.start : group.stop, None] * self.spacing
-        gap = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0)
-        return (gap**2).sum(axis=2).min(axis=0).astype(np.float32)
+    @cached_property
+    def positionBounds(self) -> np.ndarray:
+        """(groups, p) squared mm below which a position meets neither a cell of a group, nor a later or farther one."""
+        bounds = np.empty((len(self.groups), len(self.points)), np.float32)
+        for row, group in zip(bounds, self.groups, strict=True):
+            low = self.steps[group.start : group.stop, None] * self.spacing
+            gap = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0)
+            row[:] = (gap**2).sum(axis=2).min(axis=0)
+        return np.minimum(np.minimum.accumulate(bounds[::-1], axis=0)[::-1], np.float32(self.horizon**2))
 
     def table(self, number: int) -> np.ndarray:
         """(p * 256,) squared distance in mm2 from position p to case c one step away, at index 256 p + c."""
@@ -269,7 +272,8 @@ class Lattice:
         if not grid.isRectangular or any(m.grid.offsetOn(grid) is None for m in masks):
             raise ValueError("The masks do not lie on one lattice with axes at right angles.")
         self.grid, self.reach = grid, reach
-        self.spacing = tuple(float(s) for s in grid.spacing)
+        # rotated images would else get tables of their own for a difference in the sixteenth digit
+        self.spacing = tuple(round(float(s), 9) for s in grid.spacing)
         self.low = np.min([m.low for m in moved], axis=0) - reach - 2
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
         self.shape = self.high - self.low  # of cells, along i, j, k
@@ -300,11 +304,10 @@ class Lattice:
         best = np.full(len(cells), np.inf, np.float32)
         rows = numbers.astype(np.intp) * 256
         active = np.arange(len(cells))
-        for group in tables.groups():
+        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
             if group.start:
-                active = active[best[active] > tables.positionBounds(group).take(numbers[active])]
-                missing = sum(number not in tables for number in group)
-                cost = len(active) * len(group) * LOOKUP_COST + missing * TABLE_COST_PER_POSITION * len(tables.points)
+                active = active[best[active] > bounds.take(numbers[active])]
+                cost = len(active) * len(group) * LOOKUP_COST + len(group) * len(tables.points) * TABLE_COST
                 if cost > len(active) * SEARCH_COST:
                     return best, active
             self._lookUp(target, cells, rows, active, group, tables, best)
@@ -319,12 +322,11 @@ class Lattice:
         best = np.full(len(cells), np.inf, np.float32)
         rows = numbers.astype(np.intp) * 256
         active = np.arange(len(cells))
-        for group in tables.groups():
-            if tables.bounds[group.start] >= limit:
+        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
+            active = active[(best[active] >= limit**2) & (bounds.take(numbers[active]) < limit**2)]
+            if tables.bounds[group.start] >= limit or not len(active):
                 break
-            open_ = (best[active] >= limit**2) & (tables.positionBounds(group).take(numbers[active]) < limit**2)
-            self._lookUp(target, cells, rows, active[open_], group, tables, best)
-            active = active[best[active] >= limit**2]
+            self._lookUp(target, cells, rows, active, group, tables, best)
         return best < limit**2
 
     def _lookUp(self, target, cells, rows, active, group, tables, best) -> None:

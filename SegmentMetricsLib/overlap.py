@@ -1,4 +1,4 @@
-"""Overlap of two masks, counted in whole voxels."""
+"""Overlap of two structures: shared voxels, or shared area of contours."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import contours
 from .masks import Mask
+from .surfaces import Surface
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Voxels of two masks on one grid, as exact integers.
+    """How much two structures share: voxels of two masks on one grid as exact integers, or areas of contours in mm2.
 
-    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. voxelSize: mm3 (mm2).
+    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only.
     """
 
-    truePositive: int
-    falsePositive: int
-    falseNegative: int
-    voxelSize: float
+    truePositive: float
+    falsePositive: float
+    falseNegative: float
 
 
 def count(reference: Mask, test: Mask) -> Counts:
@@ -29,7 +30,13 @@ def count(reference: Mask, test: Mask) -> Counts:
         low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
         if (low <= high).all():
             both = int(np.count_nonzero(reference.block(low, high) & test.block(low, high)))
-    return Counts(both, test.count - both, reference.count - both, reference.grid.voxelSize)
+    return Counts(both, test.count - both, reference.count - both)
+
+
+def areas(reference: Surface, test: Surface) -> Counts:
+    """Return how much area two contours in one plane share."""
+    both = contours.sharedArea(reference, test)
+    return Counts(both, test.volume - both, reference.volume - both)
 
 
 def dice(counts: Counts) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .errors import InputError
@@ -13,16 +15,18 @@ SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
     "SegmentMetrics": {},
-    "MeshMetrics-0.1": {"subdivisions": None, "oversampling": 5},
-    "MeshMetrics-1.4.1": {"subdivisions": 0, "oversampling": 1},
+    "MeshMetrics-0.1": {"surface": "unsmoothed", "subdivisions": None, "oversampling": 5},
+    "MeshMetrics-1.4.1": {"surface": "unsmoothed", "subdivisions": 0, "oversampling": 1},
 }
+# mm; no contour of a patient is farther from another one
+LARGEST_TOLERANCE = 1000.0
 
 
 @dataclass(frozen=True)
 class Settings:
     """All choices that decide a comparison's numbers; every one has a default.
 
-    tolerances: tau in mm, each > 0, for NSD, BIoU and the over- and under-contoured fractions.
+    tolerances: tau in mm, each in (0, 1000], for NSD, BIoU and the over- and under-contoured fractions.
     percentiles: of the Hausdorff distance, each in (0, 100].
     surface: "unsmoothed", the boundary between voxels, or "displayed", the smooth surface that Slicer shows.
     subdivisions: how often each element is cut before it is measured; None is 1 for surfaces and 5 for contours.
@@ -46,35 +50,31 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, what in (("tolerances", "tolerance"), ("percentiles", "percentile")):
-            values = getattr(self, name)
-            values = (values,) if isinstance(values, (int, float)) else tuple(values)
-            numbers = tuple(dict.fromkeys(_number(value, what) for value in values))
-            object.__setattr__(self, name, numbers)
+            object.__setattr__(self, name, _numbers(getattr(self, name), what))
         for tolerance in self.tolerances:
-            if tolerance <= 0:
-                raise InputError(f"A tolerance must be greater than 0 mm, not {tolerance:g}.")
+            if not 0 < tolerance <= LARGEST_TOLERANCE:
+                raise InputError(
+                    f"A tolerance must be greater than 0 and at most {LARGEST_TOLERANCE:g} mm, not {tolerance:g}."
+                )
         for percentile in self.percentiles:
             if not 0 < percentile <= 100:
                 raise InputError(f"A percentile must be greater than 0 and at most 100, not {percentile:g}.")
         if self.surface not in SURFACES:
             raise InputError(f"The surface must be one of {', '.join(SURFACES)}, not {self.surface!r}.")
         for name, low, high in (("subdivisions", 0, 8), ("oversampling", 1, 20)):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int) and low <= value <= high):
-                raise InputError(f"The {name} must be a whole number from {low} to {high}, not {value!r}.")
-        families = (self.families,) if isinstance(self.families, str) else tuple(self.families)
-        if "all" in families:
-            families = FAMILIES
-        for family in families:
-            if family not in FAMILIES:
-                raise InputError(f"There is no metric family {family!r}; choose from {', '.join((*FAMILIES, 'all'))}.")
-        object.__setattr__(self, "families", tuple(f for f in FAMILIES if f in families))
-        if not 0 < _number(self.threshold, "threshold") <= 1:
+            object.__setattr__(self, name, _wholeNumber(getattr(self, name), name, low, high))
+        object.__setattr__(self, "families", _chosenFamilies(self.families))
+        for name, what in (("threshold", "threshold"), ("meshSpacing", "grid spacing for meshes")):
+            object.__setattr__(self, name, _number(getattr(self, name), what))
+        if not 0 < self.threshold <= 1:
             raise InputError(f"The threshold must be greater than 0 and at most 1, not {self.threshold:g}.")
-        if not 0 < _number(self.meshSpacing, "grid spacing for meshes") < math.inf:
+        if not self.meshSpacing > 0:
             raise InputError(f"The grid spacing for meshes must be greater than 0 mm, not {self.meshSpacing:g}.")
         if self.convention not in PRESETS:
             raise InputError(f"There is no preset {self.convention!r}; choose from {', '.join(PRESETS)}.")
+        for name, value in PRESETS[self.convention].items():
+            if getattr(self, name) != value:
+                raise InputError(f"The preset {self.convention} fixes the {name}; leave either one out.")
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:
@@ -84,10 +84,7 @@ class Settings:
         """
         if name not in PRESETS:
             raise InputError(f"There is no preset {name!r}; choose from {', '.join(PRESETS)}.")
-        for key, value in PRESETS[name].items():
-            if changes.get(key, value) != value:
-                raise InputError(f"The preset {name} fixes the {key}; leave either one out.")
-        return Settings(**{**changes, **PRESETS[name], "convention": name})
+        return Settings(**{**PRESETS[name], **changes, "convention": name})
 
     def subdivisionsFor(self, dimension: int) -> int:
         """Return how often elements are cut: triangles in 3D, segments in 2D."""
@@ -106,11 +103,41 @@ def shortest(number: float) -> str:
     return format(number, ".12g")
 
 
+def _numbers(values, what: str) -> tuple[float, ...]:
+    """Return one number or several as a tuple, each once; two that are written alike would share a key."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        values = (values,)
+    return tuple({shortest(number): number for number in (_number(value, what) for value in values)}.values())
+
+
 def _number(value, what: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(f"A {what} must be a number, not {value!r}.") from None
+        raise InputError(f"The {what} must be a number, not {value!r}.") from None
     if not math.isfinite(number):
-        raise InputError(f"A {what} must be a finite number, not {value!r}.")
+        raise InputError(f"The {what} must be a finite number, not {number}.")
     return number
+
+
+def _wholeNumber(value, what: str, low: int, high: int) -> int | None:
+    if value is None:
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or not low <= number <= high:
+        raise InputError(f"The {what} must be a whole number from {low} to {high}, not {value!r}.")
+    return number
+
+
+def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
+    families = (families,) if isinstance(families, str) else tuple(families)
+    choice = ", ".join((*FAMILIES, "all"))
+    if not families:
+        raise InputError(f"No metric family is chosen; choose from {choice}.")
+    for family in families:
+        if family not in (*FAMILIES, "all"):
+            raise InputError(f"There is no metric family {family!r}; choose from {choice}.")
+    return tuple(f for f in FAMILIES if f in families or "all" in families)

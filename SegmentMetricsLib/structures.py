@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -69,19 +69,41 @@ class Pairing:
     unmatchedTest: tuple[Structure, ...]
 
 
-def pairByName(reference: Iterable[Structure], test: Iterable[Structure]) -> Pairing:
+def pairByName(
+    reference: Iterable[Structure], test: Iterable[Structure], names: Collection[str] | None = None
+) -> Pairing:
     """Return the structures of two sets paired by equal name, in the order of the reference.
 
-    One structure on each side is a pair whatever it is called. Raises ValueError when a set has a name twice.
+    One structure on each side is a pair whatever it is called. names: structures to choose, all when None. Raises
+    ValueError when a chosen name is in neither set, or more than once in one.
     """
     reference, test = list(reference), list(test)
+    if names is not None:
+        _requireKnown(names, reference, test)
     if len(reference) == len(test) == 1:
         return Pairing(((reference[0], test[0]),), (), ())
+    if names is not None:
+        reference, test = ([s for s in structures if s.name in names] for structures in (reference, test))
     for which, structures in (("reference", reference), ("test", test)):
         twice = [name for name, number in Counter(s.name for s in structures).items() if number > 1]
         if twice:
-            raise InputError(f"The {which} has more than one structure named {twice[0]!r}.")
+            homes = dict.fromkeys(s.file for s in structures if s.name == twice[0] and s.file)
+            raise InputError(f"The {which} has more than one structure named {twice[0]!r}: {', '.join(homes)}")
     byName = {structure.name: structure for structure in test}
     pairs = tuple((r, byName.pop(r.name)) for r in reference if r.name in byName)
     paired = {r.name for r, _ in pairs}
     return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
+
+
+def _requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
+    known = dict.fromkeys(s.name for structures in sets for s in structures)
+    for name in names:
+        if name not in known:
+            raise InputError(f"There is no structure named {name!r}; there are {listed(known)}.")
+
+
+def listed(names: Iterable[str], most: int = 10) -> str:
+    """Return names as they are listed in a sentence, the first ones if there are many."""
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more or "none"

@@ -60,12 +60,14 @@ def fillColorNode(colorNode, kind: str, low: float, high: float, signed: bool = 
 
 
 def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool = True):
-    """Show the legend of a distance map in the 3D views and return its vtkMRMLColorLegendDisplayNode.
+    """Give a distance map a legend in the 3D views and return its vtkMRMLColorLegendDisplayNode.
 
-    The map on the test's surface has its legend at the left so that two maps in one view do not cover each other's.
+    A legend that is there already gets the new content; where and whether it is shown stays as the user left it. The
+    map on the test's surface has its legend at the left so that two maps in one view do not cover each other's.
     """
     import slicer
 
+    isNew = legendOf(modelNode) is None
     legend = slicer.vtkSlicerColorLogic.AddDefaultColorLegendDisplayNode(modelNode)
     wasModifying = legend.StartModify()
     legend.SetTitleText(legendTitle(kind, tolerance, signed))
@@ -76,13 +78,17 @@ def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool =
     else:
         legend.SetMaxNumberOfColors(256)
         legend.SetNumberOfLabels(5)
-    legend.SetLabelFormat("%g")
-    legend.SetOrientation(legend.Vertical)
-    legend.SetPosition(0.97 if side == "reference" else 0.03, 0.5)
-    legend.SetSize(0.12, 0.5)
-    legend.GetTitleTextProperty().SetFontSize(14)
-    legend.SetVisibility(True)
-    legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
+    if isNew:
+        right = side == "reference"
+        # Slicer makes labels as large as their widest one fits beside the bar, and the title as large as the labels,
+        # whatever the font sizes: blanks keep them small.
+        legend.SetLabelFormat("%12g" if right else "%-12g")
+        legend.SetOrientation(legend.Vertical)
+        legend.SetPosition(0.97 if right else 0.03, 0.5)
+        legend.SetSize(0.09, 0.5)
+        legend.GetLabelTextProperty().SetFontFamilyToArial()
+        legend.SetVisibility(True)
+        legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
     legend.EndModify(wasModifying)
     return legend
 
@@ -95,10 +101,9 @@ def legendOf(modelNode):
 
 
 def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
-    """Return what a legend says above its colors."""
-    if kind == "tolerance":
-        return f"Tolerance {tolerance:g} mm"
-    return "Signed distance (mm)\n+ test outside" if kind == "signed" and signed else "Distance (mm)"
+    """Return what a legend says above its colors, in short lines because Slicer does not wrap them."""
+    title = f"Tolerance {tolerance:g} mm" if kind == "tolerance" else "Distance (mm)"
+    return title + ("\n+ test outside\n- test inside" if signed and kind != "absolute" else "")
 
 
 def pleasantLimit(distance: float) -> float:

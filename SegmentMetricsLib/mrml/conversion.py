@@ -9,7 +9,11 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
+from vtkmodules.vtkFiltersCore import vtkPolyDataNormals
 
+from ..closest import allCores
+from ..errors import InputError
+from ..grids import RAS_FROM_LPS
 from ..masks import Mask
 from ..surfaces import doublePoints, toPolyData
 from .headless import ensureScene
@@ -21,9 +25,6 @@ DISPLAY_PARAMETERS = {
     "Conversion method": "0",
     "Compute surface normals": "1",
 }
-
-# LPS to RAS, the coordinate system of Slicer's nodes, and back.
-FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 # Converting a large mask takes longer than everything else a distance map needs.
 _surfaceOfMask: weakref.WeakKeyDictionary[Mask, vtkPolyData] = weakref.WeakKeyDictionary()
@@ -52,7 +53,7 @@ def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str,
         private.AddSegment(segment, segmentID)
     else:
         if source.GetSegment(segmentID) is None:
-            raise ValueError(f"The segmentation has no segment {segmentID}.")
+            raise InputError(f"The segmentation has no segment {segmentID}.")
         private.SetSourceRepresentationName(source.GetSourceRepresentationName())
         private.CopyConversionParameters(source)
         private.CopySegmentFromSegmentation(source, segmentID)
@@ -63,44 +64,61 @@ def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str,
         surface = private.GetSegment(segmentID).GetRepresentation(surfaceName)
     else:
         # True: a surface that came along with the segment was made with other parameters
-        converted = private.CreateRepresentation(surfaceName, True)
+        with allCores():
+            converted = private.CreateRepresentation(surfaceName, True)
         surface = private.GetSegment(segmentID).GetRepresentation(surfaceName) if converted else None
     if surface is None:
-        raise ValueError(f"The segment cannot be converted from {private.GetSourceRepresentationName()} to a surface.")
+        raise InputError(f"The segment cannot be converted from {private.GetSourceRepresentationName()} to a surface.")
     return surface
 
 
 def orientedImage(mask: Mask):
-    """Return a mask as vtkOrientedImageData of 0 and 1 in RAS, cropped to the structure. Raises ValueError when empty."""
+    """Return a mask as vtkOrientedImageData of 0 and 1 in RAS, cropped to the structure; ValueError if it is empty."""
     import slicer
 
     if mask.isEmpty:
-        raise ValueError("An empty structure has no image.")
+        raise InputError("An empty structure has no image.")
     image = slicer.vtkOrientedImageData()
     image.SetExtent(*np.stack([mask.low, mask.high], axis=1).ravel().tolist())
     scalars = numpy_to_vtk(mask.voxels.ravel(), deep=True)
     scalars.SetName("ImageScalars")
     image.GetPointData().SetScalars(scalars)
     matrix = vtkMatrix4x4()
-    matrix.DeepCopy((FLIP @ mask.grid.matrix).ravel())
+    matrix.DeepCopy((RAS_FROM_LPS @ mask.grid.matrix).ravel())
     image.SetImageToWorldMatrix(matrix)
     return image
 
 
 def displayedSurface(structure) -> vtkPolyData:
-    """Return how Slicer shows a structure by default, as vtkPolyData in RAS mm; do not change it, it is kept for reuse.
+    """Return how Slicer shows a structure, as vtkPolyData in RAS mm with normals; not to be changed, it is kept.
 
-    structure: a Mask, or anything with `mask` and `surface`. Structures without a mask and contours in a plane are
-    shown as they were measured. Raises ValueError when the structure is empty.
+    structure: a Structure or a Mask. Voxels are converted as Slicer does by default, unless the structure was measured
+    on a displayed surface, which then is returned. Structures without voxels and contours in a plane (lines, no
+    normals) are shown as they were measured. Raises ValueError when the structure is empty.
     """
-    mask = structure if isinstance(structure, Mask) else structure.mask
-    if mask is None or (mask.grid.planar and mask is not structure):
-        if structure.surface is None or structure.surface.isEmpty:
-            raise ValueError(f"{structure.name} is empty, so there is nothing to show.")
-        return toRas(toPolyData(structure.surface))
+    if isinstance(structure, Mask):
+        mask = structure
+    else:
+        if structure.isEmpty:
+            raise InputError(f"{structure.name} is empty, so there is nothing to show.")
+        mask = None if structure.dimension == 2 or structure.surfaceKind == "displayed" else structure.mask
+    if mask is None:
+        return withNormals(toRas(toPolyData(structure.surface)))
     if mask not in _surfaceOfMask:
         _surfaceOfMask[mask] = closedSurface(orientedImage(mask))
     return _surfaceOfMask[mask]
+
+
+def withNormals(polyData: vtkPolyData) -> vtkPolyData:
+    """Return a surface with point normals, so that it looks smooth; lines and surfaces that have them stay the same."""
+    if polyData.GetNumberOfPolys() == 0 or polyData.GetPointData().GetNormals() is not None:
+        return polyData
+    normals = vtkPolyDataNormals()
+    normals.SetInputData(polyData)
+    normals.SplittingOff()  # it would add points
+    normals.ConsistencyOff()  # triangles face outward already
+    normals.Update()
+    return normals.GetOutput()
 
 
 def toRas(polyData: vtkPolyData) -> vtkPolyData:
@@ -108,10 +126,10 @@ def toRas(polyData: vtkPolyData) -> vtkPolyData:
     result = vtkPolyData()
     result.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
-        result.SetPoints(doublePoints(vtk_to_numpy(polyData.GetPoints().GetData()) * np.diag(FLIP)[:3]))
+        result.SetPoints(doublePoints(vtk_to_numpy(polyData.GetPoints().GetData()) * np.diag(RAS_FROM_LPS)[:3]))
     normals = polyData.GetPointData().GetNormals()
     if normals is not None:
-        flipped = numpy_to_vtk(vtk_to_numpy(normals) * np.diag(FLIP)[:3].astype(np.float32), deep=True)
+        flipped = numpy_to_vtk(vtk_to_numpy(normals) * np.diag(RAS_FROM_LPS)[:3].astype(np.float32), deep=True)
         flipped.SetName(normals.GetName())
         result.GetPointData().SetNormals(flipped)
     return result

@@ -15,8 +15,8 @@ REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetr
 def addToFolder(node, comparison, role: str) -> None:
     """Put a result's node into its pair's folder and mark it, so that the next run of the same pair finds it.
 
-    role: what the node is within the pair's results, for example "table". A node that was a result of another pair moves,
-    and the other pair's folder goes when that leaves it empty.
+    role: what the node is within the pair's results, for example "table". A node that was a result of another pair
+    moves, and the other pair's folder goes when that leaves it empty.
     """
     scene = node.GetScene()
     before = _resultFolder(node)
@@ -59,10 +59,17 @@ def removeResults(comparison, scene=None) -> None:
     scene = ensureScene() if scene is None else scene
     nodes = _results(comparison, scene)
     folders = {_resultFolder(node) for node in nodes} - {0}
+    hierarchy = _hierarchy(scene)
     for node in nodes:
+        # outside the application nobody removes items and display nodes along with their node
+        if item := hierarchy.GetItemByDataNode(node):
+            hierarchy.RemoveItem(item, False, False)
+        if node.IsA("vtkMRMLDisplayableNode"):
+            for display in [node.GetNthDisplayNode(n) for n in range(node.GetNumberOfDisplayNodes())]:
+                scene.RemoveNode(display)
         scene.RemoveNode(node)
     for folder in folders:
-        _removeIfEmpty(_hierarchy(scene), folder)
+        _removeIfEmpty(hierarchy, folder)
     removeUnusedColors(scene)
 
 

@@ -35,7 +35,7 @@ _headlessSlicer: HeadlessSlicer | None = None
 
 
 def ensureScene():
-    """Return slicer.mrmlScene, first made with its logics when there is no Slicer application; repeated calls return it again.
+    """Return slicer.mrmlScene; where there is no Slicer application, the first call makes it with its logics.
 
     A scene that a script already put at slicer.mrmlScene is kept and given the logics. Raises ImportError when neither
     Slicer nor the slicer-core package is there.

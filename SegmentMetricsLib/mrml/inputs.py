@@ -9,7 +9,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
-from vtkmodules.vtkCommonTransforms import vtkGeneralTransform
+from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
 from .. import meshing
 from ..errors import InputError
@@ -146,10 +146,10 @@ def linearMatrix(transform: vtkGeneralTransform) -> np.ndarray | None:
     """Return the 4x4 matrix of a transform, None when it is not linear."""
     import slicer
 
-    matrix = vtkMatrix4x4()
-    if not slicer.vtkMRMLTransformNode.IsGeneralTransformLinear(transform, matrix):
+    linear = vtkTransform()
+    if not slicer.vtkMRMLTransformNode.IsGeneralTransformLinear(transform, linear):
         return None
-    return matrixArray(matrix)
+    return matrixArray(linear.GetMatrix())
 
 
 def matrixArray(matrix: vtkMatrix4x4) -> np.ndarray:

@@ -24,21 +24,20 @@ def writeText(
     size: int,
     color: Sequence[float] = INK,
     bold: bool = False,
-    align: str = "left",
     width: float | None = None,
 ) -> int:
     """Write one line of text on a picture (height, width, 3) uint8 in place and return how many pixels wide it is.
 
-    position: where the line begins, or ends for align="right", and its baseline, from the left and top in pixels. width:
-    a longer text is shortened by an ellipsis. Characters that the font does not have appear as question marks.
+    position: where the line begins and its baseline, from the left and top in pixels. width: a longer text is shortened
+    by an ellipsis. Characters that the font does not have appear as question marks.
     """
     text = "".join(character if _hasGlyph(character) else "?" for character in text)
     if width is not None:
         text = _shortened(text, size, bold, width)
-    letters, left, below = _render(text, size, bold)
+    letters = _render(text, size, bold)
     height, wide = letters.shape
-    x = round(position[0]) + left - (left + wide if align == "right" else 0)
-    y = round(position[1]) - height + below
+    x = round(position[0])
+    y = round(position[1]) - height + _descent(size, bold)
     # what would stand outside the picture is cut off
     rows = slice(max(y, 0), min(y + height, canvas.shape[0]))
     columns = slice(max(x, 0), min(x + wide, canvas.shape[1]))
@@ -46,7 +45,7 @@ def writeText(
         share = letters[rows.start - y : rows.stop - y, columns.start - x : columns.stop - x, None]
         part = canvas[rows, columns]
         canvas[rows, columns] = np.rint(part * (1 - share) + 255 * np.array(color) * share).astype(np.uint8)
-    return left + wide
+    return wide
 
 
 def textWidth(text: str, size: int, bold: bool = False) -> int:
@@ -67,25 +66,28 @@ def _property(size: int, bold: bool) -> vtkTextProperty:
     return result
 
 
-def _render(text: str, size: int, bold: bool) -> tuple[np.ndarray, int, int]:
-    """Return the coverage (height, width) 0..1 of a text, how far right of the start and how far below the baseline."""
-    renderer = vtkTextRenderer.GetInstance()
-    box, dimensions = [0] * 4, [0, 0]
+def _render(text: str, size: int, bold: bool) -> np.ndarray:
+    """Return the coverage (height, width) 0..1 of a line of text; all lines of a size are equally high."""
+    dimensions = [0, 0]
     image = vtkImageData()
-    style = _property(size, bold)
-    if not text or not renderer.RenderString(style, text, image, dimensions, DPI):
-        return np.zeros((0, 0)), 0, 0
-    renderer.GetBoundingBox(style, text, box, DPI)
-    width, height, _ = image.GetDimensions()
-    opacity = vtk_to_numpy(image.GetPointData().GetScalars()).reshape(height, width, 4)[
-        : dimensions[1], : dimensions[0], 3
-    ]
-    return opacity[::-1] / 255, box[0], -box[2]
+    renderer = vtkTextRenderer.GetInstance()
+    if not text or not renderer.RenderString(_property(size, bold), text, image, dimensions, DPI):
+        return np.zeros((0, 0))
+    width, height, _ = image.GetDimensions()  # larger than the text
+    opacity = vtk_to_numpy(image.GetPointData().GetScalars()).reshape(height, width, 4)[..., 3]
+    return opacity[: dimensions[1], : dimensions[0]][::-1] / 255
+
+
+@functools.cache
+def _descent(size: int, bold: bool) -> int:
+    """Return how many pixels a line of text reaches below its baseline."""
+    letter = _render("H", size, bold).any(axis=1)
+    return int(letter[::-1].argmax())
 
 
 @functools.cache
 def _hasGlyph(character: str) -> bool:
-    return character.isspace() or bool(_render(character, 24, False)[0].any())
+    return character.isspace() or bool(_render(character, 24, False).any())
 
 
 def _shortened(text: str, size: int, bold: bool, width: float) -> str:

@@ -10,10 +10,12 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..surfaces import toPolyData
+from ..errors import InputError
+from ..grids import RAS_FROM_LPS
+from ..surfaces import barycentricWeights, toPolyData
 from . import colors, folders
-from .conversion import FLIP, toRas
 from .conversion import displayedSurface as convertedSurface
+from .conversion import toRas
 from .headless import ensureScene
 
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.
@@ -66,30 +68,30 @@ def showTable(comparison, tableNode=None, scene=None):
 def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     """Show many comparisons as a table with one row per pair and return its vtkMRMLTableNode.
 
-    Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per measurement with its title, unit and
-    description (NaN where a pair does not have it), and Remarks with the reasons of values that are not finite. The
-    node's attribute SegmentMetrics.Comparisons holds all pairs as JSON with all digits. tableNode: the node to fill,
-    else a new one. scene: None is Slicer's.
+    comparisons: Comparisons or Records. Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per
+    measurement with its title, unit and description (NaN where a pair does not have it), and Remarks with the reasons
+    of values that are not finite. The node's attribute SegmentMetrics.Comparisons holds all pairs as JSON with all
+    digits. tableNode: the node to fill, else a new one. scene: None is Slicer's.
     """
     scene = ensureScene() if scene is None else scene
-    comparisons = list(comparisons)
+    records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
     columns = []
-    for side in SIDES:
-        structures = [getattr(comparison, side) for comparison in comparisons]
-        columns.append((side.title(), side.title(), "", [s.name for s in structures], f"Structure of the {side}"))
-    for side in SIDES:
-        files = [str(getattr(comparison, side).file or "") for comparison in comparisons]
-        columns.append((f"{side.title()}File", f"{side.title()} file", "", files, f"File that the {side} came from"))
-    measurements = {key: m for comparison in comparisons for key, m in comparison.measurements.items()}
+    for what, title, description in (("name", "", "Structure of the {}"), ("file", " file", "File of the {}")):
+        for side in SIDES:
+            values = [str(getattr(record, side)[what] or "") for record in records]
+            name = side.title() + title.title().strip()
+            columns.append((name, side.title() + title, "", values, description.format(side)))
+    measurements = {key: measurement for record in records for key, measurement in record.measurements.items()}
     for key, measurement in measurements.items():
-        found = [comparison.measurements.get(key) for comparison in comparisons]
+        found = [record.measurements.get(key) for record in records]
         values = _numbers(None if m is None else m.value for m in found)
         columns.append((key, measurement.title, measurement.unit, values, measurement.description))
-    columns.append(("Remarks", "Remarks", "", [_remarks(c) for c in comparisons], "Why values are not finite numbers"))
+    remarks = [_remarks(record) for record in records]
+    columns.append(("Remarks", "Remarks", "", remarks, "Why values are not finite numbers"))
     node = tableNode or scene.AddNewNodeByClass("vtkMRMLTableNode", "Segment Metrics: all pairs")
     wasModifying = node.StartModify()
     _fillTable(node, columns)
-    everything = [comparison.toDictionary() for comparison in comparisons]
+    everything = [record.toDictionary() for record in records]
     node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     node.EndModify(wasModifying)
     return node
@@ -114,23 +116,17 @@ def showDistanceMap(
     side: "reference" or "test", the surface that is drawn. kind: "signed", "absolute", or "tolerance" (three bands); if
     a surface is open, so that inside and outside cannot be told apart, signed is drawn as absolute. surface:
     "displayed" draws the smooth surface that Slicer shows, where every point takes the distance of the nearest measured
-    element, "measured" the measured surface itself. range: end of the color range in mm; None takes a round number that
-    98 % of both surfaces do not exceed, at least the tolerance. displayedSurface: the smooth surface as vtkPolyData in
-    RAS, else it is made. modelNode: the node to fill, else the one of an earlier run of the same pair and side, else a
-    new one. tolerance: in mm; None takes the first one of the comparison's settings. scene: None is Slicer's.
-    Raises ValueError for an unknown choice, a range or tolerance that is not positive, and when there are no distances.
+    element, "measured" the measured surface itself. range: end of the color range in mm. tolerance: in mm. Both are
+    chosen as checkedLimits says when None. displayedSurface: the smooth surface as vtkPolyData in RAS, else it is made.
+    modelNode: the node to fill, else the one of an earlier run of the same pair and side, else a new one. scene: None
+    is Slicer's. Raises ValueError for an unknown choice, a range or tolerance that is not positive, and when there are
+    no distances.
     """
     _checkChoice("side", side, SIDES)
-    _checkChoice("kind", kind, colors.KINDS)
     _checkChoice("surface", surface, ("displayed", "measured"))
-    tolerance = float(comparison.settings.tolerances[0] if tolerance is None else tolerance)
-    for name, value in (("range", range), ("tolerance", tolerance)):
-        if value is not None and not 0 < value < np.inf:
-            raise ValueError(f"The {name} of a distance map is a positive number of millimeters, not {value}.")
+    limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
     scene = ensureScene() if scene is None else scene
     polyData = distanceMap(comparison, side, surface, displayedSurface)
-    limit = range or automaticRange(comparison, tolerance)
-
     model = modelNode or folders.findResult(comparison, f"distance map on {side}", scene)
     model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
     wasModifying = model.StartModify()
@@ -148,10 +144,7 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
 
     Arguments and errors as for showDistanceMap.
     """
-    if comparison.distances is None:
-        empty = [s.name for s in (comparison.reference, comparison.test) if s.surface is None or s.surface.isEmpty]
-        because = f"because {' and '.join(empty)} is empty" if empty else "for this pair"
-        raise ValueError(f"There is no distance map {because}.")
+    requireDistances(comparison)
     directed = comparison.distances.referenceToTest if side == "reference" else comparison.distances.testToReference
     result = vtkPolyData()
     if surface == "measured":
@@ -159,8 +152,8 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
         result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
-        points = vtk_to_numpy(result.GetPoints().GetData()).astype(float) * np.diag(FLIP)[:3]
-        signed = _nearestValues(points, directed.positions, directed.signed)
+        points = vtk_to_numpy(result.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
+        signed = _nearestValues(points, *_middleElements(directed))
     for name, values in (("SignedDistance", signed), ("Distance", np.abs(signed))):
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
@@ -168,16 +161,38 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
     return result
 
 
-def automaticRange(comparison, tolerance: float) -> float:
-    """Return the end of the color range in mm, the same for both sides of a comparison so that their maps compare."""
-    directions = (comparison.distances.referenceToTest, comparison.distances.testToReference)
-    return colors.pleasantLimit(max(tolerance, *(directed.percentile(98) for directed in directions)))
+def requireDistances(comparison) -> None:
+    """Raise ValueError, saying why, when a comparison has no distances to show."""
+    empty = [which for which in SIDES if getattr(comparison, which).isEmpty]
+    if empty:
+        raise InputError(f"There is no distance map because the {' and the '.join(empty)} is empty.")
+    if comparison.distances is None:
+        raise InputError("There is no distance map because no measurement of distances was asked for.")
+
+
+def checkedLimits(comparison, kind: str, range: float | None, tolerance: float | None) -> tuple[float, float]:
+    """Return the end of the color range and the tolerance of a map in mm; what is None is chosen automatically.
+
+    The tolerance is the first one of the comparison's settings, 2 mm if there is none. The range is a round number that
+    98 % of either surface does not exceed, at least the tolerance, the same for both sides so that their maps compare.
+    Raises ValueError for a kind that does not exist, numbers that are not positive, and when there are no distances.
+    """
+    _checkChoice("kind", kind, colors.KINDS)
+    for name, value in (("range", range), ("tolerance", tolerance)):
+        if value is not None and not 0 < value < np.inf:
+            raise InputError(f"The {name} of a distance map is a positive number of millimeters, not {value}.")
+    requireDistances(comparison)
+    if tolerance is None:
+        tolerance = comparison.settings.tolerances[0] if comparison.settings.tolerances else 2.0
+    if range is None:
+        farthest = max(directed.percentile(98) for directed in comparison.distances.directions)
+        range = colors.pleasantLimit(max(farthest, tolerance))
+    return float(range), float(tolerance)
 
 
 def hasSides(comparison) -> bool:
     """Return whether the distances have a sign that means inside or outside: both surfaces are closed."""
-    directions = (comparison.distances.referenceToTest, comparison.distances.testToReference)
-    return all(directed.surface.isClosed for directed in directions)
+    return all(directed.surface.isClosed for directed in comparison.distances.directions)
 
 
 def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed: bool = True) -> None:
@@ -200,9 +215,12 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
         display.SetVisibility2D(True)
         display.SetSliceIntersectionThickness(4)
         # little shading, so that the colors on the organ are those of the legend
-        display.SetAmbient(0.25)
-        display.SetDiffuse(0.85)
+        display.SetAmbient(0.3)
+        display.SetDiffuse(0.8)
         display.SetSpecular(0.0)
+    if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
+        display.SetLineWidth(5)
+        display.SetLighting(False)
     display.SetAndObserveColorNodeID(colorNode.GetID())
     array = "SignedDistance" if signed and kind != "absolute" else "Distance"
     display.SetActiveScalar(array, vtkDataObject.POINT)
@@ -213,13 +231,27 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     colors.showLegend(model, kind, side, tolerance, signed)
 
 
+def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions (m, 3) and signed distances (m,) of the measured elements that a map takes its values from.
+
+    Of a subdivided triangle that is the piece in its middle: the others differ by less than the eye can tell, and there
+    may be hundreds.
+    """
+    weights = barycentricWeights(directed.surface.dimension, directed.subdivisions)
+    middle = int(np.ptp(weights, axis=1).argmin())
+    if np.ptp(weights[middle]) != 0:  # an even number of pieces of a segment has none
+        return directed.positions, directed.signed
+    corners = directed.surface.points[directed.surface.cells]
+    return corners.mean(axis=1), directed.signed[middle :: len(weights)]
+
+
 def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return for every point (n, 3) the value of the nearest of the positions (m, 3) whose value is finite."""
     from scipy.spatial import cKDTree
 
     finite = np.isfinite(values)
     if not finite.any():
-        raise ValueError("There is no distance map because no distance of this pair is a finite number.")
+        raise InputError("There is no distance map because no distance of this pair is a finite number.")
     if not finite.all():
         positions, values = positions[finite], values[finite]
     # an unbalanced tree is built in half the time and answers as fast for points spread over a surface
@@ -254,8 +286,8 @@ def _numbers(values) -> list[float]:
     return [float("nan") if value is None else float(value) for value in values]
 
 
-def _remarks(comparison) -> str:
-    reasons = [f"{m.key}: {m.reason or m.status}" for m in comparison.measurements.values() if m.status != "ok"]
+def _remarks(record) -> str:
+    reasons = [f"{m.key}: {m.reason or m.status}" for m in record.measurements.values() if m.status != "ok"]
     return "; ".join(reasons)
 
 
@@ -266,4 +298,4 @@ def _pairName(comparison) -> str:
 
 def _checkChoice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"The {name} of a distance map is {', '.join(choices[:-1])} or {choices[-1]}, not {value}.")
+        raise InputError(f"The {name} of a distance map is {', '.join(choices[:-1])} or {choices[-1]}, not {value}.")

@@ -7,7 +7,11 @@ from pathlib import Path
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkStripper, vtkTubeFilter
 
+from ..errors import InputError
+from ..grids import RAS_FROM_LPS
+from ..settings import shortest
 from . import colors, outputs
 from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
@@ -24,11 +28,18 @@ DIRECTIONS = {
 }
 # How much more of the differences another direction must show to be taken instead.
 PREFERENCE = 1.25
+# Slices are looked at as radiologists do: axial from the feet, coronal from the front, sagittal from the left.
+SLICE_DIRECTIONS = {
+    "the patient's left": (-1, 0, 0),
+    "the patient's front": (0, 1, 0),
+    "the patient's feet": (0, 0, -1),
+}
 
 BACKGROUND = (0.985, 0.988, 0.992)
 LINE = (0.86, 0.88, 0.90)
-# The part of a picture that the organ fills: left, bottom, right, top.
-AREA = (0.06, 0.08, 0.94, 0.9)
+# The part of a picture that the structure fills: left, bottom, right, top.
+AREA = (0.06, 0.09, 0.94, 0.9)
+SMALLEST = (640, 400)
 
 
 def writeOverlay(
@@ -42,96 +53,172 @@ def writeOverlay(
     """Draw a comparison with Slicer's 3D view and color legend, write it as PNG and return the path.
 
     Left the reference's surface, right the test's, both colored by their distance to the other one and seen from the
-    direction that shows the differences best. size: width and height in pixels, at least 640 x 400. kind, range,
-    tolerance: as for outputs.showDistanceMap. Slicer's scene is not touched. Raises NoOpenGLError on a machine that
-    cannot draw, ValueError for wrong arguments and when there are no distances, OSError when it cannot write.
+    direction that shows the differences best; each with the outline that the other has from there. size: width and
+    height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is not
+    touched. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and when there are no
+    distances, OSError when it cannot write.
     """
-    if min(size[0] - 640, size[1] - 400) < 0:
-        raise ValueError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
+    if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
+        raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
+    limit, tolerance = outputs.checkedLimits(comparison, kind, range, tolerance)
     startOpenGLCheck()  # it runs beside the making of the surfaces
     maps = [outputs.distanceMap(comparison, side) for side in outputs.SIDES]
-    tolerance = float(comparison.settings.tolerances[0] if tolerance is None else tolerance)
-    limit = range or outputs.automaticRange(comparison, tolerance)
-    where = bestDirection(maps, limit)
+    if comparison.dimension == 2:
+        seenFrom, direction = sliceDirection(comparison.reference.surface.normal)
+    else:
+        seenFrom = bestDirection(maps, limit)
+        direction = DIRECTIONS[seenFrom]
 
     width, height = size
     scale = min(width / 1200, height / 700)
     header = round(88 * scale)
-    legend = round(150 * scale)  # the strip at the right that the legend and the orientation cube take
-    left = (width - legend) // 2
+    strip = round(150 * scale)  # at the right, for the legend and the orientation marker
     canvas = np.empty((height, width, 3), np.uint8)
     canvas[:] = np.rint(255 * np.array(BACKGROUND))
-    _drawMaps(canvas[header:], comparison, maps, where, left, legend, (kind, limit, tolerance), scale)
-    _writeHeader(canvas, comparison, where, (left, header), scale, tolerance)
+    signed = outputs.hasSides(comparison)
+    _drawMaps(canvas[header:], maps, direction, strip, (kind, limit, tolerance, signed), scale)
+    _writeHeader(canvas, comparison, ((width - strip) // 2, header), scale, tolerance)
+    writeText(canvas, f"Seen from {seenFrom}", (28 * scale, height - 21 * scale), max(round(13 * scale), 9), PALE_INK)
     return writePng(canvas, path)
 
 
 def bestDirection(maps: list[vtkPolyData], limit: float) -> str:
     """Return the name of the direction in DIRECTIONS from which the differences between two surfaces are seen best.
 
-    maps: surfaces with point normals and the point array Distance; limit: mm, larger distances count no more than it.
-    Surfaces without normals are seen from the first direction.
+    maps: surfaces with normals and the point array Distance. limit: in mm; larger distances count no more than it.
     """
     names = list(DIRECTIONS)
     toward = np.array([viewAxes(DIRECTIONS[name])[2] for name in names])
     seen = np.zeros(len(names))
     for surface in maps:
-        normals = surface.GetPointData().GetNormals()
-        if normals is None:
-            continue
         weight = np.minimum(vtk_to_numpy(surface.GetPointData().GetArray("Distance")), limit) ** 2
-        seen += weight @ np.maximum(vtk_to_numpy(normals) @ toward.T, 0)
+        seen += weight @ np.maximum(vtk_to_numpy(surface.GetPointData().GetNormals()) @ toward.T, 0)
     best = int(seen.argmax())
     return names[best if seen[best] > PREFERENCE * seen[0] else 0]
 
 
-def _drawMaps(canvas, comparison, maps, where, left, legend, coloring, scale) -> None:
-    """Draw both maps below the header: the reference left, the test right of it with the legend."""
-    kind, limit, tolerance = coloring
+def sliceDirection(normal: np.ndarray) -> tuple[str, np.ndarray]:
+    """Return from where contours with a normal (3,), LPS, are looked at: in words, and as direction (3,) in RAS."""
+    normal = np.asarray(normal) @ RAS_FROM_LPS[:3, :3]
+    along = {name: float(normal @ direction) for name, direction in SLICE_DIRECTIONS.items()}
+    name = max(along, key=lambda key: abs(along[key]))
+    return name, normal * np.sign(along[name])
+
+
+def _drawMaps(canvas: np.ndarray, maps: list, direction, strip: int, coloring: tuple, scale: float) -> None:
+    """Draw both maps, each with the other one's outline, and at the right the strip with legend and orientation."""
     height, width = canvas.shape[:2]
+    half = (width - strip) // 2
     points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
+    planar = maps[0].GetNumberOfPolys() == 0
+    thickness = 0.006 * np.ptp(points, axis=0).max()
     scene = privateScene()
-    # The view comes first: Slicer shows only legends that are added while it exists.
-    with ThreeDView(scene, (left, height), (BACKGROUND, BACKGROUND)) as view:
-        models = []
-        for side, surface in zip(outputs.SIDES, maps, strict=True):
-            models.append(scene.AddNewNodeByClass("vtkMRMLModelNode"))
-            models[-1].SetAndObservePolyData(surface)
-            # the legend is at the right for both
-            outputs.colorMap(models[-1], kind, "reference", limit, tolerance, outputs.hasSides(comparison))
-        displays = [model.GetDisplayNode() for model in models]
-        displays[1].SetVisibility(False)
-        colors.legendOf(models[0]).SetVisibility(False)  # one legend serves both
-        view.lookFrom(DIRECTIONS[where], points, AREA)
-        canvas[:, :left] = view.image()
+    with ThreeDView(scene, (half, height), (BACKGROUND, BACKGROUND)) as view:
+        displays = [_hiddenMap(scene, tube(m, thickness) if planar else m, coloring) for m in maps]
+        view.lookFrom(direction, points, AREA)
+        images = [_imageOf(view, display) for display in displays]
+        if planar:
+            thin = [_hiddenMap(scene, tube(m, 0.2 * thickness), coloring) for m in maps]
+            lines = [_softened(_covered(_imageOf(view, display), canvas)) for display in thin]
+        else:
+            lines = [_edge(_covered(image, canvas), 0.8 * scale) for image in images]
+        for n, image in enumerate(images):
+            share = 0.9 * lines[1 - n][..., None]
+            image = np.rint(image * (1 - share) + 255 * np.array(INK) * share)
+            canvas[:, n * half : (n + 1) * half] = image.astype(np.uint8)
 
-        displays[0].SetVisibility(False)
-        displays[1].SetVisibility(True)
-        _printLegend(colors.legendOf(models[1]), legend / (width - left), scale)
+        # The strip shows only the legend of a model without geometry and the orientation marker.
+        empty = _hiddenMap(scene, vtkPolyData(), coloring)
+        empty.SetVisibility(True)
+        _printLegend(colors.legendOf(empty.GetDisplayableNode()), width - 2 * half, scale)
+        view.resize((width - 2 * half, height))
+        view.lookFrom(direction, points)
         view.showOrientationMarker()
-        view.resize((width - left, height))
-        # as large as in the left picture, with the legend beside it
-        share = left / (width - left)
-        view.lookFrom(DIRECTIONS[where], points, (AREA[0] * share, AREA[1], AREA[2] * share, AREA[3]))
-        canvas[:, left:] = view.image()
+        canvas[:, 2 * half :] = view.image()
 
 
-def _printLegend(legend, share: float, scale: float) -> None:
-    """Set a legend in dark letters into the right share of the view, above the orientation marker."""
-    for style, size in ((legend.GetTitleTextProperty(), 14), (legend.GetLabelTextProperty(), 13)):
+def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
+    """Return contours (lines) as tubes of a radius in mm with the same point arrays; bare lines are drawn ragged."""
+    stripper = vtkStripper()
+    stripper.SetInputData(contours)
+    stripper.JoinContiguousSegmentsOn()
+    filter = vtkTubeFilter()
+    filter.SetInputConnection(stripper.GetOutputPort())
+    filter.SetRadius(radius)
+    filter.SetNumberOfSides(12)
+    filter.Update()
+    return filter.GetOutput()
+
+
+def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple):
+    """Add a colored surface to the scene, not yet visible and without its legend, and return its display node."""
+    kind, limit, tolerance, signed = coloring
+    model = scene.AddNewNodeByClass("vtkMRMLModelNode")
+    model.SetAndObservePolyData(surface)
+    outputs.colorMap(model, kind, "reference", limit, tolerance, signed)  # the legend is at the right for both
+    colors.legendOf(model).SetVisibility(False)
+    model.GetDisplayNode().SetVisibility(False)
+    return model.GetDisplayNode()
+
+
+def _imageOf(view: ThreeDView, display) -> np.ndarray:
+    """Return the picture (height, width, 3) of one hidden model."""
+    display.SetVisibility(True)
+    for actor in view.renderer.GetActors():
+        if actor.GetMapper() is not None:
+            # colors between points follow the distance there, which draws clean edges between bands
+            actor.GetMapper().SetInterpolateScalarsBeforeMapping(True)
+    image = view.image()
+    display.SetVisibility(False)
+    return image
+
+
+def _covered(image: np.ndarray, canvas: np.ndarray) -> np.ndarray:
+    """Return where a picture is not background, (height, width) of 0 and 1."""
+    return (image != canvas[0, 0]).any(axis=2).astype(np.float32)
+
+
+def _softened(line: np.ndarray) -> np.ndarray:
+    """Return a thin line (height, width) of 0 and 1 without its steps."""
+    from scipy.ndimage import gaussian_filter
+
+    return np.clip(1.5 * gaussian_filter(line, 0.8), 0, 1)
+
+
+def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
+    """Return the edge of a shape (height, width) of 0 and 1 as a smooth line, 0..1; thickness in pixels."""
+    from scipy.ndimage import gaussian_filter
+
+    smooth = gaussian_filter(shape, 1.0)
+    slope = np.maximum(np.hypot(*np.gradient(smooth)), 1e-3)
+    return np.clip(thickness + 0.5 - np.abs(smooth - 0.5) / slope, 0, 1)
+
+
+def _printLegend(legend, strip: int, scale: float) -> None:
+    """Set a legend in dark letters into the upper part of the strip. strip: its width in pixels."""
+    for style in (legend.GetTitleTextProperty(), legend.GetLabelTextProperty()):
         style.SetColor(*INK)
         style.SetFontFamilyToArial()
-        style.SetFontSize(max(round(size * scale), 9))
         style.SetBold(False)
         style.SetItalic(False)
         style.SetShadow(False)
-    legend.SetSize(0.8 * share, 0.55)
-    legend.SetPosition(0.97, 0.75)
+        style.SetLineSpacing(1.25)
+    share = 0.62  # of the strip's width
+    legend.SetSize(share, 0.58)
+    legend.SetPosition((0.84 - share) / (1 - share), 0.8)
+    # as in colors.showLegend: as many blanks as make the letters fit the room beside the bar
+    size = max(round(14 * scale), 9)
+    low, high = legend.GetDisplayableNode().GetDisplayNode().GetScalarRange()
+    labels = [f"{value:g}" for value in np.linspace(low, high, legend.GetNumberOfLabels())]
+    widest = max(labels, key=lambda label: textWidth(label, size))
+    blank = textWidth("0 0", size) - textWidth("00", size)
+    blanks = max(round((0.8 * share * strip + 6 - textWidth(widest, size)) / blank), 0)
+    legend.SetLabelFormat(f"%{len(widest) + blanks}g")
     legend.SetVisibility(True)
 
 
-def _writeHeader(canvas, comparison, where: str, edges: tuple[int, int], scale: float, tolerance: float) -> None:
-    """Write the structure's name, the main numbers, and what the two pictures show."""
+def _writeHeader(canvas: np.ndarray, comparison, edges: tuple[int, int], scale: float, tolerance: float) -> None:
+    """Write the structure's name, the main numbers, and what the pictures show; edges: left, top of the right one."""
     left, header = edges
     width = canvas.shape[1]
     margin = round(28 * scale)
@@ -141,34 +228,29 @@ def _writeHeader(canvas, comparison, where: str, edges: tuple[int, int], scale: 
 
     x = width - margin
     for label, value in reversed(mainNumbers(comparison, tolerance)):
-        wide = max(textWidth(label, sized(13)), textWidth(value, sized(22), True))
-        x -= wide
-        writeText(canvas, label, (x, 34 * scale), sized(13), PALE_INK)
-        writeText(canvas, value, (x, 62 * scale), sized(22), INK, bold=True)
+        x -= max(textWidth(label, sized(13)), textWidth(value, sized(22), True))
+        writeText(canvas, label, (x, 31 * scale), sized(13), PALE_INK)
+        writeText(canvas, value, (x, 57 * scale), sized(22), INK, bold=True)
         x -= round(34 * scale)
-    names = dict.fromkeys((comparison.reference.name, comparison.test.name))
-    writeText(canvas, " / ".join(names), (margin, 50 * scale), sized(30), INK, bold=True, width=x - margin)
+    names = " / ".join(dict.fromkeys((comparison.reference.name, comparison.test.name)))
+    writeText(canvas, names, (margin, 47 * scale), sized(30), INK, bold=True, width=x - margin)
     canvas[round(82 * scale), margin : width - margin] = np.rint(255 * np.array(LINE))
     for start, side, other in ((0, "Reference", "test"), (left, "Test", "reference")):
-        y = header + 16 * scale
+        y = header + 15 * scale
         used = writeText(canvas, side, (start + margin, y), sized(15), INK, bold=True)
         note = f"colored by distance to the {other}"
-        writeText(canvas, note, (start + margin + used + 8 * scale, y), sized(14), PALE_INK)
-    writeText(canvas, f"Seen from {where}", (margin, canvas.shape[0] - 18 * scale), sized(13), PALE_INK)
+        longer = note + ", whose outline is drawn"
+        room = left - margin - used - 8 * scale
+        note = longer if textWidth(longer, sized(14)) <= room else note
+        writeText(canvas, note, (start + margin + used + 8 * scale, y), sized(14), PALE_INK, width=room)
 
 
 def mainNumbers(comparison, tolerance: float) -> list[tuple[str, str]]:
-    """Return label and value of the measurements a picture names, those of them that the comparison has."""
-    wanted = ("HD95", "MASD", f"NSD_{tolerance:g}mm", "DSC")
-    found = [comparison.measurements[key] for key in wanted if key in comparison.measurements]
-    return [(m.key.replace("_", " "), formatValue(m.value, m.unit)) for m in found]
-
-
-def formatValue(value: float, unit: str) -> str:
-    """Return a value as it is written in a picture: three significant digits below ten, and words for what is no number."""
-    if np.isnan(value):
-        return "n/a"
-    if np.isinf(value):
-        return "infinite"
-    digits = 3 if not unit else 2 if abs(value) < 10 else 1
-    return f"{value:.{digits}f} {unit}".rstrip()
+    """Return label and value of the measurements that a picture names, those of them that the comparison has."""
+    tau = shortest(tolerance)
+    wanted = {
+        f"HD{shortest(percentile)}": f"HD{shortest(percentile)}" for percentile in comparison.settings.percentiles
+    }
+    wanted |= {"MASD": "MASD", f"NSD_{tau}mm": f"NSD {tau} mm", "DSC": "DSC"}
+    found = comparison.measurements
+    return [(label, found[key].text()) for key, label in wanted.items() if key in found]

@@ -15,24 +15,27 @@ import numpy as np
 # from the patient's left and from above.
 ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
 
-# Run in a child process: a missing or broken OpenGL driver ends in a crash, not in an exception.
+# Run in a child process: a missing or broken OpenGL driver ends in a crash, not in an exception. Tells which of the
+# windows named on its command line is the first that draws; without EGL, vtkEGLRenderWindow says so itself.
 _DRAW_ONE_COLOR = """
 import sys
 import vtkmodules.vtkRenderingOpenGL2 as backend
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
-window = getattr(backend, sys.argv[1], vtkRenderWindow)()
-window.SetOffScreenRendering(1)
-if window.IsA("vtkOSOpenGLRenderWindow") or not window.SupportsOpenGL():
-    sys.exit(3)
-window.SetSize(8, 8)
-renderer = vtkRenderer()
-renderer.SetBackground(0, 1, 0)
-window.AddRenderer(renderer)
-window.Render()
-pixels = vtkUnsignedCharArray()
-window.GetPixelData(0, 0, 7, 7, 0, pixels, 0)
-sys.exit(0 if [pixels.GetValue(i) for i in range(3)] == [0, 255, 0] else 4)
+for number, name in enumerate(sys.argv[1:]):
+    window = getattr(backend, name, vtkRenderWindow)()
+    window.SetOffScreenRendering(1)
+    if not window.SupportsOpenGL():
+        continue
+    window.SetSize(8, 8)
+    renderer = vtkRenderer()
+    renderer.SetBackground(0, 1, 0)
+    window.AddRenderer(renderer)
+    window.Render()
+    pixels = vtkUnsignedCharArray()
+    window.GetPixelData(0, 0, 7, 7, 0, pixels, 0)
+    if [pixels.GetValue(i) for i in range(3)] == [0, 255, 0]:
+        sys.exit(10 + number)
 """
 
 
@@ -40,53 +43,55 @@ class NoOpenGLError(RuntimeError):
     """The machine cannot draw pictures because it has no working OpenGL."""
 
 
-@functools.cache
-def _openGLCheck() -> subprocess.Popen | None:
-    """Start the check for OpenGL, once; None inside Slicer, whose own views prove it."""
-    import slicer
+def _windowClasses() -> list[str]:
+    """The windows to try: one that needs no display, then what VTK chooses; only the latter if the user chose it."""
+    if sys.platform.startswith("linux") and not os.environ.get("VTK_DEFAULT_OPENGL_WINDOW"):
+        return ["vtkEGLRenderWindow", "vtkRenderWindow"]
+    return ["vtkRenderWindow"]
 
-    if hasattr(slicer, "app"):
-        return None
-    command = [sys.executable, "-c", _DRAW_ONE_COLOR, _windowClassName()]
+
+@functools.cache
+def _openGLCheck() -> subprocess.Popen:
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, **quiet)
+    return subprocess.Popen([sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], **quiet)
 
 
 def startOpenGLCheck() -> None:
     """Begin to find out whether pictures can be drawn, so that requireOpenGL need not wait for it later."""
-    _openGLCheck()
+    import slicer
+
+    if not hasattr(slicer, "app"):
+        _openGLCheck()
 
 
-def requireOpenGL() -> None:
-    """Raise NoOpenGLError when this machine cannot draw pictures; the first call takes about half a second."""
+def requireOpenGL() -> str:
+    """Return the name of the VTK window class that draws on this machine; the first call takes about half a second.
+
+    Raises NoOpenGLError when there is none. Slicer's own views prove that its application can draw.
+    """
+    import slicer
+
+    if hasattr(slicer, "app"):
+        return "vtkRenderWindow"
     check = _openGLCheck()
-    if check is None:
-        return
     try:
         code = check.wait(timeout=60)
     except subprocess.TimeoutExpired:
         check.kill()
         code = check.wait()
-    if code != 0:
+    if code < 10:
         raise NoOpenGLError(
             "Pictures cannot be drawn because this machine has no working OpenGL; "
-            "on a server without a display install the packages libegl1 and libgl1-mesa-dri."
+            "on a Linux server install the packages libegl1 and libgl1-mesa-dri."
         )
-
-
-def _windowClassName() -> str:
-    """The kind of window that draws without a display, unless the user chose one; the empty name is VTK's own choice."""
-    chosen = os.environ.get("VTK_DEFAULT_OPENGL_WINDOW")
-    return "" if chosen or not sys.platform.startswith("linux") else "vtkEGLRenderWindow"
+    return _windowClasses()[code - 10]
 
 
 def _makeWindow(size: tuple[int, int]):
-    import slicer
     import vtkmodules.vtkRenderingOpenGL2 as backend
     from vtkmodules.vtkRenderingCore import vtkRenderWindow
 
-    name = "" if hasattr(slicer, "app") else _windowClassName()
-    window = getattr(backend, name, vtkRenderWindow)()
+    window = getattr(backend, requireOpenGL(), vtkRenderWindow)()
     window.SetShowWindow(False)
     window.SetOffScreenRendering(1)
     window.SetMultiSamples(8)
@@ -118,14 +123,13 @@ class ThreeDView:
         size: tuple[int, int] = (800, 600),
         background: tuple[Sequence[float], Sequence[float]] = ((1, 1, 1), (1, 1, 1)),
     ) -> None:
-        requireOpenGL()
         import slicer
         from vtkmodules.vtkRenderingCore import vtkLightKit, vtkRenderer
         from vtkmodules.vtkRenderingUI import vtkGenericRenderWindowInteractor
 
+        self.window = _makeWindow(size)
         self.scene = scene
         self._ownNodes = []
-        self.window = _makeWindow(size)
         self.renderer = vtkRenderer()
         self.window.AddRenderer(self.renderer)
         # Slicer's managers ask for an interactor; this one needs no display
@@ -148,6 +152,7 @@ class ThreeDView:
             del manager
         self._group.SetMRMLDisplayableNode(self.viewNode)
         self.cameraNode = self._group.GetDisplayableManagerByClassName(self.MANAGERS[0]).GetCameraNode()
+        _announceLegends(scene)
         if self.cameraNode not in cameras:
             self.cameraNode.SetSaveWithScene(False)
             self._ownNodes.append(self.cameraNode)
@@ -180,6 +185,10 @@ class ThreeDView:
         """
         self.viewNode.SetOrientationMarkerType(getattr(self.viewNode, f"OrientationMarkerType{kind}"))
         self.viewNode.SetOrientationMarkerSize(getattr(self.viewNode, f"OrientationMarkerSize{size}"))
+        for renderer in self.window.GetRenderers():
+            for prop in renderer.GetViewProps():
+                if prop.IsA("vtkAnnotatedCubeActor"):
+                    _lightenCube(prop)
 
     def lookFrom(self, direction=ANTERIOR_LEFT, points=None, area=(0.05, 0.05, 0.95, 0.95)) -> None:
         """Turn the camera and make the content just fill a part of the picture.
@@ -193,7 +202,8 @@ class ThreeDView:
                 bounds = np.array([[-1, 1]] * 3)
             points = np.stack(np.meshgrid(*bounds), axis=-1).reshape(-1, 3)
         axes = viewAxes(direction)
-        projected = np.asarray(points, float) @ axes.T
+        # a part of a large surface's points gives the frame to a fraction of a pixel
+        projected = np.asarray(points[:: 1 + len(points) // 50000], float) @ axes.T
         low, high = projected.min(axis=0), projected.max(axis=0)
         width, height = self.window.GetSize()
         share = np.array([area[2] - area[0], area[3] - area[1]])
@@ -261,6 +271,18 @@ class ThreeDView:
         self.close()
 
 
+def _announceLegends(scene) -> None:
+    """Add the color legends of a scene once more: Slicer's views show only those that are added while they exist."""
+    for legend in [node for node in scene.GetNodes() if node.IsA("vtkMRMLColorLegendDisplayNode")]:
+        displayable, primary = legend.GetDisplayableNode(), legend.GetPrimaryDisplayNode()
+        if displayable is not None:
+            scene.RemoveNode(legend)
+            scene.AddNode(legend)
+            displayable.AddAndObserveDisplayNodeID(legend.GetID())
+            legend.SetAndObservePrimaryDisplayNode(primary)
+            legend.Modified()  # only now there is something to draw
+
+
 def viewAxes(direction) -> np.ndarray:
     """Return rows right, up and toward the viewer (3, 3), unit vectors in RAS, for a viewer who stands in a direction.
 
@@ -274,7 +296,7 @@ def viewAxes(direction) -> np.ndarray:
 
 
 def writePng(pixels: np.ndarray, path: str | Path) -> Path:
-    """Write (height, width, 3) uint8 RGB as PNG, first row on top, and return the path. Raises OSError when it cannot."""
+    """Write (height, width, 3) uint8 RGB as PNG, first row on top, and return the path; OSError when it cannot."""
     from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkCommonDataModel import vtkImageData
     from vtkmodules.vtkIOImage import vtkPNGWriter
@@ -294,7 +316,7 @@ def writePng(pixels: np.ndarray, path: str | Path) -> Path:
 
 def _softLights(kit):
     """Neutral light from above with a bright fill: forms stay readable and the colors stay those of the legend."""
-    kit.SetKeyLightIntensity(0.85)
+    kit.SetKeyLightIntensity(0.72)
     kit.SetKeyLightAngle(35, -20)
     kit.SetKeyToFillRatio(2.2)
     kit.SetKeyToHeadRatio(2.6)
@@ -302,3 +324,13 @@ def _softLights(kit):
     for setWarmth in (kit.SetKeyLightWarmth, kit.SetFillLightWarmth, kit.SetHeadLightWarmth, kit.SetBackLightWarmth):
         setWarmth(0.5)
     return kit
+
+
+def _lightenCube(cube) -> None:
+    """Make Slicer's black cube fit a light picture."""
+    parts = [getattr(cube, f"Get{side}{sign}FaceProperty")() for side in "XYZ" for sign in ("Plus", "Minus")]
+    for part, color in [(cube.GetCubeProperty(), (0.84, 0.87, 0.90)), *((part, (0.16, 0.19, 0.25)) for part in parts)]:
+        part.SetColor(*color)
+        part.SetAmbient(0.6)
+        part.SetDiffuse(0.4)
+    cube.SetTextEdgesVisibility(False)

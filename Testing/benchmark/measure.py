@@ -1,0 +1,157 @@
+"""Clock and memory: calls in turn in this process, first calls in fresh ones.
+
+    python measure.py TOOL FOLDER
+
+measures the first call of a tool on the pairs in a folder, and is how the other functions start a fresh process.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import pairs
+import peers
+
+FEWEST_ROUNDS = 3
+PROCESS_STATUS = Path("/proc/self/status")
+FORGET_PEAK = Path("/proc/self/clear_refs")
+
+
+@dataclass
+class Times:
+    """What one tool took on one case, round by round. A round is all pairs of the case.
+
+    cold, warm: wall seconds of the first call in a fresh process, and of later calls. pairs: warm wall seconds of every
+    pair in every round. processor: seconds of all cores in the warm calls. peaks: bytes of memory that the first call
+    needed beyond what was loaded, empty where they cannot be measured. values: what it measured on every pair.
+    """
+
+    cold: list[float] = field(default_factory=list)
+    pairs: list[list[float]] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+    peaks: list[int] = field(default_factory=list)
+    values: list[peers.Values] = field(default_factory=list)
+
+    @property
+    def warm(self) -> list[float]:
+        return [sum(seconds) for seconds in self.pairs]
+
+    @property
+    def pairMedians(self) -> list[float]:
+        """Median warm seconds of every pair."""
+        return [median(seconds) for seconds in zip(*self.pairs)]
+
+
+def ratio(times: Sequence[float], others: Sequence[float]) -> float:
+    """Return how many times longer than the others: round by round, so that what slows both cancels; the median."""
+    return median(a / b for a, b in zip(times, others, strict=True))
+
+
+def measureCase(case: pairs.Case, tools: Iterable[str], rounds: int, seconds: float) -> dict[str, Times]:
+    """Return the times of the tools on a case, by tool.
+
+    rounds: of all tools in turn, at most; no further one is begun after so many seconds, but three are made of the warm
+    calls and of the cold ones.
+    """
+    times = {tool: Times() for tool in tools}
+    with tempfile.TemporaryDirectory() as folder:
+        case.write(Path(folder))
+        for _ in limited(rounds, seconds):
+            for tool, taken in times.items():
+                first = json.loads(runPython([__file__, tool, folder]))
+                taken.cold.append(first["seconds"])
+                if first["peak"] is not None:
+                    taken.peaks.append(first["peak"])
+    measures = {tool: peers.TOOLS[tool].load() for tool in times}
+    for tool, measure in measures.items():
+        times[tool].values = [measure(pair) for pair in case.pairs]
+    for number in limited(rounds, seconds):
+        for taken in times.values():
+            taken.pairs.append([])
+            taken.processor.append(0.0)
+        for pair in case.pairs:
+            # there and back, so that no tool always follows the same one
+            for tool in list(measures)[:: 1 if number % 2 == 0 else -1]:
+                gc.collect()
+                start, processor = time.perf_counter(), time.process_time()
+                measures[tool](pair)
+                times[tool].pairs[-1].append(time.perf_counter() - start)
+                times[tool].processor[-1] += time.process_time() - processor
+    return times
+
+
+def limited(rounds: int, seconds: float) -> Iterable[int]:
+    """Yield round numbers until enough of them or enough time has passed."""
+    start = time.perf_counter()
+    for number in range(rounds):
+        if number < FEWEST_ROUNDS or time.perf_counter() - start < seconds:
+            yield number
+
+
+def startUp(commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
+    """Return the wall seconds that whole Python processes take, round by round, by name."""
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for number in range(rounds + 1):
+        for name, arguments in commands.items():
+            start = time.perf_counter()
+            runPython(arguments)
+            if number:  # the first one compiles and fills the disk's cache
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def runPython(arguments: list[str]) -> str:
+    """Run a Python process with the same SegmentMetricsLib and return what it prints."""
+    import SegmentMetricsLib
+
+    home = str(Path(SegmentMetricsLib.__file__).parents[1])
+    path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, *arguments]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    return done.stdout
+
+
+def firstCall(tool: str, folder: Path) -> dict:
+    """Return the seconds and the peak memory of the first call of a tool in this process, over all pairs of a folder.
+
+    Imports, reading and converting images come before. The peak is in bytes beyond what was resident then; None where
+    the system does not tell it.
+    """
+    measure = peers.TOOLS[tool].load()
+    given = pairs.read(folder)
+    gc.collect()
+    before = forgetPeak()
+    start = time.perf_counter()
+    for pair in given:
+        measure(pair)
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "peak": None if before is None else statusBytes("VmHWM") - before}
+
+
+def forgetPeak() -> int | None:
+    """Let the peak of this process's memory begin at what it has now, and return that in bytes; None off Linux."""
+    if not os.access(FORGET_PEAK, os.W_OK):
+        return None
+    FORGET_PEAK.write_text("5")
+    return statusBytes("VmRSS")
+
+
+def statusBytes(key: str) -> int:
+    line = next(line for line in PROCESS_STATUS.read_text().splitlines() if line.startswith(f"{key}:"))
+    return 1024 * int(line.split()[1])
+
+
+if __name__ == "__main__":
+    print(json.dumps(firstCall(sys.argv[1], Path(sys.argv[2]))))

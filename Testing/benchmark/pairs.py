@@ -1,0 +1,189 @@
+"""The pairs of segmentations that are measured: generated ones, or organs from a folder of label maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import SimpleITK
+
+LIVER = 5  # its label in the label maps of a data folder
+# Voxels left around both structures.
+MARGIN = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two masks on one grid, cropped to their common box plus a margin: as images, and as bool arrays [k, j, i]."""
+
+    name: str
+    reference: SimpleITK.Image
+    test: SimpleITK.Image
+    arrays: tuple[np.ndarray, np.ndarray] = field(init=False)
+
+    def __post_init__(self) -> None:
+        arrays = tuple(SimpleITK.GetArrayFromImage(image).astype(bool) for image in self.images)
+        object.__setattr__(self, "arrays", arrays)
+
+    @property
+    def images(self) -> tuple[SimpleITK.Image, SimpleITK.Image]:
+        return self.reference, self.test
+
+    @property
+    def spacing(self) -> tuple[float, float, float]:
+        """Voxel size in mm along k, j, i."""
+        return self.reference.GetSpacing()[::-1]
+
+    @cached_property
+    def triangles(self) -> int:
+        """Number of triangles of both unsmoothed surfaces."""
+        from SegmentMetricsLib import inputs
+
+        return sum(len(inputs.structureFromImage(image, "", None, 0.5).surface.cells) for image in self.images)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Pairs that are measured one after the other and reported as one."""
+
+    name: str
+    pairs: tuple[Pair, ...]
+
+    @property
+    def triangles(self) -> int:
+        return sum(pair.triangles for pair in self.pairs)
+
+    def write(self, folder: Path) -> None:
+        """Write the pairs for another process; read() brings them back."""
+        for number, pair in enumerate(self.pairs):
+            SimpleITK.WriteImage(pair.reference, folder / f"{number:03}_reference.mha")
+            SimpleITK.WriteImage(pair.test, folder / f"{number:03}_test.mha")
+
+
+def read(folder: Path) -> list[Pair]:
+    """Return the pairs that a case wrote into a folder."""
+    files = [sorted(folder.glob(f"*_{which}.mha")) for which in ("reference", "test")]
+    return [Pair(r.stem, SimpleITK.ReadImage(r), SimpleITK.ReadImage(t)) for r, t in zip(*files)]
+
+
+def cropped(name: str, reference: np.ndarray, test: np.ndarray, grid: SimpleITK.Image) -> Pair:
+    """Return the pair of two bool masks [k, j, i] on the grid of an image."""
+    filled = np.argwhere(reference | test)
+    # the margin may reach beyond the grid, hence the padding
+    start = filled.min(axis=0)
+    box = tuple(slice(a, b + 1) for a, b in zip(start, filled.max(axis=0)))
+    origin = grid.TransformIndexToPhysicalPoint([int(s) - MARGIN for s in start[::-1]])
+    images = []
+    for mask in (reference, test):
+        image = SimpleITK.GetImageFromArray(np.pad(mask[box], MARGIN).astype(np.uint8))
+        image.SetOrigin(origin)
+        image.SetSpacing(grid.GetSpacing())
+        image.SetDirection(grid.GetDirection())
+        images.append(image)
+    return Pair(name, *images)
+
+
+# ---- organs from a folder
+
+
+def fromFolder(folder: Path, quick: bool) -> list[Case]:
+    """Return the liver of every pair of organ label maps in a folder, and all organs of the 1 mm (quick: 3 mm) maps.
+
+    The files are organs_reference*.nii.gz and organs_test*.nii.gz with nothing, _1mm or _aniso for the star. Raises
+    FileNotFoundError when there are none.
+    """
+    cases = []
+    for ending in ("",) if quick else ("_1mm", "_aniso", ""):
+        files = [folder / f"organs_{which}{ending}.nii.gz" for which in ("reference", "test")]
+        if all(file.exists() for file in files):
+            images = [SimpleITK.ReadImage(file) for file in files]
+            spacing = " x ".join(f"{s:.3g}" for s in images[0].GetSpacing())
+            cases.append(Case(f"liver, {spacing} mm", tuple(organs(*images, [LIVER]))))
+            if quick or ending == "_1mm":
+                every = tuple(organs(*images))
+                cases.append(Case(f"all {len(every)} organs, {spacing} mm", every))
+    if not cases:
+        raise FileNotFoundError(f"{folder}: there is no organs_reference_1mm.nii.gz with organs_test_1mm.nii.gz here.")
+    return cases
+
+
+def organs(reference: SimpleITK.Image, test: SimpleITK.Image, labels: list[int] | None = None) -> Iterator[Pair]:
+    """Yield the pairs of the labels of two label maps on one grid; None: of all that both have."""
+    maps = [SimpleITK.GetArrayViewFromImage(image) for image in (reference, test)]
+    if labels is None:
+        labels = sorted(set(np.unique(maps[0])) & set(np.unique(maps[1])) - {0})
+    for label in labels:
+        yield cropped(f"Label {label}", *(labelMap == label for labelMap in maps), reference)
+
+
+# ---- generated pairs
+
+
+@dataclass(frozen=True)
+class Blob:
+    """An ellipsoid with bumps, drawn twice: the test departs from it by a smooth wobble and one local error.
+
+    radii, spacing in mm along x, y, z; bumps, wobble: standard deviations in mm, of waves about as long as `wavelength`
+    mm; error: height in mm of the local error; bend: in mm, of a slender shape's middle.
+    """
+
+    name: str
+    radii: tuple[float, float, float]
+    spacing: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    bumps: float = 1.0
+    wobble: float = 0.8
+    wavelength: float = 20.0
+    error: float = 5.0
+    bend: float = 0.0
+
+    def pair(self) -> Pair:
+        room = np.array(self.radii) + 4 * self.bumps + 4 * self.wobble + self.error + self.bend
+        x, y, z = (np.arange(-r, r, s) for r, s in zip(room, self.spacing))
+        positions = x[None, None, :], y[None, :, None], z[:, None, None]
+        drawn = self.distance(positions) - self.bumps * waves((x, y, z), self.wavelength, 1)
+        toError = sum((p - c) ** 2 for p, c in zip(positions, (self.radii[0], 0, 0)))
+        departure = self.wobble * waves((x, y, z), self.wavelength, 2)
+        departure += self.error * np.exp(-toError / (4 * self.error**2))
+        grid = SimpleITK.Image([len(x), len(y), len(z)], SimpleITK.sitkUInt8)
+        grid.SetSpacing(self.spacing)
+        grid.SetOrigin([x[0], y[0], z[0]])
+        return cropped(self.name, drawn < 0, drawn < departure, grid)
+
+    def distance(self, positions: tuple) -> np.ndarray:
+        """Return about the signed distance in mm to the bent ellipsoid, negative inside."""
+        x, y, z = positions
+        x = x - self.bend * np.cos(np.pi * z / (2 * self.radii[2]))
+        scaled = np.sqrt(sum((p / r) ** 2 for p, r in zip((x, y, z), self.radii)))
+        slope = np.sqrt(sum((p / r**2) ** 2 for p, r in zip((x, y, z), self.radii)))
+        return scaled * (scaled - 1) / np.maximum(slope, 1e-6)
+
+
+def waves(axes: tuple[np.ndarray, ...], wavelength: float, seed: int) -> np.ndarray:
+    """Return a smooth field [z, y, x] of standard deviation 1: plane waves of random directions, always the same."""
+    count = 12
+    random = np.random.default_rng(seed)
+    directions = random.normal(size=(count, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    numbers = 2 * np.pi / (wavelength * random.uniform(0.7, 2, size=(count, 1))) * directions
+    # a plane wave is a product of one factor per axis
+    x, y, z = (np.exp(1j * axis[:, None] * number) for axis, number in zip(axes, numbers.T))
+    x *= np.exp(2j * np.pi * random.random(count))
+    plane = (y[:, None] * x[None]).reshape(-1, count)
+    return np.sqrt(2 / count) * (z @ plane.T).real.reshape(len(z), len(y), len(x))
+
+
+BLOBS = (
+    Blob("liver-like, 1 mm", (84, 70, 58), bumps=4, wobble=1.0, wavelength=45, error=8),
+    Blob("parotid-size, 1 mm", (12, 22, 27)),
+    Blob("optic-nerve-size, 1 mm", (3, 2.8, 24), bumps=0.2, wobble=0.5, error=2, bend=6),
+    Blob("parotid-size, 0.98 x 0.98 x 2.5 mm", (12, 22, 27), (500 / 512, 500 / 512, 2.5)),
+)
+QUICK = (Blob("liver-like, 2.5 mm", (84, 70, 58), (2.5, 2.5, 2.5), 4, 1.0, 45, 8), *BLOBS[1:])
+
+
+def generated(quick: bool) -> list[Case]:
+    """Return the generated pairs, each a case of its own."""
+    return [Case(blob.name, (blob.pair(),)) for blob in (QUICK if quick else BLOBS)]

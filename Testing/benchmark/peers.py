@@ -1,0 +1,183 @@
+"""The tools that are measured side by side, each through its own documented calls.
+
+A peer is imported only here, only when it is installed, and before the clock starts. All but MONAI come with
+`pip install segment-metrics[peers]`; MONAI needs PyTorch, some gigabytes: `pip install monai`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pairs import Pair
+
+TOLERANCE, PERCENTILE = 2.0, 95.0
+
+Values = dict[str, float]
+Measure = Callable[[Pair], Values]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: load() imports it and returns the function that measures a pair. does: what that function computes."""
+
+    name: str
+    module: str
+    distribution: str
+    does: str
+    load: Callable[[], Measure]
+
+    @property
+    def isInstalled(self) -> bool:
+        return importlib.util.find_spec(self.module) is not None
+
+    @property
+    def version(self) -> str:
+        if self.module == "SegmentMetricsLib":  # also without being installed
+            return importlib.import_module(self.module).__version__
+        return importlib.metadata.version(self.distribution)
+
+
+def everything() -> Measure:
+    """compare() with its default settings, on SimpleITK images."""
+    _importOurs()
+    from SegmentMetricsLib import compare
+
+    def measure(pair: Pair) -> Values:
+        comparison = compare(pair.reference, pair.test)
+        return {key: measurement.value for key, measurement in comparison.items()}
+
+    return measure
+
+
+def withoutBands() -> Measure:
+    """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
+    _importOurs()
+    from SegmentMetricsLib import Settings, boundary, comparison, inputs
+
+    settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))
+
+    def measure(pair: Pair) -> Values:
+        structures = (inputs.structureFromImage(image, "", None, settings.threshold) for image in pair.images)
+        distances = comparison.Pair(*structures, settings).distances
+        return {
+            "HD": boundary.hausdorff(distances).value,
+            "HD95": boundary.percentileHausdorff(distances, PERCENTILE).value,
+            "MASD": boundary.meanAverageSurfaceDistance(distances).value,
+            "ASSD": boundary.averageSymmetricSurfaceDistance(distances).value,
+            "NSD_2mm": boundary.normalizedSurfaceDistance(distances, TOLERANCE).value,
+        }
+
+    return measure
+
+
+def _importOurs() -> None:
+    """Import what compare() imports only when it needs it: starting up is measured apart."""
+    for module in ("SegmentMetricsLib.comparison", "scipy.ndimage", "vtkmodules.vtkFiltersGeneral"):
+        importlib.import_module(module)
+
+
+def pymeshmetrics() -> Measure:
+    import meshmetrics
+
+    def measure(pair: Pair) -> Values:
+        metrics = meshmetrics.DistanceMetrics(verbose=False)
+        metrics.set_input(pair.reference, pair.test)
+        return {
+            "HD": metrics.hd(),
+            "HD95": metrics.hd(PERCENTILE),
+            "MASD": metrics.masd(),
+            "ASSD": metrics.assd(),
+            "NSD_2mm": metrics.nsd(TOLERANCE),
+            "BIoU_2mm": metrics.biou(TOLERANCE),
+            "DSC": metrics.dsc(),
+            "IoU": metrics.iou(),
+        }
+
+    return measure
+
+
+def surfaceDistance() -> Measure:
+    import surface_distance
+
+    def measure(pair: Pair) -> Values:
+        distances = surface_distance.compute_surface_distances(*pair.arrays, pair.spacing)
+        return {
+            "HD": surface_distance.compute_robust_hausdorff(distances, 100),
+            "HD95": surface_distance.compute_robust_hausdorff(distances, PERCENTILE),
+            "MASD": sum(surface_distance.compute_average_surface_distance(distances)) / 2,
+            "NSD_2mm": surface_distance.compute_surface_dice_at_tolerance(distances, TOLERANCE),
+        }
+
+    return measure
+
+
+def monai() -> Measure:
+    import torch
+    from monai import metrics
+
+    # it warns of calls that it makes itself
+    warnings.filterwarnings("ignore", "monai.metrics", FutureWarning)
+
+    def measure(pair: Pair) -> Values:
+        reference, test = (torch.from_numpy(array)[None, None] for array in pair.arrays)
+        given = {"y_pred": test, "y": reference, "include_background": True, "spacing": pair.spacing}
+        values = {
+            "HD": metrics.compute_hausdorff_distance(**given),
+            "HD95": metrics.compute_hausdorff_distance(**given, percentile=PERCENTILE),
+            "ASSD": metrics.compute_average_surface_distance(**given, symmetric=True),
+            "NSD_2mm": metrics.compute_surface_dice(**given, class_thresholds=[TOLERANCE]),
+        }
+        return {key: float(value) for key, value in values.items()}
+
+    return measure
+
+
+def medpy() -> Measure:
+    from medpy.metric import binary
+
+    def measure(pair: Pair) -> Values:
+        reference, test = pair.arrays
+        return {
+            "HD": binary.hd(test, reference, pair.spacing),
+            "HD95": binary.hd95(test, reference, pair.spacing),
+            "ASSD": binary.assd(test, reference, pair.spacing),
+        }
+
+    return measure
+
+
+OURS, OURS_WITHOUT_BANDS = "SegmentMetrics", "SegmentMetrics without BIoU"
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(OURS, "SegmentMetricsLib", "segment-metrics", "all default metrics, findings and volumes", everything),
+        Tool(
+            OURS_WITHOUT_BANDS,
+            "SegmentMetricsLib",
+            "segment-metrics",
+            "HD, HD95, MASD, ASSD, NSD",
+            withoutBands,
+        ),
+        Tool(
+            "pymeshmetrics",
+            "meshmetrics",
+            "pymeshmetrics",
+            "HD, HD95, MASD, ASSD, NSD, BIoU, DSC, IoU",
+            pymeshmetrics,
+        ),
+        Tool(
+            "surface-distance",
+            "surface_distance",
+            "surface-distance-based-measures",
+            "HD, HD95, both means, NSD",
+            surfaceDistance,
+        ),
+        Tool("MONAI", "monai", "monai", "HD, HD95, ASSD, NSD", monai),
+        Tool("MedPy", "medpy", "medpy", "HD, HD95, ASSD", medpy),
+    )
+}

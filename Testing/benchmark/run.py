@@ -1,0 +1,202 @@
+"""Measure SegmentMetrics and the installed peers side by side: time, memory, and what they find.
+
+    python Testing/benchmark/run.py [--data FOLDER] [--quick] [--output DIR]
+
+Without --data the pairs are generated. Prints tables, and writes them and every single time into benchmark.md and
+benchmark.json when there is an output folder. `pip install segment-metrics[peers]` installs the peers, but for MONAI
+(see peers.py); those that are not installed are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import math
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+import measure
+import pairs
+import peers
+
+ROUNDS, QUICK_ROUNDS = 9, 3
+# No new round of a case is begun after so long.
+SECONDS_PER_CASE = 90.0
+TIME_COLUMNS = ("tool", "warm ms", "ratio", "no BIoU", "cold ms", "ratio", "no BIoU", "cores", "MB", "bytes/triangle")
+SHOWN_VALUES = ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC")
+NOTES = """\
+Times are medians over up to {rounds} rounds (at least {fewest}); in a round every tool takes its turn on every pair.
+*Cold* is the first call in a fresh process, imports excluded, tables and caches included; *warm* are later calls.
+*Ratio* says how many times as long as SegmentMetrics a tool takes, *no BIoU* how many times as long as SegmentMetrics
+without BIoU; formed round by round, so that what else the machine does cancels, then the median.
+*Cores* is processor time over wall time. *MB* is the peak of the first call's memory beyond imports and images.
+All tools get the same images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print the tables, write them and all numbers into the output folder."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="organs_reference_1mm.nii.gz, organs_test_1mm.nii.gz"
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller pairs and fewer rounds")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="folder for benchmark.md and benchmark.json")
+    options = parser.parse_args(arguments)
+    if options.output:  # before the long work
+        options.output.mkdir(parents=True, exist_ok=True)
+    cases = pairs.fromFolder(options.data, options.quick) if options.data else pairs.generated(options.quick)
+    result = benchmark(cases, QUICK_ROUNDS if options.quick else ROUNDS)
+    text = markdown(result)
+    print(text)
+    if options.output:
+        (options.output / "benchmark.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", "utf-8")
+        (options.output / "benchmark.md").write_text(text, "utf-8")
+
+
+def benchmark(cases: Sequence[pairs.Case], rounds: int) -> dict:
+    """Return everything that was measured, as plain values."""
+    tools = [name for name, tool in peers.TOOLS.items() if tool.isInstalled]
+    described = {name: {"version": peers.TOOLS[name].version, "does": peers.TOOLS[name].does} for name in tools}
+    machine = describeMachine()  # before we are the load
+    measured = []
+    for case in cases:
+        print(f"{case.name}: {len(case.pairs)} of {case.triangles:,} triangles ...", file=sys.stderr, flush=True)
+        times = measure.measureCase(case, tools, rounds, SECONDS_PER_CASE)
+        measured.append(describeCase(case, times))
+    commands = {
+        "python": ["-c", "pass"],
+        "import SegmentMetricsLib": ["-c", "import SegmentMetricsLib"],
+        "segment-metrics --help": ["-m", "SegmentMetricsLib", "--help"],
+        "from SegmentMetricsLib import compare": ["-c", "from SegmentMetricsLib import compare"],
+        **{f"import {module}": ["-c", f"import {module}"] for module in {peers.TOOLS[t].module: None for t in tools}},
+    }
+    return {
+        "schema": "segment-metrics-benchmark/1",
+        "machine": machine,
+        "tools": described,
+        "missing": [name for name in peers.TOOLS if name not in tools],
+        "rounds": rounds,
+        "cases": measured,
+        "startUp": {name: median(taken) for name, taken in measure.startUp(commands, rounds).items()},
+    }
+
+
+def describeMachine() -> dict:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {
+        "cores": cores,
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "packages": {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "SimpleITK", "vtk")},
+    }
+
+
+def describeCase(case: pairs.Case, times: dict[str, measure.Times]) -> dict:
+    """Return the medians and ratios of all tools on a case, and every single time."""
+    everything, withoutBands = times[peers.OURS], times[peers.OURS_WITHOUT_BANDS]
+    tools = {}
+    for tool, taken in times.items():
+        # the peak of a case is that of its largest pair, so only a single pair has a number per triangle
+        peak = median(taken.peaks) if taken.peaks else None
+        tools[tool] = {
+            "cold": median(taken.cold),
+            "warm": median(taken.warm),
+            "coldRatio": measure.ratio(taken.cold, everything.cold),
+            "coldRatioWithoutBands": measure.ratio(taken.cold, withoutBands.cold),
+            "warmRatio": measure.ratio(taken.warm, everything.warm),
+            "warmRatioWithoutBands": measure.ratio(taken.warm, withoutBands.warm),
+            "cores": median(p / w for p, w in zip(taken.processor, taken.warm, strict=True)),
+            "peak": peak,
+            "peakPerTriangle": peak / case.triangles if taken.peaks and len(case.pairs) == 1 else None,
+            "processor": median(taken.processor),
+            "coldRounds": taken.cold,
+            "warmRounds": taken.warm,
+            "warmPairs": taken.pairMedians,
+            "values": [{key: finite(value) for key, value in values.items()} for values in taken.values],
+        }
+    described = [{"name": p.name, "triangles": p.triangles, "spacing": p.reference.GetSpacing()} for p in case.pairs]
+    return {"name": case.name, "triangles": case.triangles, "pairs": described, "tools": tools}
+
+
+def finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def markdown(result: dict) -> str:
+    """Return the tables of a benchmark's result, with what a reader has to know."""
+    machine, rounds = result["machine"], result["rounds"]
+    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+    load = "" if machine["load"] is None else f" (load before: {machine['load']})"
+    lines = [
+        "# Benchmark",
+        "",
+        f"{machine['cores']} cores{load}, {machine['system']}, Python {machine['python']}, {packages}.",
+        "",
+        NOTES.format(rounds=rounds, fewest=measure.FEWEST_ROUNDS, margin=pairs.MARGIN),
+        *(f"- {name} {tool['version']}: {tool['does']}" for name, tool in result["tools"].items()),
+        *(f"- {name} is not installed: left out" for name in result["missing"]),
+    ]
+    for case in result["cases"]:
+        lines += ["", f"## {case['name']}: {case['triangles']:,} triangles", "", *timeTable(case), ""]
+        lines += valueTable(case) if len(case["pairs"]) == 1 else [slowestPairs(case)]
+    lines += ["", "## Starting up", "", *table(("whole process", "ms"), startUpRows(result["startUp"]))]
+    return "\n".join(lines) + "\n"
+
+
+def timeTable(case: dict) -> list[str]:
+    rows = []
+    for name, tool in case["tools"].items():
+        times = []
+        for which in ("warm", "cold"):
+            times += [f"{1000 * tool[which]:.1f}", f"{tool[which + 'Ratio']:.2f}"]
+            times.append(f"{tool[which + 'RatioWithoutBands']:.2f}")
+        memory = ["" if tool["peak"] is None else f"{tool['peak'] / 1e6:.0f}"]
+        memory.append("" if tool["peakPerTriangle"] is None else f"{tool['peakPerTriangle']:.0f}")
+        rows.append([name, *times, f"{tool['cores']:.2f}", *memory])
+    return table(TIME_COLUMNS, rows)
+
+
+def valueTable(case: dict) -> list[str]:
+    rows = []
+    for name, tool in case["tools"].items():
+        values = tool["values"][0]
+        rows.append([name, *("" if values.get(key) is None else f"{values[key]:.4f}" for key in SHOWN_VALUES)])
+    return table(("tool", *SHOWN_VALUES), rows)
+
+
+def slowestPairs(case: dict) -> str:
+    """Return a sentence on the small structures of a case, of which the total says little."""
+    small = [n for n, pair in enumerate(case["pairs"]) if pair["triangles"] < 10_000]
+    if not small:
+        return "None of the pairs has fewer than 10,000 triangles."
+    parts = []
+    for name, tool in case["tools"].items():
+        times = [1000 * tool["warmPairs"][n] for n in small]
+        parts.append(f"{name} {median(times):.1f} ({max(times):.1f})")
+    return f"Median (slowest) of the {len(small)} pairs under 10,000 triangles, warm ms: {', '.join(parts)}."
+
+
+def startUpRows(startUp: dict[str, float]) -> list[list[str]]:
+    return [[f"`{name}`", f"{1000 * seconds:.0f}"] for name, seconds in startUp.items()]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a markdown table: the first column flush left, the others right."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    line = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    lines = []
+    for row in (head, line, *rows):
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()

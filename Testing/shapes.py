@@ -1,0 +1,90 @@
+"""Small shapes that the tests compare."""
+
+from __future__ import annotations
+
+import numpy as np
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkTriangleFilter
+from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
+
+from SegmentMetricsLib.surfaces import doublePoints
+
+
+def imageOf(array, spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), direction=None) -> SimpleITK.Image:
+    """Return an image of an array indexed [k, j, i] (or [j, i])."""
+    array = np.asarray(array)
+    image = SimpleITK.GetImageFromArray(array.astype(np.uint8) if array.dtype == bool else array)
+    image.SetSpacing(spacing)
+    image.SetOrigin(origin)
+    if direction is not None:
+        image.SetDirection(np.asarray(direction, float).ravel().tolist())
+    return image
+
+
+def ball(radius: float, center=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), origin=(-30, -30, -30), size=(60, 60, 60)):
+    """Return the image of a ball: radius and center in mm, voxel centers inside are 1."""
+    k, j, i = np.meshgrid(*[np.arange(n) for n in reversed(size)], indexing="ij")
+    points = np.stack([i, j, k], axis=-1) * spacing + np.array(origin, float)
+    return imageOf(np.linalg.norm(points - center, axis=-1) <= radius, spacing, origin)
+
+
+def box(low, high, size=(24, 24, 24), spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), value=1) -> SimpleITK.Image:
+    """Return the image of a box of voxels from index low to high (i, j, k), both included."""
+    array = np.zeros(size[::-1], np.uint8)
+    array[tuple(slice(a, b + 1) for a, b in zip(low[::-1], high[::-1], strict=True))] = value
+    return imageOf(array, spacing, origin)
+
+
+def blob(seed: int, size=(16, 18, 14), share: float = 0.5, smooth: float = 1.5) -> np.ndarray:
+    """Return a random smooth mask [k, j, i] that fills about that share of its grid."""
+    from scipy.ndimage import gaussian_filter
+
+    noise = gaussian_filter(np.random.default_rng(seed).standard_normal(size[::-1]), smooth)
+    return noise > np.quantile(noise, 1 - share)
+
+
+def ballMesh(radius: float, center=(0.0, 0.0, 0.0), resolution: int = 64) -> vtkPolyData:
+    """Return the triangles of a ball."""
+    source = vtkSphereSource()
+    source.SetRadius(radius)
+    source.SetCenter(*center)
+    source.SetThetaResolution(resolution)
+    source.SetPhiResolution(resolution)
+    source.SetOutputPointsPrecision(1)
+    source.Update()
+    return source.GetOutput()
+
+
+def boxMesh(low, high) -> vtkPolyData:
+    """Return the twelve triangles of a box."""
+    source = vtkCubeSource()
+    source.SetBounds(*[c for pair in zip(low, high, strict=True) for c in pair])
+    source.SetOutputPointsPrecision(1)
+    triangles = vtkTriangleFilter()
+    triangles.SetInputConnection(source.GetOutputPort())
+    triangles.Update()
+    return triangles.GetOutput()
+
+
+def loops(*polygons, z: float = 0.0) -> vtkPolyData:
+    """Return closed polylines through points (n, 2) in the plane of that z."""
+    polyData, lines, points = vtkPolyData(), vtkCellArray(), []
+    for polygon in polygons:
+        first = len(points)
+        points.extend((x, y, z) for x, y in polygon)
+        numbers = [*range(first, len(points)), first]
+        lines.InsertNextCell(len(numbers))
+        for number in numbers:
+            lines.InsertCellPoint(number)
+    polyData.SetPoints(doublePoints(np.array(points, float)))
+    polyData.SetLines(lines)
+    return polyData
+
+
+def rotation(axis, degrees: float) -> np.ndarray:
+    """Return the 3x3 matrix of a rotation."""
+    from scipy.spatial.transform import Rotation
+
+    axis = np.asarray(axis, float)
+    return Rotation.from_rotvec(np.radians(degrees) * axis / np.linalg.norm(axis)).as_matrix()

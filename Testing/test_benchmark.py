@@ -1,0 +1,109 @@
+"""The benchmark: quick mode on a tiny pair, SegmentMetrics alone; what it writes, not how long anything took."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+TINY = {"radii": (5.0, 4.0, 6.0), "error": 2.0, "wobble": 0.5}
+
+
+@pytest.fixture(scope="module")
+def modules():
+    """The benchmark's modules, which import each other by their bare names as in a script."""
+    folder = str(Path(__file__).parent / "benchmark")
+    sys.path.insert(0, folder)
+    import pairs
+    import peers
+    import run
+
+    yield pairs, peers, run
+    sys.path.remove(folder)
+
+
+@pytest.fixture(scope="module")
+def written(modules, tmp_path_factory):
+    """The JSON and the markdown of a run on a tiny pair and on a case of two."""
+    pairs, peers, run = modules
+    folder = tmp_path_factory.mktemp("benchmark")
+    one, other = pairs.Blob("tiny", **TINY).pair(), pairs.Blob("other", spacing=(1.0, 1.0, 2.0), **TINY).pair()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "generated", lambda quick: [pairs.Case("one", (one,)), pairs.Case("two", (one, other))])
+        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS)
+        patch.setattr(peers.Tool, "isInstalled", property(lambda tool: tool.name in ours))
+        run.main(["--quick", "--output", str(folder / "made on demand")])
+    folder = folder / "made on demand"
+    return json.loads((folder / "benchmark.json").read_text("utf-8")), (folder / "benchmark.md").read_text("utf-8")
+
+
+def test_missingPeersAreNamed(written):
+    result, text = written
+    assert result["missing"] == ["pymeshmetrics", "surface-distance", "MONAI", "MedPy"]
+    for name in result["missing"]:
+        assert f"- {name} is not installed: left out" in text
+
+
+def test_everyNumberIsThere(written):
+    one, two = written[0]["cases"]
+    assert one["triangles"] > 500
+    assert two["triangles"] == sum(pair["triangles"] for pair in two["pairs"]) > one["triangles"]
+    for case in (one, two):
+        for tool in case["tools"].values():
+            assert len(tool["coldRounds"]) == len(tool["warmRounds"]) == written[0]["rounds"] == 3
+            assert len(tool["warmPairs"]) == len(tool["values"]) == len(case["pairs"])
+            assert min(tool["cold"], tool["warm"], tool["warmRatio"], tool["coldRatio"], tool["processor"]) > 0
+            if sys.platform == "linux":
+                assert tool["peak"] > 0
+        assert case["tools"]["SegmentMetrics"]["warmRatio"] == 1
+        assert case["tools"]["SegmentMetrics without BIoU"]["coldRatioWithoutBands"] == 1
+    assert all(seconds > 0 for seconds in written[0]["startUp"].values())
+    assert written[0]["machine"]["cores"] >= 1
+
+
+def test_withoutBandsMeasuresTheSame(written):
+    tools = written[0]["cases"][1]["tools"]
+    for everything, withoutBands in zip(
+        tools["SegmentMetrics"]["values"], tools["SegmentMetrics without BIoU"]["values"], strict=True
+    ):
+        assert {"HD", "HD95", "MASD", "ASSD", "NSD_2mm"} == set(withoutBands)
+        assert {key: everything[key] for key in withoutBands} == withoutBands
+        assert 0 < everything["BIoU_2mm"] < everything["DSC"] < 1
+
+
+def test_tablesAreRegular(written):
+    blocks = [block.splitlines() for block in written[1].split("\n\n") if block.startswith("|")]
+    # times of both cases, values of the single pair, starting up
+    assert [(len(block), block[0].count("|")) for block in blocks] == [(4, 11), (4, 9), (4, 11), (6, 3)]
+    for block in blocks:
+        assert len({len(line) for line in block}) == 1
+        assert len({line.count("|") for line in block}) == 1
+        assert set(block[1]) == set("|- :")
+    assert "of the 2 pairs under 10,000 triangles" in written[1]
+
+
+def test_folderWithoutLabelMapsIsNamed(modules, tmp_path):
+    pairs, _, _ = modules
+    with pytest.raises(FileNotFoundError, match=r"organs_reference_1mm\.nii\.gz"):
+        pairs.fromFolder(tmp_path, quick=False)
+
+
+def test_labelMapsBecomeCases(modules, tmp_path):
+    import numpy as np
+    import SimpleITK
+
+    pairs, _, _ = modules
+    labels = np.zeros((8, 9, 10), np.uint8)
+    labels[1:4, 2:5, 3:6], labels[6:8, 2:5, 3:6] = pairs.LIVER, 7
+    image = SimpleITK.GetImageFromArray(labels)
+    image.SetSpacing((1.0, 1.0, 1.0))
+    for which in ("reference", "test"):
+        SimpleITK.WriteImage(image, tmp_path / f"organs_{which}_1mm.nii.gz")
+    liver, every = pairs.fromFolder(tmp_path, quick=False)
+    assert (liver.name, every.name) == ("liver, 1 x 1 x 1 mm", "all 2 organs, 1 x 1 x 1 mm")
+    assert [pair.arrays[0].sum() for pair in every.pairs] == [27, 18]
+    # cropped with a margin, which may leave the stored image
+    assert every.pairs[1].reference.GetSize() == (7, 7, 6)
+    assert every.pairs[1].reference.GetOrigin() == (1.0, 0.0, 4.0)

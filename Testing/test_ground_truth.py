@@ -1,0 +1,238 @@
+"""Numbers that geometry knows: worked examples, balls, boxes, and what must not change."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.meshing import fromMask
+from SegmentMetricsLib.surfaces import toPolyData
+
+
+def values(comparison, *keys):
+    return [comparison[key].value for key in keys]
+
+
+# Worked examples of Metrics Revolutions, Fig. A1.
+
+
+def triangle(apex: float):
+    base = np.linspace(-2, 2, 102)
+    return shapes.loops([*((x, 0.0) for x in base), (0.0, apex)])
+
+
+def testTrianglesWithFinelySplitBase():
+    comparison = compare(triangle(6), triangle(2), Settings(subdivisions=0))
+    # sides of A: midpoints (+-1, 3); nearest place of B is its side x + y = 2, sqrt(2) away
+    assert comparison["HD95"].value == pytest.approx(math.sqrt(2), abs=1e-9)
+    sideA, sideB = math.hypot(2, 6), math.hypot(2, 2)
+    there = 2 * sideA * math.sqrt(2) / (2 * sideA + 4)
+    # midpoints (+-1, 1) of B's sides lie 1 mm above the base, the side of A is farther off
+    toSideOfA = abs(6 * -1 - 2 * 1 + 12) / math.hypot(6, 2)
+    back = 2 * sideB * min(1, toSideOfA) / (2 * sideB + 4)
+    assert comparison["MASD"].value == pytest.approx((there + back) / 2, abs=1e-9)
+    assert comparison["MASD"].value == pytest.approx(0.72, abs=0.005)
+    assert comparison["ASSD"].value == pytest.approx(0.82, abs=0.005)
+    assert comparison["DSC"].value == pytest.approx(0.5, abs=1e-9)
+    assert values(comparison, "VolumeReference", "VolumeTest") == pytest.approx([12, 4])
+    assert comparison["VolumeReference"].unit == "mm2"
+
+
+def square(x: float):
+    return shapes.loops([(x, 0), (x + 1, 0), (x + 2, 0), (x + 2, 2), (x + 1, 2), (x, 2)])
+
+
+def testSquaresOnAnAnisotropicGrid():
+    comparison = compare(square(0), square(1), Settings(subdivisions=0, tolerances=(0.5,)))
+    assert comparison["NSD_0.5mm"].value == pytest.approx(0.5, abs=1e-9)
+    assert comparison["BIoU_0.5mm"].value == pytest.approx(0.2, abs=0.01)
+    assert comparison["DSC"].value == pytest.approx(0.5, abs=1e-9)
+
+
+# Balls: the distance between concentric spheres is the difference of the radii everywhere.
+
+
+@pytest.mark.parametrize("resolution", [32, 48])
+def testConcentricBallsAsMeshes(resolution):
+    settings = Settings(tolerances=(2.0, 3.5))
+    comparison = compare(
+        shapes.ballMesh(20, resolution=resolution), shapes.ballMesh(23, resolution=resolution), settings
+    )
+    # a chord of a sphere lies this far below it
+    sag = 23 * (1 - math.cos(2 * math.pi / resolution))
+    for key in ("HD", "HD95", "MASD", "ASSD", "SignedMean"):
+        assert comparison[key].value == pytest.approx(3, abs=2 * sag), key
+    assert values(comparison, "NSD_2mm", "NSD_3.5mm") == [0, 1]
+    assert comparison["OverFraction_2mm"].value == 1
+    assert comparison["UnderFraction_2mm"].value == 0
+    assert comparison["VolumeTest"].value == pytest.approx(4 / 3 * math.pi * 23**3, rel=60 / resolution**2)
+    assert comparison["DSC"].value == pytest.approx(2 * 20**3 / (20**3 + 23**3), abs=2e-3)
+    assert comparison["TPR"].value == pytest.approx(1, abs=1e-3)
+    assert comparison["PPV"].value == pytest.approx((20 / 23) ** 3, abs=3e-3)
+    # bands 20-18 and 23-21 do not meet; with 3.5 mm they share the shell from 19.5 to 20
+    assert comparison["BIoU_2mm"].value == 0
+    shared, both = 20**3 - 19.5**3, 23**3 - 16.5**3
+    assert comparison["BIoU_3.5mm"].value == pytest.approx(shared / both, abs=0.01)
+
+
+def testMaskedBallsApproachTheBallsWithFinerVoxels():
+    errors = []
+    for spacing in (2.0, 1.0, 0.6):
+        size = (round(60 / spacing),) * 3
+        images = [shapes.ball(r, (0.3, -0.2, 0.1), (spacing,) * 3, (-30,) * 3, size) for r in (20, 23)]
+        comparison = compare(*images, Settings(tolerances=(3.5,)))
+        shared, both = 20**3 - 19.5**3, 23**3 - 16.5**3
+        errors.append(
+            [
+                abs(comparison["MASD"].value - 3),
+                abs(comparison["VolumeReference"].value / (4 / 3 * math.pi * 20**3) - 1),
+                abs(comparison["DSC"].value - 2 * 20**3 / (20**3 + 23**3)),
+                abs(comparison["BIoU_3.5mm"].value - shared / both),
+            ]
+        )
+    errors = np.array(errors)
+    # the steps between voxels bring two masks' boundaries nearer to each other than the balls' are
+    assert (errors[-1] < [0.15, 0.0005, 0.0005, 0.02]).all(), errors
+    assert (errors[-1] < errors[0]).all(), errors
+
+
+def testShiftedBalls():
+    comparison = compare(
+        shapes.ballMesh(20, resolution=64), shapes.ballMesh(20, (4, 0, 0), 64), Settings(subdivisions=2)
+    )
+    assert comparison["HD"].value == pytest.approx(4, abs=0.03)
+    # a point of the sphere at angle t to the shift is |sqrt(20^2 + 4^2 - 2 20 4 cos t) - 20| away from the other
+    cosine = np.linspace(-1, 1, 200001)
+    truth = np.abs(np.sqrt(400 + 16 - 160 * cosine) - 20)
+    assert comparison["MASD"].value == pytest.approx(truth.mean(), abs=0.01)
+    assert comparison["HD95"].value == pytest.approx(np.quantile(truth, 0.95), abs=0.03)
+    assert comparison["NSD_2mm"].value == pytest.approx((truth <= 2).mean(), abs=0.01)
+    assert comparison["SignedMean"].value == pytest.approx(0, abs=0.01)
+    # two spherical caps of height h = R - d/2
+    height = 20 - 2
+    shared = 2 * math.pi * height**2 * (3 * 20 - height) / 3
+    assert comparison["DSC"].value == pytest.approx(shared / (4 / 3 * math.pi * 20**3), abs=2e-3)
+
+
+def testShiftedBoxes():
+    comparison = compare(
+        shapes.boxMesh((0, 0, 0), (10, 20, 30)),
+        shapes.boxMesh((2, 0, 0), (12, 20, 30)),
+        Settings(subdivisions=5, families=("boundary", "overlap")),
+    )
+    faces = 2 * (10 * 20 + 10 * 30 + 20 * 30)
+    assert comparison["HD"].value == pytest.approx(2, abs=1e-9)
+    assert comparison["VolumeReference"].value == pytest.approx(6000)
+    assert values(comparison, "DSC", "IoU", "TPR", "PPV") == pytest.approx([0.8, 2 / 3, 0.8, 0.8], abs=1e-6)
+    # the side x = 0 lies 2 mm outside the other box
+    outside = 20 * 30 * 2
+    # strips 2 mm wide of four sides run from 0 to 2 mm away from it
+    strips = 2 * (20 + 30) * 2 * 1
+    # the side x = 10 lies inside: 2 mm from the side x = 12, but less near the four others; summed layer by layer
+    inside = np.polyval([4 / 3, -50, 600, 0], 2)
+    assert comparison["MASD"].value == pytest.approx((outside + strips + inside) / faces, abs=1e-3)
+
+
+def testTwoVoxelsByHand():
+    # one voxel against the next one along i: octahedra of half-axis 0.5, one voxel apart
+    comparison = compare(
+        shapes.box((5, 5, 5), (5, 5, 5)), shapes.box((6, 5, 5), (6, 5, 5)), Settings(subdivisions=0, tolerances=(1.0,))
+    )
+    volume = 8 * (0.5**3) / 6
+    assert values(comparison, "VolumeReference", "VolumeTest") == pytest.approx([volume, volume])
+    assert values(comparison, "VoxelVolumeReference", "DSC", "IoU") == [1, 0, 0]
+    # centers of the far faces at (-1/6, +-1/6, +-1/6) from the voxel center; the other octahedron begins at 1/2
+    far = math.hypot(0.5 + 1 / 6, math.hypot(1 / 6, 1 / 6))
+    assert comparison["HD"].value == pytest.approx(far, abs=1e-6)
+
+
+# What must not change.
+
+KEYS = ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC", "IoU")
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return tuple(shapes.imageOf(shapes.blob(seed, (20, 22, 18)), (1.1, 0.9, 1.7)) for seed in (1, 2))
+
+
+@pytest.fixture(scope="module")
+def reference(pair):
+    return compare(*pair)
+
+
+def testSwappingTheInputs(pair, reference):
+    swapped = compare(pair[1], pair[0])
+    assert values(swapped, *KEYS) == pytest.approx(values(reference, *KEYS), abs=1e-12)
+    assert swapped["SignedMean"].value == pytest.approx(-reference["SignedMean"].value, abs=1e-9)
+    assert swapped["OverFraction_2mm"].value == pytest.approx(reference["UnderFraction_2mm"].value, abs=1e-12)
+    assert swapped["TPR"].value == reference["PPV"].value
+    assert swapped["HD95"].referenceToTest == pytest.approx(reference["HD95"].testToReference, abs=1e-12)
+
+
+def testSwappingInputsOnDifferentGrids():
+    first = shapes.ball(9, (0, 0, 0), (1, 1, 2), (-15, -15, -16), (31, 31, 17))
+    second = shapes.ball(8, (2, 1, 0), (1.5, 1.5, 1.5), (-16, -15, -14), (22, 21, 20))
+    one, other = compare(first, second), compare(second, first)
+    assert values(one, *KEYS) == pytest.approx(values(other, *KEYS), abs=1e-9)
+
+
+def testIdenticalContours(pair):
+    comparison = compare(pair[0], pair[0])
+    assert values(comparison, *KEYS) == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert values(comparison, "SignedMean", "OverFraction_2mm", "UnderFraction_2mm", "VolumeDifference") == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("offset", [(0, 0, 0), (1e5, -1e5, 3e4)])
+def testRigidMotionOfBoth(pair, reference, offset):
+    turn = shapes.rotation((1, 2, -0.5), 33)
+    moved = []
+    for image in pair:
+        image = image[:, :, :]
+        image.SetDirection(turn.ravel().tolist())
+        image.SetOrigin(offset)
+        moved.append(image)
+    assert values(compare(*moved), *KEYS) == pytest.approx(values(reference, *KEYS), abs=1e-6)
+
+
+def testScalingOfBoth(pair, reference):
+    scaled = []
+    for image in pair:
+        image = image[:, :, :]
+        image.SetSpacing([2 * s for s in image.GetSpacing()])
+        scaled.append(image)
+    comparison = compare(*scaled, Settings(tolerances=(4.0,)))
+    for key in ("HD", "HD95", "MASD", "ASSD", "SignedMean"):
+        assert comparison[key].value == pytest.approx(2 * reference[key].value, abs=1e-6), key
+    assert comparison["NSD_4mm"].value == pytest.approx(reference["NSD_2mm"].value, abs=1e-9)
+    assert comparison["BIoU_4mm"].value == pytest.approx(reference["BIoU_2mm"].value, abs=1e-9)
+    assert comparison["VolumeReference"].value == pytest.approx(8 * reference["VolumeReference"].value)
+
+
+def testLeftHandedImagesAreTheSame(pair, reference):
+    mirrored = []
+    for image in pair:
+        image = image[:, :, :]
+        image.SetDirection(np.diag([-1.0, 1, 1]).ravel().tolist())
+        mirrored.append(image)
+    comparison = compare(*mirrored)
+    assert values(comparison, *KEYS) == pytest.approx(values(reference, *KEYS), abs=1e-9)
+    assert comparison["VolumeReference"].value == pytest.approx(reference["VolumeReference"].value)
+    assert comparison["SignedMean"].value == pytest.approx(reference["SignedMean"].value, abs=1e-9)
+
+
+def testMaskAndItsOwnMesh(pair):
+    # a mask's surface given as a mesh takes the general road: the same numbers, but for how overlap is counted
+    meshes = [toPolyData(fromMask(labelMasks(image, 0.5)[1])) for image in pair]
+    masks, mixed, both = compare(*pair), compare(pair[0], meshes[1]), compare(*meshes)
+    for other in (mixed, both):
+        for key in ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "SignedMean", "VolumeTest"):
+            assert other[key].value == pytest.approx(masks[key].value, abs=1e-6), key
+        assert other["BIoU_2mm"].value == pytest.approx(masks["BIoU_2mm"].value, abs=0.01)
+    assert mixed["DSC"].value == pytest.approx(masks["DSC"].value, abs=1e-9)
+    assert both["DSC"].value == pytest.approx(masks["DSC"].value, abs=0.02)

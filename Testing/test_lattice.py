@@ -1,0 +1,122 @@
+"""The table lookup against the search tree, and its parts against geometry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import lattice
+from SegmentMetricsLib.distances import BoundaryPair
+from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.meshing import fromMask
+
+
+def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
+    """Return two masks on one lattice whose images begin at different voxels."""
+    matrix = np.diag([*spacing, 1.0])
+    grid = Grid(first.shape[::-1], matrix)
+    other = Grid((1, 1, 1), matrix).resized(offset, np.array(offset) + second.shape[::-1] - 1)
+    return Mask.fromArray(first, grid), Mask.fromArray(second, other)
+
+
+def bothRoads(pair: tuple[Mask, Mask], subdivisions):
+    """Yield the signed distances of both directions by lookup and by search."""
+    boundaries = BoundaryPair(*(fromMask(mask) for mask in pair))
+    assert boundaries.lattice is not None
+    byLookup = [boundaries.signedDistances(source, subdivisions) for source in (0, 1)]
+    boundaries.lattice = None
+    yield from zip(byLookup, [boundaries.signedDistances(source, subdivisions) for source in (0, 1)], strict=True)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("subdivisions", [None, 0, 1])
+def testLookupEqualsSearch(seed, subdivisions):
+    random = np.random.default_rng(seed)
+    spacing = random.uniform(0.3, 3, 3) if seed else (1.0, 1.0, 1.0)
+    # noise without smoothing has every case; shifted far, most points lie beyond the tables
+    masks = [shapes.blob(10 * seed + n, (11, 12, 10), random.uniform(0.1, 0.7), 0.3 * (seed % 3)) for n in (0, 1)]
+    offset = random.integers(-4, 5, 3) if seed % 2 else np.array((0, 12, 0))
+    for byLookup, bySearch in bothRoads(masksOf(*masks, spacing, offset), subdivisions):
+        assert np.abs(np.abs(byLookup) - np.abs(bySearch)).max() < 1e-6
+        apart = np.abs(bySearch) > 1e-5
+        # The search tree takes the side from the normal at the nearest place, which is ambiguous where a non-manifold
+        # edge is nearest; the lookup from the voxels. On noise a few points may differ.
+        disagree = (np.sign(byLookup) != np.sign(bySearch)) & apart
+        assert disagree.mean() < (0.02 if seed % 3 == 0 else 0.005)
+
+
+def testSidesAreThoseOfTheVoxels():
+    first = np.zeros((7, 7, 7), bool)
+    first[2:5, 2:5, 2:5] = True
+    second = np.zeros((7, 7, 7), bool)
+    second[3, 3, 3] = True
+    # the small one lies wholly inside the large one: everything is under-contoured
+    for byLookup, _ in bothRoads(masksOf(first, second, (1, 1, 1)), 1):
+        assert (byLookup < 0).all()
+    for byLookup, _ in bothRoads(masksOf(second, first, (1, 1, 1)), 1):
+        assert (byLookup > 0).all()
+
+
+def testCaseTriangles():
+    triangles, cases = lattice.caseTriangles()
+    assert triangles.shape == (189, 3, 3)
+    # a corner of a triangle is the middle of a cell edge: one coordinate is 1/2, the others 0 or 1
+    assert ((triangles == 0.5).sum(axis=2) == 1).all()
+    assert (cases[[0, 255]] == -1).all()
+    assert (cases[1:255] >= 0).all()
+    # one corner inside: the triangle around it
+    assert set(map(tuple, triangles[cases[1, 0]].tolist())) == {(0.5, 0, 0), (0, 0.5, 0), (0, 0, 0.5)}
+
+
+@pytest.mark.parametrize("subdivisions", [0, 1])
+def testElementPositions(subdivisions):
+    positions = lattice.elementPositions(subdivisions)
+    assert (positions.local >= 0).all() and (positions.local < positions.denominator).all()
+    assert (
+        positions.numbers[positions.local @ positions.denominator ** np.arange(3)] == np.arange(len(positions.local))
+    ).all()
+
+
+def testDistancesToATriangle():
+    triangle = np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])
+    edges = triangle[:, [[0, 1], [1, 2], [2, 0]]].reshape(3, 2, 3)
+    points = np.array([[1.0, 1, 2], [-3, -4, 0], [2, -1, 0], [4, 3, 0], [5, 0, 0]])
+    squared = lattice.squaredDistancesToTriangles(points, triangle, edges, np.array([[0, 1, 2]]))
+    # above the face; before a corner; beside a leg; beyond the hypotenuse 3x + 4y = 12; beyond the other corner
+    assert np.sqrt(squared[:, 0]) == pytest.approx([2, 5, 1, (3 * 4 + 4 * 3 - 12) / 5, 1])
+
+
+def testCellCodes():
+    block = np.zeros((2, 2, 3), np.uint8)
+    block[1, 0, 1] = 1  # x 1, y 0, z 1
+    assert lattice.cellCodes(block).ravel().tolist() == [1 << (1 + 4), 1 << (0 + 4)]
+
+
+def testMasksOnDifferentLatticesHaveNone():
+    image = shapes.ball(5, size=(20, 20, 20), origin=(-10, -10, -10))
+    moved = shapes.ball(5, size=(20, 20, 20), origin=(-10.4, -10, -10))
+    surfaces = [fromMask(labelMasks(i, 0.5)[1]) for i in (image, moved)]
+    assert BoundaryPair(*surfaces).lattice is None
+    with pytest.raises(ValueError, match="lattice"):
+        lattice.Lattice(tuple(labelMasks(i, 0.5)[1] for i in (image, moved)))
+
+
+def testBandMembershipByLookup():
+    masks = masksOf(shapes.blob(3), shapes.blob(4), (1.0, 0.8, 1.5))
+    boundaries = BoundaryPair(*(fromMask(mask) for mask in masks), reach=3.0)
+    positions = lattice.subVoxelPositions(5)
+    tables = lattice.cellTables(boundaries.lattice.spacing, positions, boundaries.lattice.reach)
+    multiples = np.random.default_rng(0).integers(-5, 80, (4000, 3))
+    cells, numbers = boundaries.lattice.split(multiples, positions)
+    signed = boundaries.search(1).signedDistances(masks[0].grid.toWorld(multiples / 5))
+    for limit in (0.4, 1.3, 2.9):
+        found = boundaries.lattice.isWithin(1, cells, numbers, tables, limit)
+        decided = np.abs(np.abs(signed) - limit) > 1e-5
+        assert (found == (np.abs(signed) < limit))[decided].all()
+    inside = boundaries.lattice.isInside(1, cells, numbers, tables)
+    assert ((signed < 0) == inside)[np.abs(signed) > 1e-5].mean() > 0.999
+    with pytest.raises(ValueError, match="reach"):
+        boundaries.lattice.isWithin(1, cells, numbers, tables, 50.0)

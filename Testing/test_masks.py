@@ -1,0 +1,156 @@
+"""Grids and masks: geometry, cropping, resampling, common grids."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import overlap
+from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.masks import Mask, commonGrid, fromLabels
+from SegmentMetricsLib.meshing import fromMask
+from SegmentMetricsLib.voxelization import maskOf
+
+
+def maskOfImage(image) -> Mask:
+    return labelMasks(image, 0.5)[1]
+
+
+def testGridOfAnObliqueImage():
+    image = shapes.box((1, 2, 3), (4, 5, 6), (9, 8, 7), (0.5, 0.75, 2.0), (10, 20, 30))
+    image.SetDirection(shapes.rotation((1, 1, 0), 25).ravel().tolist())
+    grid = Grid.fromImage(image)
+    for index in ((0, 0, 0), (8, 7, 6), (3, 1, 5)):
+        assert grid.toWorld([index])[0] == pytest.approx(image.TransformIndexToPhysicalPoint(index))
+        assert grid.toIndex(grid.toWorld([index]))[0] == pytest.approx(index, abs=1e-12)
+    assert grid.spacing == pytest.approx([0.5, 0.75, 2.0])
+    assert grid.voxelSize == pytest.approx(0.75)
+    assert not grid.planar and grid.isRectangular
+
+
+def testPlanarGrids():
+    flat = shapes.imageOf(np.ones((1, 4, 5), bool), (0.5, 2.0, 7.0))
+    grid = Grid.fromImage(flat)
+    assert grid.planar and grid.flatAxis == 2 and grid.voxelSize == pytest.approx(1.0)
+    twoD = Grid.fromImage(shapes.imageOf(np.ones((4, 5), bool), (0.5, 2.0), (0.0, 0.0)))
+    assert twoD.planar and twoD.size == (5, 4, 1)
+    # one voxel, and a row of voxels, are small volumes
+    assert not Grid.fromImage(shapes.imageOf(np.ones((1, 1, 5), bool))).planar
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.diag([1, 1, 0, 1.0]), "degenerate"),
+        (np.diag([1, np.nan, 1, 1.0]), "not numbers"),
+        (np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]), "degenerate"),
+    ],
+)
+def testUnusableGeometry(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        Grid((3, 3, 3), matrix)
+
+
+def testCropsOfOneImageShareALattice():
+    grid = Grid((50, 40, 30), np.diag([0.9765625, 0.9765625, 2.5, 1]))
+    crop = grid.resized((7, 9, 11), (20, 21, 22))
+    assert crop.size == (14, 13, 12)
+    assert crop.offsetOn(grid) == (7, 9, 11)
+    assert grid.offsetOn(crop) == (-7, -9, -11)
+    shifted = Grid(crop.size, crop.matrix + np.array([[0, 0, 0, 0.01]] + [[0] * 4] * 3))
+    assert shifted.offsetOn(grid) is None
+    # what single precision in a header does to the numbers is no difference
+    assert Grid(grid.size, np.float32(grid.matrix).astype(float)).offsetOn(grid) == (0, 0, 0)
+
+
+def testMaskIsCroppedAndKnowsWhereItIs():
+    mask = maskOfImage(shapes.box((3, 4, 5), (6, 8, 10)))
+    assert mask.offset == (3, 4, 5) and mask.voxels.shape == (6, 5, 4) and mask.count == 4 * 5 * 6
+    assert mask.low.tolist() == [3, 4, 5] and mask.high.tolist() == [6, 8, 10]
+    block = mask.block((2, 4, 4), (7, 12, 5))
+    assert block.shape == (2, 9, 6) and block.sum() == 4 * 5 * 1
+    assert block[1, 0, 1] == 1 and block[0].sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "touches"),
+    [((0, 5, 5), (5, 9, 9), True), ((5, 5, 5), (9, 23, 9), True), ((1, 1, 1), (22, 22, 22), False)],
+)
+def testTouchingTheEdge(low, high, touches):
+    assert maskOfImage(shapes.box(low, high)).touchesEdge is touches
+
+
+def testOneSliceDoesNotTouchItsOwnPlane():
+    flat = np.zeros((1, 9, 9), bool)
+    flat[0, 2:6, 2:6] = True
+    assert not maskOfImage(shapes.imageOf(flat)).touchesEdge
+
+
+def testLabels():
+    labels = np.zeros((4, 5, 6), np.int64)
+    labels[1:3, 1:3, 1:3] = 7
+    labels[3, 4, 5] = 2**31 + 5
+    labels[0, 0, 0] = 70000
+    masks = fromLabels(labels, Grid((6, 5, 4), np.eye(4)))
+    assert {label: mask.count for label, mask in masks.items()} == {7: 8, 70000: 1, 2**31 + 5: 1}
+    assert masks[7].offset == (1, 1, 1) and masks[2**31 + 5].offset == (5, 4, 3)
+
+
+def testResamplingToAnotherGrid():
+    ball = maskOfImage(shapes.ball(10, (0.2, 0.1, -0.3)))
+    turned = np.eye(4)
+    turned[:3, :3] = shapes.rotation((0, 1, 1), 40) * 0.7
+    turned[:3, 3] = (5, -3, 2)
+    moved = ball.on(Grid((4, 4, 4), turned))
+    # the grid is far smaller than the ball; nothing is lost
+    assert moved.count * 0.7**3 == pytest.approx(ball.count, rel=0.01)
+    center = moved.grid.toWorld(np.argwhere(moved.voxels)[:, ::-1] + moved.low).mean(axis=0)
+    assert center == pytest.approx((0.2, 0.1, -0.3), abs=0.1)
+
+
+def testShiftOnTheSameLatticeCopiesNothing():
+    mask = maskOfImage(shapes.box((3, 4, 5), (6, 8, 10)))
+    other = mask.grid.resized((2, 2, 2), (9, 9, 11))
+    moved = mask.on(other)
+    assert moved.voxels is mask.voxels and moved.offset == (1, 2, 3)
+
+
+def testCommonGridContainsBothAtTheFinerSpacing():
+    first = maskOfImage(shapes.ball(8, (-5, 0, 0), (1, 1, 3), (-20, -15, -15), (30, 30, 10)))
+    second = maskOfImage(shapes.ball(8, (6, 0, 0), (2, 2, 1), (-10, -15, -15), (15, 15, 30)))
+    for pair in ((first, second), (second, first)):
+        grid, resampled = commonGrid(*pair)
+        assert resampled
+        assert grid.spacing == pytest.approx([1, 1, 1])
+        assert grid.covers(np.concatenate([first.corners(), second.corners()]))
+    same, resampled = commonGrid(first, first)
+    assert same is first.grid and not resampled
+
+
+def testCommonGridOfPermutedAxes():
+    first = maskOfImage(shapes.ball(8, spacing=(1, 1, 3), origin=(-15, -15, -15), size=(30, 30, 10)))
+    image = shapes.ball(8, spacing=(2, 1, 1), origin=(-15, -15, -15), size=(15, 30, 30))
+    image.SetDirection([0, 1, 0, 0, 0, 1, 1, 0, 0])  # i runs along z, j along x, k along y
+    second = maskOfImage(image)
+    grid, _ = commonGrid(first, second)
+    assert sorted(grid.spacing) == pytest.approx([1, 1, 2])
+    counts = overlap.count(first.on(grid), second.on(grid))
+    assert overlap.dice(counts) > 0.9
+
+
+def testFillingAClosedSurface():
+    ball = maskOfImage(shapes.ball(9.5, (0.3, 0.2, 0.1), (1, 0.8, 1.3), (-15, -15, -15), (30, 38, 24)))
+    # the boundary runs half-way between voxel centers, so that filling gives the voxels back
+    filled = maskOf(fromMask(ball), ball.grid)
+    assert overlap.dice(overlap.count(ball, filled)) == 1
+
+
+def testFillingContours():
+    flat = np.zeros((1, 20, 20), bool)
+    flat[0, 3:15, 4:12] = True
+    flat[0, 6:9, 6:10] = False
+    mask = maskOfImage(shapes.imageOf(flat, (0.7, 1.2, 5.0), (3, 4, 5)))
+    filled = maskOf(fromMask(mask), mask.grid)
+    assert overlap.dice(overlap.count(mask, filled)) == 1

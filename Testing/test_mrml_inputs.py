@@ -1,0 +1,265 @@
+"""Segments of segmentation nodes: the same numbers as from images, whatever the node; and the node stays as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
+from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
+from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: E402
+
+from SegmentMetricsLib import Settings, compare, mrml, samples  # noqa: E402
+from SegmentMetricsLib.files import readStructures  # noqa: E402
+from SegmentMetricsLib.inputs import labelMasks  # noqa: E402
+from SegmentMetricsLib.meshing import fromMask  # noqa: E402
+from SegmentMetricsLib.mrml.conversion import closedSurface, orientedImage  # noqa: E402
+from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
+from SegmentMetricsLib.surfaces import doublePoints, toPolyData  # noqa: E402
+
+KEYS = (
+    "HD",
+    "HD95",
+    "MASD",
+    "ASSD",
+    "NSD_2mm",
+    "BIoU_2mm",
+    "DSC",
+    "IoU",
+    "SignedMean",
+    "VolumeReference",
+    "VolumeTest",
+)
+
+
+@pytest.fixture
+def scene():
+    scene = mrml.ensureScene()
+    scene.Clear(0)
+    yield scene
+    scene.Clear(0)
+
+
+@pytest.fixture(scope="module")
+def images():
+    direction = shapes.rotation((1, 1, 3), 20)
+    arrays = [shapes.blob(seed, (24, 22, 16), 0.4, 2.5) for seed in (11, 12)]
+    return [shapes.imageOf(a, (0.9, 1.0, 2.0), (20, -10, 5), direction) for a in arrays]
+
+
+def segmentationOf(scene, **segments):
+    """Return a segmentation node with a segment for every image."""
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segmentation")
+    node.CreateDefaultDisplayNodes()
+    for name, image in segments.items():
+        segment = slicer.vtkSegment()
+        segment.SetName(name)
+        representation = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
+        segment.AddRepresentation(representation, orientedImage(labelMasks(image, 0.5)[1]))
+        node.GetSegmentation().AddSegment(segment)
+    return node
+
+
+def values(comparison, keys=KEYS):
+    return [comparison[key].value for key in keys]
+
+
+def testSameNumbersAsFromImages(scene, images):
+    first, second = segmentationOf(scene, Organ=images[0]), segmentationOf(scene, Other=images[1])
+    byNodes = mrml.compareSegments(first, "Organ", second, "Other")
+    assert values(byNodes) == pytest.approx(values(compare(*images)), abs=1e-9)
+    assert byNodes.distances.method == "lattice lookup"
+    assert byNodes.reference.name == "Organ" and byNodes.test.name == "Other"
+
+
+def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    identifier = node.GetSegmentation().GetNthSegmentID(0)
+    ours = fromMask(structureFromSegment(node, "Organ").mask)
+    parameters = {"Smoothing factor": "0.0", "Decimation factor": "0.0", "Compute surface normals": "0"}
+    slicers = closedSurface(node.GetSegmentation(), identifier, parameters)
+    points = vtk_to_numpy(slicers.GetPoints().GetData()) * (-1, -1, 1)
+    assert slicers.GetNumberOfPolys() == len(ours.cells)
+    order = [np.lexsort(np.round(p, 3).T) for p in (points, ours.points)]
+    assert points[order[0]] == pytest.approx(ours.points[order[1]], abs=1e-4)
+
+
+def testTheNodeIsNotTouched(scene, images):
+    node = segmentationOf(scene, A=images[0], B=images[1])
+    segmentation = node.GetSegmentation()
+    before = node.GetMTime(), segmentation.GetMTime(), [segmentation.GetNthSegment(n).GetMTime() for n in (0, 1)]
+    for surface in ("unsmoothed", "displayed"):
+        mrml.compareSegments(node, "A", node, "B", Settings(surface=surface))
+    after = node.GetMTime(), segmentation.GetMTime(), [segmentation.GetNthSegment(n).GetMTime() for n in (0, 1)]
+    assert before == after
+    assert not segmentation.ContainsRepresentation("Closed surface")
+
+
+def testDisplayedSurfaceIsTheUsersOwn(scene, images):
+    node = segmentationOf(scene, A=images[0], B=images[1])
+    made = mrml.compareSegments(node, "A", node, "B", Settings(surface="displayed"))
+    node.CreateClosedSurfaceRepresentation()
+    shown = mrml.compareSegments(node, "A", node, "B", Settings(surface="displayed"))
+    assert values(made) == pytest.approx(values(shown), abs=1e-6)
+    unsmoothed = mrml.compareSegments(node, "A", node, "B")
+    assert shown.record().surface == "displayed" and unsmoothed.record().surface == "unsmoothed"
+    # smoothing changes distances and surface volumes, not the voxels that overlap is counted on
+    assert shown["DSC"].value == unsmoothed["DSC"].value
+    assert abs(shown["VolumeReference"].value / unsmoothed["VolumeReference"].value - 1) > 1e-4
+    assert shown["HD"].value != pytest.approx(unsmoothed["HD"].value, abs=1e-3)
+
+
+def testLinearParentTransforms(scene, images):
+    first, second = segmentationOf(scene, Organ=images[0]), segmentationOf(scene, Organ=images[1])
+    plain = mrml.compareSegments(first, "Organ", second, "Organ")
+    parent, grandparent = (scene.AddNewNodeByClass("vtkMRMLLinearTransformNode") for _ in range(2))
+    for transform, axis, shift in ((parent, (1, 0, 0), (10, 0, 5)), (grandparent, (0, 1, 1), (-3, 7, 0))):
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = shapes.rotation(axis, 35), shift
+        vtkMatrix = vtkMatrix4x4()
+        vtkMatrix.DeepCopy(matrix.ravel())
+        transform.SetMatrixTransformToParent(vtkMatrix)
+    parent.SetAndObserveTransformNodeID(grandparent.GetID())
+    first.SetAndObserveTransformNodeID(parent.GetID())
+    second.SetAndObserveTransformNodeID(parent.GetID())
+    assert values(mrml.compareSegments(first, "Organ", second, "Organ")) == pytest.approx(values(plain), abs=1e-6)
+    # one alone is moved away
+    second.SetAndObserveTransformNodeID(None)
+    moved = mrml.compareSegments(first, "Organ", second, "Organ")
+    assert moved["HD"].value > plain["HD"].value + 3
+    assert moved["VolumeReference"].value == pytest.approx(plain["VolumeReference"].value)
+    # hardening the transform gives the same surface
+    first.HardenTransform()
+    assert mrml.compareSegments(first, "Organ", second, "Organ")["HD"].value == pytest.approx(
+        moved["HD"].value, abs=2.0
+    )
+
+
+def testScalingTransformWithShear(scene):
+    ball = shapes.ball(8, size=(24, 24, 24), origin=(-12, -12, -12))
+    first, second = segmentationOf(scene, Ball=ball), segmentationOf(scene, Ball=ball)
+    matrix = vtkMatrix4x4()
+    matrix.DeepCopy((2, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))
+    transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    transform.SetMatrixTransformToParent(matrix)
+    first.SetAndObserveTransformNodeID(transform.GetID())
+    second.SetAndObserveTransformNodeID(transform.GetID())
+    comparison = mrml.compareSegments(first, "Ball", second, "Ball")
+    assert comparison["HD"].value == pytest.approx(0, abs=1e-6) and comparison["DSC"].value == 1
+    assert comparison["VoxelVolumeTest"].value == pytest.approx(2 * labelMasks(ball, 0.5)[1].count)
+
+
+def testNonLinearParentTransform(scene):
+    ball = shapes.ball(8, size=(24, 24, 24), origin=(-12, -12, -12))
+    first, second = segmentationOf(scene, Ball=ball), segmentationOf(scene, Ball=ball)
+    corners = np.array([(x, y, z) for x in (-15, 15) for y in (-15, 15) for z in (-15, 15)], float)
+    # the upper half is stretched: x grows with z
+    target = corners * np.where(corners[:, 2:] > 0, (1.4, 1, 1), (1, 1, 1))
+    spline = vtkThinPlateSplineTransform()
+    spline.SetSourceLandmarks(doublePoints(corners))
+    spline.SetTargetLandmarks(doublePoints(target))
+    spline.SetBasisToR()
+    transform = scene.AddNewNodeByClass("vtkMRMLTransformNode")
+    transform.SetAndObserveTransformToParent(spline)
+    first.SetAndObserveTransformNodeID(transform.GetID())
+    comparison = mrml.compareSegments(first, "Ball", second, "Ball")
+    assert comparison["VolumeReference"].value > 1.1 * comparison["VolumeTest"].value
+    assert 1 < comparison["HD"].value < 4
+    assert comparison["DSC"].status == "ok" and 0.8 < comparison["DSC"].value < 0.97
+    second.SetAndObserveTransformNodeID(transform.GetID())
+    assert mrml.compareSegments(first, "Ball", second, "Ball")["HD"].value == pytest.approx(0, abs=1e-6)
+
+
+def testSegmentsWithoutVoxels(scene, images):
+    voxels = segmentationOf(scene, Organ=images[0])
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    segment = slicer.vtkSegment()
+    segment.SetName("Organ")
+    surface = toPolyData(fromMask(labelMasks(images[0], 0.5)[1]))
+    ras = vtkPolyData()
+    ras.DeepCopy(surface)
+    ras.GetPoints().SetData(numpy_to_vtk(vtk_to_numpy(surface.GetPoints().GetData()) * (-1, -1, 1), deep=True))
+    segment.AddRepresentation("Closed surface", ras)
+    node.GetSegmentation().SetSourceRepresentationName("Closed surface")
+    node.GetSegmentation().AddSegment(segment)
+    comparison = mrml.compareSegments(voxels, "Organ", node, "Organ")
+    assert comparison["HD"].value == pytest.approx(0, abs=1e-4) and comparison["DSC"].value == 1
+    assert comparison.record().surface == "unsmoothed and imported"
+
+
+def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
+    paths = samples.writeHeadAndNeck(tmp_path)
+    nodes = []
+    for path in paths:
+        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+        storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
+        storage.SetFileName(str(path))
+        assert storage.ReadData(node)
+        nodes.append(node)
+    seen = []
+    comparisons = mrml.compareSegmentations(
+        *nodes, progress=lambda number, count, name: seen.append((number, count, name))
+    )
+    assert [s.name for s in comparisons.unmatchedReference] == ["Submandibular_R"] and not comparisons.unmatchedTest
+    assert [name for _, _, name in seen] == [c.reference.name for c in comparisons] and seen[0][:2] == (
+        0,
+        len(comparisons),
+    )
+    fromFiles = [{s.name: s for s in readStructures(path)} for path in paths]
+    for comparison in comparisons:
+        name = comparison.reference.name
+        assert values(comparison) == pytest.approx(values(compare(fromFiles[0][name], fromFiles[1][name])), abs=1e-9), (
+            name
+        )
+    stopped = mrml.compareSegmentations(*nodes, progress=lambda number, count, name: number < 2)
+    assert len(stopped) == 2
+
+
+def testImageEdgesAreThoseOfTheReferenceImage(scene):
+    image = shapes.box((0, 5, 5), (9, 9, 9))
+    node = segmentationOf(scene, Box=image)
+    # the segment's own labelmap is cropped to it, so its edges say nothing
+    assert not any("edge" in finding for finding in mrml.compareSegments(node, "Box", node, "Box").findings)
+    whole = slicer.vtkOrientedImageData()
+    whole.SetExtent(0, 23, 0, 23, 0, 23)
+    matrix = vtkMatrix4x4()
+    matrix.DeepCopy((-1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))
+    whole.SetImageToWorldMatrix(matrix)
+    converter = slicer.vtkSegmentationConverter
+    node.GetSegmentation().SetConversionParameter(
+        converter.GetReferenceImageGeometryParameterName(), converter.SerializeImageGeometry(whole)
+    )
+    comparison = mrml.compareSegments(node, "Box", node, "Box")
+    assert any("Both contours touch the image edge" in finding for finding in comparison.findings)
+    assert comparison.grid["size"] == [24, 24, 24]
+
+
+def testEmptySegments(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    node.GetSegmentation().AddEmptySegment("empty", "Nothing")
+    comparison = mrml.compareSegments(node, "Organ", node, "Nothing")
+    assert comparison["HD"].reason == "the test is empty" and comparison["DSC"].value == 0
+    both = mrml.compareSegments(node, "Nothing", node, "Nothing", Settings(surface="displayed"))
+    assert both["HD"].status == "undefined"
+
+
+def testUnknownAndAmbiguousSegments(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    with pytest.raises(ValueError, match="has no segment 'Liver'; it has Organ"):
+        mrml.compareSegments(node, "Liver", node, "Organ")
+    second = node.GetSegmentation().AddEmptySegment("second", "Organ")
+    with pytest.raises(ValueError, match="2 segments named 'Organ'"):
+        mrml.compareSegments(node, "Organ", node, "Organ")
+    assert mrml.compareSegments(node, second, node, second)["HD"].status == "undefined"
+    with pytest.raises(ValueError, match="no segmentation"):
+        mrml.compareSegments(None, "Organ", node, "Organ")
+
+
+def testImagesStayReadable(images):
+    # the fixture's images are shared by all tests
+    assert SimpleITK.GetArrayFromImage(images[0]).max() == 1

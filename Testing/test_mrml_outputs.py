@@ -1,0 +1,437 @@
+"""Tables, distance maps and their folders in a scene, and the conversion of segments to surfaces."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapes
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkMassProperties
+from vtkmodules.vtkFiltersSources import vtkSphereSource
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.structures import Structure
+
+slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+from SegmentMetricsLib.mrml import colors, conversion, folders, headless, outputs  # noqa: E402
+
+# off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
+GRID = {"spacing": (1.0, 1.5, 2.0), "origin": (-60.0, 5.0, 20.0), "size": (60, 50, 40)}
+CENTER = np.array([-30.0, 42.0, 60.0])
+
+
+def ellipsoid(radius=16.0, shift=(0, 0, 0), name="Liver", file="case.nrrd", source=None) -> Structure:
+    """A ball as a structure, named like one that was read from a file."""
+    mask = Mask.fromArray(*_arrayAndGrid(shapes.ball(radius, CENTER + shift, **GRID)))
+    return Structure(name, mask, file=file, source=source or {})
+
+
+def _arrayAndGrid(image):
+    import SimpleITK
+
+    return SimpleITK.GetArrayFromImage(image), Grid.fromImage(image)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    """The test is 4 mm larger and 6 mm further to the patient's left: LPS +x, RAS -x."""
+    return compare(ellipsoid(16), ellipsoid(20, (6, 0, 0)))
+
+
+@pytest.fixture
+def scene():
+    scene = headless.ensureScene()
+    before = set(scene.GetNodes())
+    yield scene
+    for node in set(scene.GetNodes()) - before:
+        scene.RemoveNode(node)
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+    hierarchy.RemoveAllItems()
+
+
+def points(polyData) -> np.ndarray:
+    return vtk_to_numpy(polyData.GetPoints().GetData())
+
+
+def array(polyData, name) -> np.ndarray:
+    return vtk_to_numpy(polyData.GetPointData().GetArray(name))
+
+
+def folderOf(node):
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(node.GetScene())
+    return hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node))
+
+
+def folderName(node) -> str:
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(node.GetScene())
+    return hierarchy.GetItemName(folderOf(node))
+
+
+class TestTable:
+    def testColumnsAreTypedAndDescribeThemselves(self, scene, comparison):
+        node = outputs.showTable(comparison)
+        table = node.GetTable()
+        names = [table.GetColumnName(n) for n in range(table.GetNumberOfColumns())]
+        numbers = ["Value", "ReferenceToTest", "TestToReference"]
+        assert names == ["Measurement", "Title", "Value", "Unit", *numbers[1:], "Status", "Reason"]
+        for name in names:
+            kind = vtkDoubleArray if name in numbers else vtkStringArray
+            assert isinstance(table.GetColumnByName(name), kind)
+            assert node.GetColumnTitle(name)
+            assert node.GetColumnDescription(name)
+        assert node.GetUseColumnTitleAsColumnHeader()
+        assert table.GetNumberOfRows() == len(comparison)
+
+    def testValuesAreExact(self, scene, comparison):
+        table = outputs.showTable(comparison).GetTable()
+        for row, measurement in enumerate(comparison.values()):
+            assert table.GetValueByName(row, "Measurement").ToString() == measurement.key
+            given, shown = measurement.referenceToTest, table.GetColumnByName("ReferenceToTest").GetValue(row)
+            np.testing.assert_equal(table.GetColumnByName("Value").GetValue(row), measurement.value)
+            np.testing.assert_equal(shown, np.nan if given is None else given)
+
+    def testAllDigitsSurviveSavingTheScene(self, scene, comparison):
+        outputs.showTable(comparison)
+        scene.SetSaveToXMLString(1)
+        scene.Commit()
+        saved = scene.GetSceneXMLString()
+        scene.SetSaveToXMLString(0)
+        loaded = slicer.vtkMRMLScene()
+        loaded.SetLoadFromXMLString(1)
+        loaded.SetSceneXMLString(saved)
+        loaded.Connect()
+        text = loaded.GetFirstNodeByClass("vtkMRMLTableNode").GetAttribute(outputs.COMPARISON_ATTRIBUTE)
+        assert json.loads(text) == comparison.toDictionary()
+        assert json.loads(text)["measurements"]["MASD"]["value"] == comparison["MASD"].value
+
+    def testAnotherRunReplaces(self, scene, comparison):
+        first = outputs.showTable(comparison)
+        count = scene.GetNumberOfNodes()
+        assert outputs.showTable(comparison) is first
+        assert scene.GetNumberOfNodes() == count
+
+    def testInfiniteValuesHaveAReason(self, scene):
+        empty = replace(ellipsoid(), mask=Mask.fromArray(np.zeros((4, 4, 4)), ellipsoid().mask.grid))
+        node = outputs.showTable(compare(ellipsoid(), empty))
+        table = node.GetTable()
+        keys = [table.GetValueByName(n, "Measurement").ToString() for n in range(table.GetNumberOfRows())]
+        row = keys.index("HD95")
+        assert table.GetColumnByName("Value").GetValue(row) == np.inf
+        assert table.GetValueByName(row, "Status").ToString() == "infinite"
+        assert "empty" in table.GetValueByName(row, "Reason").ToString()
+        json.loads(node.GetAttribute(outputs.COMPARISON_ATTRIBUTE), parse_constant=pytest.fail)
+
+    def testOneRowPerPair(self, scene, comparison):
+        other = compare(ellipsoid(name="Spleen"), ellipsoid(17, name="Spleen AI"), Settings(families=("overlap",)))
+        for pairs in ([comparison, other], [comparison.record(), other.record()]):
+            node = outputs.showComparisonsTable(pairs)
+            table = node.GetTable()
+            assert table.GetNumberOfRows() == 2
+            assert [table.GetValueByName(n, "Test").ToString() for n in range(2)] == ["Liver", "Spleen AI"]
+            assert table.GetValueByName(0, "ReferenceFile").ToString() == "case.nrrd"
+            for key, measurement in comparison.items():
+                column = table.GetColumnByName(key)
+                assert isinstance(column, vtkDoubleArray)
+                assert column.GetValue(0) == measurement.value
+                assert node.GetColumnTitle(key) == measurement.title
+                assert (node.GetColumnUnitLabel(key) or "") == measurement.unit
+                assert node.GetColumnDescription(key) == measurement.description
+            assert table.GetColumnByName("DSC").GetValue(1) == other["DSC"].value
+            assert np.isnan(table.GetColumnByName("HD95").GetValue(1))
+            stored = json.loads(node.GetAttribute(outputs.COMPARISONS_ATTRIBUTE))
+            assert stored == [comparison.toDictionary(), other.toDictionary()]
+        assert outputs.showComparisonsTable([other], tableNode=node) is node
+        assert node.GetTable().GetNumberOfRows() == 1
+        assert node.GetTable().GetColumnByName("HD95") is None
+
+
+class TestDistanceMap:
+    @pytest.mark.parametrize("side", outputs.SIDES)
+    @pytest.mark.parametrize("surface", ["displayed", "measured"])
+    def testValuesLieWhereTheyBelong(self, scene, comparison, side, surface):
+        model = outputs.showDistanceMap(comparison, side, surface=surface)
+        polyData = model.GetPolyData()
+        signed = array(polyData, "SignedDistance")
+        assert np.isfinite(signed).all()
+        np.testing.assert_array_equal(np.abs(signed), array(polyData, "Distance"))
+        # RAS: in the middle of the ball that is drawn, and the test reaches 10 mm further at the patient's left (-x)
+        position = points(polyData) - CENTER * [-1, -1, 1] + [6 * (side == "test"), 0, 0]
+        assert np.linalg.norm(position, axis=1) == pytest.approx(16 if side == "reference" else 20, abs=2)
+        left, right = position[:, 0].argmin(), position[:, 0].argmax()
+        assert signed[left] == pytest.approx(10, abs=1.5)
+        assert signed[right] == pytest.approx(-2, abs=1.5)
+
+    def testEveryPointTakesTheNearestMeasuredDistance(self, scene, comparison):
+        polyData = outputs.distanceMap(comparison, "reference")
+        directed = comparison.distances.referenceToTest
+        some = np.random.default_rng(1).choice(polyData.GetNumberOfPoints(), 50, replace=False)
+        signed = array(polyData, "SignedDistance")
+        for n in some:
+            away = np.linalg.norm(directed.positions - points(polyData)[n] * [-1, -1, 1], axis=1)
+            assert np.abs(directed.signed[away <= away.min() + 0.5] - signed[n]).min() < 1e-9
+
+    def testMeasuredSurfaceShowsItsPointDistances(self, scene, comparison):
+        polyData = outputs.distanceMap(comparison, "test", "measured")
+        directed = comparison.distances.testToReference
+        np.testing.assert_array_equal(array(polyData, "SignedDistance"), directed.atPoints)
+        np.testing.assert_allclose(points(polyData) * [-1, -1, 1], directed.surface.points)
+
+    def testSignedColors(self, scene, comparison):
+        model = outputs.showDistanceMap(comparison, range=8)
+        display = model.GetDisplayNode()
+        assert display.GetActiveScalarName() == "SignedDistance"
+        assert display.GetScalarVisibility()
+        assert display.GetScalarRangeFlag() == display.UseManualScalarRange
+        assert display.GetScalarRange() == (-8, 8)
+        assert display.GetVisibility2D()
+        function = display.GetColorNode().GetColorTransferFunction()
+        assert function.GetRange() == (-8, 8)
+        low, middle, high = (np.array(function.GetColor(value)) for value in (-8, 0, 8))
+        assert low.argmax() == 2  # blue
+        assert high.argmax() == 0  # red
+        assert middle.min() > 0.7  # light,
+        assert np.ptp(middle) > 0.1  # but not white
+        legend = colors.legendOf(model)
+        assert legend.GetVisibility()
+        assert not legend.GetVisibility2D()
+        assert "(mm)" in legend.GetTitleText()
+
+    def testAbsoluteColorsGetDarker(self, scene, comparison):
+        display = outputs.showDistanceMap(comparison, kind="absolute", range=5).GetDisplayNode()
+        assert display.GetActiveScalarName() == "Distance"
+        assert display.GetScalarRange() == (0, 5)
+        function = display.GetColorNode().GetColorTransferFunction()
+        luminance = [np.dot(function.GetColor(value), (0.2126, 0.7152, 0.0722)) for value in np.linspace(0, 5, 50)]
+        assert (np.diff(luminance) < 0).all()
+
+    def testToleranceHasThreeBands(self, scene, comparison):
+        model = outputs.showDistanceMap(comparison, kind="tolerance", tolerance=1.5)
+        display = model.GetDisplayNode()
+        assert display.GetScalarRange() == (-4.5, 4.5)
+        function = display.GetColorNode().GetColorTransferFunction()
+        values = (-4.5, -3, -1.51, -1.49, 0, 1.49, 1.51, 3, 4.5)
+        bands = [tuple(np.round(function.GetColor(value), 3)) for value in values]
+        assert len({*bands[:3]}) == len({*bands[3:6]}) == len({*bands[6:]}) == 1
+        assert len({*bands}) == 3
+        legend = colors.legendOf(model)
+        assert (legend.GetMaxNumberOfColors(), legend.GetNumberOfLabels()) == (3, 4)
+        assert "1.5 mm" in legend.GetTitleText()
+
+    def testAutomaticRangeIsTheSameForBothSides(self, scene, comparison):
+        ranges = {outputs.showDistanceMap(comparison, side).GetDisplayNode().GetScalarRange() for side in outputs.SIDES}
+        assert len(ranges) == 1
+        low, high = ranges.pop()
+        assert low == -high
+        farthest = max(directed.percentile(98) for directed in comparison.distances.directions)
+        assert farthest <= high <= 1.5 * farthest
+
+    def testOpenSurfacesHaveNoSign(self, scene):
+        source = vtkSphereSource()
+        source.SetRadius(10)
+        source.SetEndPhi(90)
+        source.Update()
+        comparison = compare(shapes.ballMesh(11), source.GetOutput())
+        model = outputs.showDistanceMap(comparison, "reference", "signed")
+        assert model.GetDisplayNode().GetActiveScalarName() == "Distance"
+        assert model.GetDisplayNode().GetScalarRange()[0] == 0
+
+    def testContours(self, scene):
+        comparison = compare(
+            shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)]), shapes.loops([(0, 0), (12, 0), (12, 10), (0, 10)])
+        )
+        polyData = outputs.showDistanceMap(comparison, "test").GetPolyData()
+        assert polyData.GetNumberOfLines() == 4
+        assert np.isfinite(array(polyData, "SignedDistance")).all()
+
+    @pytest.mark.parametrize(
+        "arguments", [{"side": "left"}, {"kind": "hot"}, {"surface": "raw"}, {"range": 0.0}, {"tolerance": np.nan}]
+    )
+    def testWrongChoices(self, scene, comparison, arguments):
+        count = scene.GetNumberOfNodes()
+        with pytest.raises(ValueError, match="distance map"):
+            outputs.showDistanceMap(comparison, **arguments)
+        assert scene.GetNumberOfNodes() == count
+
+    def testNoMapWithoutDistances(self, scene, comparison):
+        empty = replace(ellipsoid(), mask=Mask.fromArray(np.zeros((4, 4, 4)), ellipsoid().mask.grid))
+        with pytest.raises(ValueError, match="because the test is empty"):
+            outputs.showDistanceMap(compare(ellipsoid(), empty))
+        overlap = compare(ellipsoid(), ellipsoid(18), Settings(families=("overlap",)))
+        if overlap.distances is None:
+            with pytest.raises(ValueError, match="no measurement of distances"):
+                outputs.showDistanceMap(overlap)
+
+
+class TestFolder:
+    def testResultsOfAPairShareOneFolder(self, scene, comparison):
+        nodes = [outputs.showDistanceMap(comparison, side) for side in outputs.SIDES] + [outputs.showTable(comparison)]
+        assert len({folderOf(node) for node in nodes}) == 1
+        assert folderName(nodes[0]) == "Segment Metrics: Liver (reference) vs Liver (test)"
+
+    def testAnotherRunReplaces(self, scene, comparison):
+        first = outputs.showDistanceMap(comparison, range=3)
+        first.GetDisplayNode().SetOpacity(0.4)
+        colors.legendOf(first).SetVisibility(False)
+        first.SetName("renamed by the user")
+        everything = {node.GetID() for node in scene.GetNodes()}
+        again = outputs.showDistanceMap(comparison, kind="tolerance")
+        assert again is first
+        assert {node.GetID() for node in scene.GetNodes()} == everything
+        assert again.GetDisplayNode().GetOpacity() == 0.4
+        assert not colors.legendOf(again).GetVisibility()
+        assert "Tolerance" in colors.legendOf(again).GetTitleText()
+        assert again.GetDisplayNode().GetColorNode().GetAttribute(colors.COLORS_ATTRIBUTE) == "tolerance"
+
+    def testPairsOfTheSameNamesStayApart(self, scene, comparison):
+        first = outputs.showDistanceMap(comparison)
+        second = outputs.showDistanceMap(compare(ellipsoid(file="other.nrrd"), ellipsoid(18, file="other.nrrd")))
+        assert second is not first
+        assert folderOf(second) != folderOf(first)
+
+    def testSegmentsAreKnownByTheirNodeAndIdentifier(self, scene):
+        one, other = (scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segmentation") for _ in range(2))
+
+        def mapOf(reference, name="Liver"):
+            sources = ({"nodeID": node.GetID(), "segmentID": "Segment_1"} for node in (reference, other))
+            pair = [ellipsoid(15 + n, name=name, source=source) for n, source in enumerate(sources)]
+            return outputs.showDistanceMap(compare(*pair))
+
+        first = mapOf(one)
+        assert mapOf(other) is not first
+        assert mapOf(one, "Liver, renamed") is first
+        assert folderName(first).startswith("Segment Metrics: Liver, renamed")
+
+    def testAGivenNodeMovesAndLeavesNoEmptyFolder(self, scene, comparison):
+        first = outputs.showDistanceMap(comparison)
+        old = folderOf(first)
+        other = compare(ellipsoid(name="Spleen"), ellipsoid(18, name="Spleen"))
+        assert outputs.showDistanceMap(other, modelNode=first) is first
+        assert "Spleen" in folderName(first)
+        hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+        assert not hierarchy.GetItemDataNode(old)
+        assert hierarchy.GetItemName(old) == ""
+
+    def testRemovingLeavesNothing(self, scene, comparison):
+        before = {node.GetID() for node in scene.GetNodes()}
+        for side in outputs.SIDES:
+            outputs.showDistanceMap(comparison, side)
+        folder = folderOf(outputs.showTable(comparison))
+        folders.removeResults(comparison)
+        assert {node.GetID() for node in scene.GetNodes()} == before
+        hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+        assert hierarchy.GetItemName(folder) == ""
+
+    def testColorsOfADeletedMapGo(self, scene, comparison):
+        model = outputs.showDistanceMap(comparison, "test")
+        orphan = model.GetDisplayNode().GetColorNodeID()
+        for node in (model.GetDisplayNode(), model):
+            scene.RemoveNode(node)
+        outputs.showDistanceMap(comparison, "reference")
+        maps = [n for n in scene.GetNodes() if n.GetAttribute(colors.COLORS_ATTRIBUTE)]
+        assert len(maps) == 1
+        assert orphan is not None
+
+
+class TestConversion:
+    def testDisplayedSurfaceIsWhatSlicerShows(self, scene):
+        structure = ellipsoid()
+        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+        segment = slicer.vtkSegment()
+        name = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
+        segment.AddRepresentation(name, conversion.orientedImage(structure.mask))
+        node.GetSegmentation().AddSegment(segment, "Liver")
+        node.CreateClosedSurfaceRepresentation()
+        shown = vtkPolyData()
+        node.GetClosedSurfaceRepresentation("Liver", shown)
+        made = conversion.displayedSurface(structure)
+        np.testing.assert_allclose(points(made), points(shown), atol=1e-4)
+        assert made.GetPointData().GetNormals() is not None
+        assert points(made).mean(axis=0) == pytest.approx(CENTER * [-1, -1, 1], abs=0.5)
+
+    def testSphereOfKnownArea(self, scene):
+        mask = Mask.fromArray(*_arrayAndGrid(shapes.ball(20)))
+        properties = vtkMassProperties()
+        properties.SetInputData(conversion.closedSurface(conversion.orientedImage(mask)))
+        assert properties.GetSurfaceArea() == pytest.approx(4 * np.pi * 20**2, rel=5e-3)
+        unsmoothed = conversion.closedSurface(conversion.orientedImage(mask), parameters={"Smoothing factor": 0})
+        properties.SetInputData(unsmoothed)
+        assert properties.GetSurfaceArea() > 1.05 * 4 * np.pi * 20**2
+
+    def testTheUsersSegmentationIsOnlyRead(self, scene):
+        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+        segmentation = node.GetSegmentation()
+        segment = slicer.vtkSegment()
+        segment.AddRepresentation("Binary labelmap", conversion.orientedImage(ellipsoid().mask))
+        segmentation.AddSegment(segment, "Liver")
+        segmentation.SetConversionParameter("Smoothing factor", "0.1")
+        before = (segmentation.GetMTime(), segment.GetMTime(), segment.GetRepresentation("Binary labelmap").GetMTime())
+        own = conversion.closedSurface(segmentation, "Liver")
+        smoother = conversion.closedSurface(segmentation, "Liver", {"Smoothing factor": "0.9"})
+        assert not segmentation.ContainsRepresentation("Closed surface")
+        assert segmentation.GetConversionParameter("Smoothing factor") == "0.1"
+        assert (
+            segmentation.GetMTime(),
+            segment.GetMTime(),
+            segment.GetRepresentation("Binary labelmap").GetMTime(),
+        ) == before
+        assert np.abs(points(own) - points(smoother)).max() > 0.01
+        with pytest.raises(ValueError, match="no segment Spleen"):
+            conversion.closedSurface(segmentation, "Spleen")
+
+    def testObliqueVoxels(self, scene):
+        array = shapes.blob(3)
+        spacing = np.diag([1.0, 1.2, 2.5])
+        places = []
+        for turned in (np.eye(3), shapes.rotation((1, 2, 3), 30), np.diag([-1.0, 1.0, 1.0])):
+            matrix = np.eye(4)
+            matrix[:3, :3] = turned @ spacing
+            matrix[:3, 3] = (10, -20, 30)
+            mask = Mask.fromArray(array, Grid(array.shape[::-1], matrix))
+            shown = points(conversion.displayedSurface(mask)) * [-1, -1, 1]
+            places.append(np.unique(np.round(mask.grid.toIndex(shown), 2), axis=0))
+        for place in places:
+            assert place.min(axis=0) == pytest.approx(places[0].min(axis=0), abs=0.02)
+            assert place.max(axis=0) == pytest.approx(places[0].max(axis=0), abs=0.02)
+            assert place.mean(axis=0) == pytest.approx(places[0].mean(axis=0), abs=0.02)
+
+    def testEmptyStructures(self, scene):
+        mask = Mask.fromArray(np.zeros((4, 4, 4)), Grid((4, 4, 4), np.eye(4)))
+        with pytest.raises(ValueError, match="Liver is empty"):
+            conversion.displayedSurface(Structure("Liver", mask))
+
+
+class TestScene:
+    def testTheSceneIsMadeOnce(self, scene):
+        assert slicer.mrmlScene is scene
+        assert headless.ensureScene() is scene
+
+    def testASceneOfAScriptIsKept(self, monkeypatch, comparison):
+        own = slicer.vtkMRMLScene()
+        monkeypatch.setattr(slicer, "mrmlScene", own)
+        monkeypatch.setattr(headless, "_headlessSlicer", None)
+        assert headless.ensureScene() is own
+        assert outputs.showDistanceMap(comparison).GetScene() is own
+
+    def testTheApplicationsSceneIsNotTouched(self, monkeypatch):
+        own = slicer.vtkMRMLScene()
+        monkeypatch.setattr(slicer, "mrmlScene", own)
+        monkeypatch.setattr(slicer, "app", object(), raising=False)
+        monkeypatch.setattr(headless, "_headlessSlicer", None)
+        assert headless.ensureScene() is own
+        assert headless._headlessSlicer is None
+        assert own.GetNumberOfNodes() == 0
+
+
+@pytest.mark.parametrize(
+    ("distance", "limit"),
+    [(0, 0.1), (0.13, 0.15), (1, 1), (1.01, 1.5), (2.2, 3), (6.1, 8), (9, 10), (14, 15), (210, 300)],
+)
+def testRangesEndInRoundNumbers(distance, limit):
+    assert colors.pleasantLimit(distance) == pytest.approx(limit)
