@@ -10,11 +10,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .errors import InputError
+from .errors import InputError, oneLine
 from .settings import FAMILIES, PRESETS, SURFACES, Settings
 from .version import __version__
 
-UNUSABLE_INPUT = 2
+UNUSABLE_INPUT, INTERRUPTED = 2, 130
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
 
@@ -23,19 +23,35 @@ class Parser(argparse.ArgumentParser):
     """An argument parser that says in one line what is wrong."""
 
     def error(self, message: str):
-        self.exit(UNUSABLE_INPUT, f"segment-metrics: {message}\n")
+        self.exit(UNUSABLE_INPUT, f"segment-metrics: {oneLine(message)}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0, or 2 for input that cannot be used."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # a name that the terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     options = makeParser().parse_args(arguments)
     try:
-        return options.run(options)
+        status = options.run(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # whoever reads the table has seen enough; the results are in their folder
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("segment-metrics: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except InputError as error:
         problem = str(error)
     except OSError as error:
         problem = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
-    print(f"segment-metrics: {problem}", file=sys.stderr)
+    except MemoryError:
+        problem = "The input is too large for the memory of this computer."
+    print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
 
 
@@ -108,11 +124,14 @@ def runCompare(options: argparse.Namespace) -> int:
     from . import files, structures
 
     sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
-    pairing = structures.pairByName(*chosen(sets, options.structure))
+    pairing = structures.pairByName(*sets, options.structure)
     if not pairing.pairs:
-        reference, test = (", ".join(s.name for s in given[:10]) or "none" for given in sets)
+        reference, test = (
+            structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
+        )
         raise InputError(
-            f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
+            f"No {'chosen ' if options.structure else ''}structure has the same name in both: "
+            f"{options.reference} has {reference}; {options.test} has {test}."
         )
     compareAndWrite(pairing, settings, options.output)
     return 0
@@ -131,36 +150,26 @@ def runDemo(options: argparse.Namespace) -> int:
     return 0
 
 
-def chosen(sets: list[list], names: Sequence[str] | None) -> list[list]:
-    """Return the structures of two sets that have one of the names. Raises InputError for an unknown name."""
-    if not names:
-        return sets
-    known = dict.fromkeys(s.name for given in sets for s in given)
-    for name in names:
-        if name not in known:
-            raise InputError(f"There is no structure named {name!r}; there are {', '.join(known) or 'none'}.")
-    return [[s for s in given if s.name in names] for given in sets]
-
-
-def requireWritable(folder: Path) -> None:
-    """Raise InputError when results cannot be written to a folder that may not exist yet."""
+def requireWritable(folder: Path) -> Path:
+    """Return the folder, or the nearest one above it that exists. Raises InputError when it takes no results."""
     existing = folder
-    while not existing.exists() and existing != existing.parent:
+    while not os.path.lexists(existing) and existing != existing.parent:
         existing = existing.parent
     if not existing.is_dir():
-        raise InputError(f"{existing}: this is a file, so results cannot be written into a folder of that name.")
+        raise InputError(f"{existing}: this is not a folder, so results cannot be written into it.")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise InputError(f"{existing}: results cannot be written into this folder.")
+    return existing
 
 
 def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Sequence[Path] = ()) -> None:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none."""
     from tqdm import tqdm
 
-    from . import comparison, tables, writing
+    from . import tables, writing
 
-    output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{output.name}-", dir=output.parent))
+    # on the same disk as the output folder, so that the files only need to be renamed
+    unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=requireWritable(output)))
     try:
         records = []
         overlays = Overlays()
@@ -168,8 +177,8 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
         # the bar shows on terminals only, and only when there is something to wait for
         progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
         for (reference, test), name in zip(progress, names, strict=True):
-            progress.set_postfix_str(reference.name)
-            result = comparison.compare(withSurface(reference, settings), withSurface(test, settings), settings)
+            progress.set_postfix_str(oneLine(reference.name))
+            result = comparePair(reference, test, settings)
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / f"distances_{name}.vtp")
                 overlays.write(result, unfinished / f"overlay_{name}.png")
@@ -179,23 +188,34 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
             shutil.copy(path, unfinished / path.name)
-        output.mkdir(exist_ok=True)
-        for path in sorted(unfinished.iterdir()):
-            os.replace(path, output / path.name)
+        writing.deliver(unfinished, output)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
     print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
-            print(f"\nOnly in the {which}: {', '.join(s.name for s in structures)}")
+            print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")
     findings = list(tables.remarks(records))
     if findings:
         more = len(findings) - MOST_FINDINGS
-        print("\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in metrics.json" if more > 0 else ""))
-    print(f"\nResults are in {output}{os.sep}")
+        print(
+            "\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in metrics.json" if more > 0 else "")
+        )
+    print(f"\nResults are in {oneLine(str(output))}{os.sep}")
     if overlays.problem:
-        print(f"No overlay pictures: {overlays.problem}", file=sys.stderr)
+        print(f"No overlay pictures: {oneLine(overlays.problem)}", file=sys.stderr)
+
+
+def comparePair(reference, test, settings: Settings):
+    """Return the comparison of two structures. Raises InputError that names the two when it is not possible."""
+    from . import comparison
+
+    try:
+        return comparison.compare(withSurface(reference, settings), withSurface(test, settings), settings)
+    except (InputError, MemoryError) as error:
+        problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
+        raise InputError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}") from error
 
 
 def withSurface(structure, settings: Settings):

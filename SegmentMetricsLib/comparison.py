@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
@@ -18,7 +19,11 @@ from .masks import Mask, commonGrid
 from .measurements import Measurement, Undefined
 from .records import Record
 from .settings import Settings
-from .structures import Structure
+from .structures import Structure, bounds
+
+# Beyond these a comparison would take more memory than computers have.
+LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
+LARGEST_BOX = 2_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +91,25 @@ class Pair:
             raise InputError("A structure in space cannot be compared with contours in one slice.")
         self.reference, self.test, self.settings = reference, test, settings
         self.structures = (reference, test)
+        if not self.emptiness:
+            self._requireReachable()
         self._bands = lru_cache(maxsize=None)(self._computeBands)
+
+    def _requireReachable(self) -> None:
+        """Raise InputError when the box around both structures has more voxels than any image."""
+        grids = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
+        if not grids:
+            return
+        low, high = zip(*(bounds(s) for s in self.structures), strict=True)
+        size = np.max(high, axis=0) - np.min(low, axis=0)
+        steps = np.min([grid.spacing.min() for grid in grids])
+        if np.prod(np.maximum(size / steps, 1)) > LARGEST_BOX:
+            apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
+            raise InputError(
+                f"The two structures are too far apart or too different in size to be compared: {apart:.6g} mm lie "
+                f"between them, the box around both measures {' x '.join(f'{length:.6g}' for length in size)} mm, and "
+                f"the finest voxels {steps:.6g} mm. Check the origins and spacings in the files."
+            )
 
     @property
     def dimension(self) -> int:
@@ -109,7 +132,16 @@ class Pair:
 
     @cached_property
     def distances(self) -> SurfaceDistances:
-        return self.boundaries.measure(self.settings.subdivisionsFor(self.dimension))
+        subdivisions = self.settings.subdivisionsFor(self.dimension)
+        elements = (
+            sum(len(s.surface.cells) for s in self.structures) * (4 if self.dimension == 3 else 2) ** subdivisions
+        )
+        if elements > LARGEST_NUMBER_OF_ELEMENTS:
+            raise InputError(
+                f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
+                "choose fewer subdivisions."
+            )
+        return self.boundaries.measure(subdivisions)
 
     @property
     def signedDistances(self) -> SurfaceDistances:
@@ -224,10 +256,13 @@ def compared(pair: Pair) -> Comparison:
 def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:
     if isinstance(given, Structure):
         return given
-    if isinstance(given, SimpleITK.Image):
-        return inputs.structureFromImage(given, which, label, settings.threshold)
-    if isinstance(given, vtkPolyData):
-        return inputs.structureFromPolyData(given, which)
+    try:
+        if isinstance(given, SimpleITK.Image):
+            return inputs.structureFromImage(given, which, label, settings.threshold)
+        if isinstance(given, vtkPolyData):
+            return inputs.structureFromPolyData(given, which)
+    except InputError as error:
+        raise InputError(f"The {which} cannot be compared. {error}") from error
     raise InputError(
         f"The {which} must be a SimpleITK image, a vtkPolyData or a Structure, not {type(given).__name__}."
     )

@@ -1,7 +1,15 @@
-"""What users can do wrong."""
+"""What users can do wrong, and how they are told."""
 
 from __future__ import annotations
+
+# Control characters, line breaks, and those that turn the direction of writing: names may contain them.
+UNSHOWABLE = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
 
 
 class InputError(ValueError):
     """Input that cannot be compared or settings out of range; the message says what and which, in words for users."""
+
+
+def oneLine(text: str) -> str:
+    """Return text as it can stand in a line on a terminal."""
+    return text.translate(UNSHOWABLE)

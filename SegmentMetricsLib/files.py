@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import SimpleITK
-from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from . import inputs, integrity, meshing
 from .errors import InputError
 from .grids import Grid
 from .masks import fromLabels
+from .messages import quiet
 from .structures import Structure
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
@@ -219,7 +215,7 @@ def wholeGrid(image: SimpleITK.Image, grid: Grid) -> Grid:
 
 
 def frameOfReference(image: SimpleITK.Image) -> str:
-    """Return what a file says about its frame of reference: a DICOM UID, or the patient's or an atlas' space of a NIfTI.
+    """Return what a file says about its frame of reference: a DICOM UID, or the space of a NIfTI file.
 
     "Aligned" NIfTI files do not say with what, and common tools write it into every file: it counts as nothing said.
     """
@@ -259,7 +255,7 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
         from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
     reader = Reader()
     reader.SetFileName(str(path))
-    with quiet(), vtkMessages() as messages:
+    with quiet() as messages:
         reader.Update()
     polyData = reader.GetOutput()
     if polyData is None or "ERROR:" in messages.GetOutput():
@@ -273,48 +269,3 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
     if isinstance(note, bytes):  # a header that is no text in VTK's eyes
         note = note.decode("latin-1")
     return polyData, "SPACE=RAS" in note
-
-
-@contextmanager
-def vtkMessages() -> Iterator[vtkStringOutputWindow]:
-    """Collect what VTK complains about inside the block."""
-    before, messages = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
-    vtkOutputWindow.SetInstance(messages)
-    try:
-        yield messages
-    finally:
-        vtkOutputWindow.SetInstance(before)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep the readers' own remarks off the terminal: what matters becomes an exception.
-
-    Some of their libraries write to the process' standard error output without asking anybody.
-    """
-    warnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
-    SimpleITK.ProcessObject.GlobalWarningDisplayOff()
-    try:
-        with _standardErrorClosed():
-            yield
-    finally:
-        SimpleITK.ProcessObject.SetGlobalWarningDisplay(warnings)
-
-
-@contextmanager
-def _standardErrorClosed() -> Iterator[None]:
-    if sys.stderr is not None:
-        sys.stderr.flush()
-    try:
-        kept = os.dup(2)
-    except OSError:  # there is none, as in applications without a terminal
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)

@@ -11,6 +11,7 @@ from . import boundary, overlap
 from .grids import Grid
 from .masks import Mask
 from .settings import shortest
+from .structures import bounds
 
 if TYPE_CHECKING:
     from .comparison import Pair
@@ -48,24 +49,20 @@ def _frames(pair: Pair) -> Iterator[str]:
             "distances are meaningful only if the images are registered."
         )
     grids = [s.samplingGrid for s in pair.structures]
-    if all(grids) and not _boxesMeet(*grids):
+    if all(grids) and not _meet(*((g.corners().min(axis=0), g.corners().max(axis=0)) for g in grids)):
         yield "The two images lie apart in space: they have different frames of reference, or one has a wrong header."
 
 
-def _boxesMeet(first: Grid, second: Grid) -> bool:
-    a, b = first.corners(), second.corners()
-    return bool(((a.min(axis=0) <= b.max(axis=0)) & (b.min(axis=0) <= a.max(axis=0))).all())
-
-
 def _placement(pair: Pair) -> Iterator[str]:
-    if "masks" not in pair.__dict__:
-        return
-    if pair.counts.truePositive == 0:
+    counted = bool({"counts", "masks"} & pair.__dict__.keys())
+    if pair.counts.truePositive == 0 if counted else not _meet(*(bounds(s) for s in pair.structures)):
         yield "The two contours do not overlap at all: check that they are the same structure of the same patient."
+    if not counted or pair.dimension != 3:
+        return
     dice = overlap.dice(pair.counts)
-    if dice < 1 - MIRROR_GAIN and pair.dimension == 3:
+    if dice < 1 - MIRROR_GAIN:
         reference, test = pair.masks
-        mirrored = overlap.dice(overlap.count(reference, mirroredLeftRight(test, reference.grid)))
+        mirrored = overlap.dice(overlap.count(reference, mirroredLeftRight(test, sagittalPlane(pair))))
         if mirrored > dice + MIRROR_GAIN:
             yield (
                 f"The test matches better when mirrored left-right (Dice {mirrored:.2f} instead of {dice:.2f}): "
@@ -73,13 +70,23 @@ def _placement(pair: Pair) -> Iterator[str]:
             )
 
 
-def mirroredLeftRight(mask: Mask, grid: Grid) -> Mask:
-    """Return a mask reflected at the sagittal plane through the middle of a grid."""
-    center = grid.corners().mean(axis=0)[0]
+def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Return whether two boxes, each given by its lowest and highest corner, have a point in common."""
+    return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
+
+
+def sagittalPlane(pair: Pair) -> float:
+    """Return the LPS x in mm at which sides are exchanged: the middle of the image, the origin where there is none."""
+    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
+    return float(grids[0].corners()[:, 0].mean()) if grids else 0.0
+
+
+def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
+    """Return a mask reflected at a sagittal plane, on its own grid. plane: LPS x in mm."""
     reflection = np.diag([-1.0, 1, 1, 1])
-    reflection[0, 3] = 2 * center
+    reflection[0, 3] = 2 * plane
     mirrored = Mask(mask.voxels, mask.offset, Grid(mask.grid.size, reflection @ mask.grid.matrix))
-    return mirrored.on(grid)
+    return mirrored.on(mask.grid)
 
 
 def _edges(pair: Pair) -> Iterator[str]:
@@ -119,7 +126,7 @@ def _grids(pair: Pair) -> Iterator[str]:
 
 
 def _ties(pair: Pair) -> Iterator[str]:
-    if "distances" not in pair.__dict__:
+    if "distances" not in pair.__dict__ or "boundary" not in pair.settings.families:
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-import re
 import struct
 import zlib
 from pathlib import Path
@@ -73,7 +72,12 @@ def _nrrdIsWhole(file: BinaryIO) -> bool:
         name, colon, value = line.decode("latin-1").partition(":")
         if colon and not value.startswith("="):
             fields[name.strip().lower()] = value.strip().lower()
-    if fields.get("encoding") not in ("gz", "gzip") or fields.keys() & {"data file", "datafile", "line skip", "byte skip"}:
+    if fields.get("encoding") not in ("gz", "gzip") or fields.keys() & {
+        "data file",
+        "datafile",
+        "line skip",
+        "byte skip",
+    }:
         return True
     return _decompresses(file)
 

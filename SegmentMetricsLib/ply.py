@@ -94,9 +94,7 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
     polyData = vtkPolyData()
     polyData.SetPoints(doublePoints(points))
     cells = vtkCellArray()
-    cells.SetData(
-        *(numpy_to_vtk(a.astype(np.int64), deep=True, array_type=VTK_ID_TYPE) for a in (offsets, corners))
-    )
+    cells.SetData(*(numpy_to_vtk(a.astype(np.int64), deep=True, array_type=VTK_ID_TYPE) for a in (offsets, corners)))
     polyData.SetPolys(cells)
     return polyData, "\n".join(comments)
 

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from . import meshing
 from .errors import InputError
 from .grids import Grid
@@ -60,6 +62,12 @@ class Structure:
         return self.grid if self.mask is None else self.mask.grid
 
 
+def bounds(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and the highest LPS coordinates (3,) of a structure in mm, which must not be empty."""
+    points = structure.mask.corners() if structure.givenSurface is None else structure.givenSurface.points
+    return points.min(axis=0), points.max(axis=0)
+
+
 @dataclass(frozen=True)
 class Pairing:
     """Which structures of two sets are compared, and which have no counterpart."""
@@ -88,7 +96,8 @@ def pairByName(
         twice = [name for name, number in Counter(s.name for s in structures).items() if number > 1]
         if twice:
             homes = dict.fromkeys(s.file for s in structures if s.name == twice[0] and s.file)
-            raise InputError(f"The {which} has more than one structure named {twice[0]!r}: {', '.join(homes)}")
+            where = f" ({', '.join(homes)})" if homes else ""
+            raise InputError(f"The {which} has more than one structure named {twice[0]!r}{where}.")
     byName = {structure.name: structure for structure in test}
     pairs = tuple((r, byName.pop(r.name)) for r in reference if r.name in byName)
     paired = {r.name for r, _ in pairs}

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .measurements import Measurement
+from .errors import oneLine
+from .measurements import REGISTRY, Measurement
 from .records import Record
+from .settings import shortest
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.
 OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference", "VolumeTest")
 HEADINGS = {"VolumeReference": "Volume ref.", "VolumeTest": "Volume test", "SignedMean": "Signed mean"}
 LONGEST_NAME = 28
+LONGEST_TITLE = 48
 
 
 def pairTable(record: Record) -> str:
     """Return all measurements of one pair, one per line, with what either direction alone gives."""
-    rows = [["", "", "value", "ref. to test", "test to ref."]]
+    rows = [["", shortened(record.name, LONGEST_TITLE), "value", "ref. to test", "test to ref."]]
     for key, measurement in record.measurements.items():
         directed = (measurement.referenceToTest, measurement.testToReference)
         rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
@@ -27,8 +30,7 @@ def overviewTable(records: Sequence[Record]) -> str:
     keys = [key for key in records[0].measurements if key.startswith(OVERVIEW)]
     rows = [["Structure", *(HEADINGS.get(key, key.replace("_", " ")) for key in keys)]]
     for record in records:
-        shown = record.name if len(record.name) <= LONGEST_NAME else f"{record.name[: LONGEST_NAME - 1]}…"
-        rows.append([shown, *(record.measurements[key].text() for key in keys)])
+        rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
     return aligned(rows, left=1)
 
 
@@ -41,7 +43,12 @@ def remarks(records: Sequence[Record]) -> Iterable[str]:
     for finding, names in structures.items():
         more = f" and {len(names) - 3} more" if len(names) > 4 else ""
         shown = names[:3] if more else names
-        yield f"{', '.join(shown)}{more}: {finding}" if len(records) > 1 else finding
+        yield oneLine(f"{', '.join(shown)}{more}: {finding}" if len(records) > 1 else finding)
+
+
+def shortened(name: str, length: int) -> str:
+    """Return a name that fits into a column."""
+    return oneLine(name if len(name) <= length else f"{name[: length - 1]}…")
 
 
 def number(value: float | None, measurement: Measurement) -> str:
@@ -49,6 +56,26 @@ def number(value: float | None, measurement: Measurement) -> str:
     if value is None:
         return ""
     return f"{value:.2f} mm" if measurement.unit == "mm" else f"{value:.3f}"
+
+
+def registryTable() -> str:
+    """Return all measurements of the registry as a Markdown table."""
+    rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
+    for definition in REGISTRY:
+        low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
+        placeholders = {"percentile": "*p*", "tolerance": "*τ*"}
+        key = definition.key.format(percentile="95", tolerance="2")
+        cells = (
+            f"`{key}`",
+            definition.title.format(**placeholders),
+            definition.unit or "fraction",
+            f"{low} to {high}",
+            definition.better or "–",
+            definition.empty.value,
+            definition.source,
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:

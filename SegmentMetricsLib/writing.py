@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,9 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from .comparison import Comparison
+from .errors import InputError
 from .measurements import Measurement
+from .messages import quiet
 from .records import Record
 from .settings import Settings
 from .structures import Pairing
@@ -26,6 +29,10 @@ from .surfaces import toPolyData
 from .version import __version__
 
 SCHEMA = "segment-metrics/1"
+# File names that are no valid text are kept as escapes, which JSON knows too.
+UNENCODABLE = "backslashreplace"
+# What is written for every pair.
+RESULT_FILES = (("distances", "vtp"), ("overlay", "png"))
 IDENTITY = {
     "Reference": "Name of the reference structure",
     "Test": "Name of the test structure",
@@ -66,13 +73,14 @@ def document(records: Iterable[Record], pairing: Pairing, settings: Settings) ->
 
 def writeJson(content: Mapping, path: Path) -> None:
     """Write strict JSON: no NaN, no Infinity."""
-    path.write_text(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", errors=UNENCODABLE)
 
 
 def writeCsv(records: Sequence[Record], path: Path) -> None:
     """Write one row per pair and one column per measurement: `inf` or nothing where a value is not finite."""
     columns = columnsOf(records)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow([*IDENTITY, *columns])
         for record in records:
@@ -83,7 +91,7 @@ def writeCsv(records: Sequence[Record], path: Path) -> None:
 
 def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
     """Write what the columns of the CSV file mean: key, title, unit, description."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow(["key", "title", "unit", "description"])
         for key, description in IDENTITY.items():
@@ -158,7 +166,9 @@ def writeSurfaces(comparison: Comparison, path: Path) -> None:
     writer = vtkXMLPolyDataWriter()
     writer.SetFileName(str(path))
     writer.SetInputData(measuredSurfaces(comparison))
-    if not writer.Write():
+    with quiet():
+        written = writer.Write()
+    if not written or writer.GetErrorCode():
         raise OSError(f"{path}: the surfaces cannot be written.")
 
 
@@ -175,3 +185,44 @@ def fileNames(names: Iterable[str]) -> list[str]:
         taken.add(unique.lower())
         result.append(unique)
     return result
+
+
+def deliver(results: Path, output: Path) -> None:
+    """Move all files of a folder to the output folder, in place of the results of an earlier run: all of them or none.
+
+    The output folder is made if needed; what else lies in it stays. Raises InputError or OSError when that fails.
+    """
+    new = sorted(results.iterdir())
+    old = {path for path in (*earlierResults(output), *(output / path.name for path in new)) if os.path.lexists(path)}
+    for path in sorted(old):
+        if path.is_dir():
+            raise InputError(f"{path}: this is a folder, so no results can be written there.")
+    replaced = results / "replaced"
+    moved = []
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        replaced.mkdir()
+        for source, target in [(path, replaced / path.name) for path in sorted(old)] + [
+            (path, output / path.name) for path in new
+        ]:
+            os.replace(source, target)
+            moved.append((source, target))
+    except OSError:
+        for source, target in reversed(moved):
+            os.replace(target, source)
+        raise
+
+
+def earlierResults(folder: Path) -> list[Path]:
+    """Return the surfaces and pictures that an earlier run wrote into a folder, as its metrics.json tells.
+
+    Left there, they would seem to belong to the new numbers.
+    """
+    try:
+        content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA:
+            return []
+        names = fileNames([pair["reference"]["name"] for pair in content["pairs"]])
+    except (OSError, ValueError, LookupError, TypeError):  # there are none, or the file is somebody else's
+        return []
+    return [folder / f"{kind}_{name}.{suffix}" for name in names for kind, suffix in RESULT_FILES]

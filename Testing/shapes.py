@@ -88,3 +88,57 @@ def rotation(axis, degrees: float) -> np.ndarray:
 
     axis = np.asarray(axis, float)
     return Rotation.from_rotvec(np.radians(degrees) * axis / np.linalg.norm(axis)).as_matrix()
+
+
+def labelImage(boxes: dict, size=(24, 24, 24), dtype=np.uint8, **geometry) -> SimpleITK.Image:
+    """Return a label map: boxes has label -> (low, high), voxel indices (i, j, k) of which both are included."""
+    array = np.zeros(size[::-1], dtype)
+    for label, (low, high) in boxes.items():
+        array[tuple(slice(a, b + 1) for a, b in zip(low[::-1], high[::-1], strict=True))] = label
+    return imageOf(array, **geometry)
+
+
+def segmentation(layers: list, segments: list[dict], **geometry) -> SimpleITK.Image:
+    """Return an image as Slicer stores segmentations: arrays [k, j, i], one a layer, and header fields per segment."""
+    array = np.stack(layers, axis=-1) if len(layers) > 1 else layers[0]
+    image = SimpleITK.GetImageFromArray(array, isVector=len(layers) > 1)
+    for name, value in geometry.items():
+        getattr(image, f"Set{name.capitalize()}")(value)
+    for number, fields in enumerate(segments):
+        for key, value in fields.items():
+            image.SetMetaData(f"Segment{number}_{key}", str(value))
+    return image
+
+
+def writeMesh(polyData: vtkPolyData, path, space: str = "", ascii: bool = False):
+    """Write a mesh, with the note of its coordinate system that Slicer adds, and return the path."""
+    from vtkmodules.vtkCommonCore import vtkStringArray
+    from vtkmodules.vtkIOGeometry import vtkOBJWriter, vtkSTLWriter
+    from vtkmodules.vtkIOPLY import vtkPLYWriter
+    from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
+
+    suffix, note = path.suffix.lower(), f"3D Slicer output. SPACE={space}"
+    writer = {".stl": vtkSTLWriter, ".obj": vtkOBJWriter, ".ply": vtkPLYWriter, ".vtp": vtkXMLPolyDataWriter}[suffix]()
+    if suffix == ".vtp":
+        copy = vtkPolyData()
+        copy.ShallowCopy(polyData)
+        if space:
+            array = vtkStringArray()
+            array.SetName("SPACE")
+            array.InsertNextValue(space)
+            copy.GetFieldData().AddArray(array)
+        polyData = copy
+        if ascii:
+            writer.SetDataModeToAscii()
+    elif suffix == ".stl":
+        writer.SetHeader(note if space else "mesh")
+    elif suffix == ".ply" and space:
+        writer.AddComment(note)
+    if suffix in (".stl", ".ply"):
+        (writer.SetFileTypeToASCII if ascii else writer.SetFileTypeToBinary)()
+    writer.SetFileName(str(path))
+    writer.SetInputData(polyData)
+    writer.Write()
+    if suffix == ".obj" and space:
+        path.write_text(f"# {note}\n{path.read_text()}")
+    return path

@@ -1,4 +1,4 @@
-"""Tables, distance maps and their folders in a scene, and the conversion of segments to surfaces."""
+"""Tables and distance maps in a scene, and the folders they are in."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
-from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkMassProperties
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
@@ -20,7 +18,7 @@ from SegmentMetricsLib.masks import Mask
 from SegmentMetricsLib.structures import Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import colors, conversion, folders, headless, outputs  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders, headless, outputs  # noqa: E402
 
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GRID = {"spacing": (1.0, 1.5, 2.0), "origin": (-60.0, 5.0, 20.0), "size": (60, 50, 40)}
@@ -337,96 +335,6 @@ class TestFolder:
         maps = [n for n in scene.GetNodes() if n.GetAttribute(colors.COLORS_ATTRIBUTE)]
         assert len(maps) == 1
         assert orphan is not None
-
-
-class TestConversion:
-    def testDisplayedSurfaceIsWhatSlicerShows(self, scene):
-        structure = ellipsoid()
-        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-        segment = slicer.vtkSegment()
-        name = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
-        segment.AddRepresentation(name, conversion.orientedImage(structure.mask))
-        node.GetSegmentation().AddSegment(segment, "Liver")
-        node.CreateClosedSurfaceRepresentation()
-        shown = vtkPolyData()
-        node.GetClosedSurfaceRepresentation("Liver", shown)
-        made = conversion.displayedSurface(structure)
-        np.testing.assert_allclose(points(made), points(shown), atol=1e-4)
-        assert made.GetPointData().GetNormals() is not None
-        assert points(made).mean(axis=0) == pytest.approx(CENTER * [-1, -1, 1], abs=0.5)
-
-    def testSphereOfKnownArea(self, scene):
-        mask = Mask.fromArray(*_arrayAndGrid(shapes.ball(20)))
-        properties = vtkMassProperties()
-        properties.SetInputData(conversion.closedSurface(conversion.orientedImage(mask)))
-        assert properties.GetSurfaceArea() == pytest.approx(4 * np.pi * 20**2, rel=5e-3)
-        unsmoothed = conversion.closedSurface(conversion.orientedImage(mask), parameters={"Smoothing factor": 0})
-        properties.SetInputData(unsmoothed)
-        assert properties.GetSurfaceArea() > 1.05 * 4 * np.pi * 20**2
-
-    def testTheUsersSegmentationIsOnlyRead(self, scene):
-        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-        segmentation = node.GetSegmentation()
-        segment = slicer.vtkSegment()
-        segment.AddRepresentation("Binary labelmap", conversion.orientedImage(ellipsoid().mask))
-        segmentation.AddSegment(segment, "Liver")
-        segmentation.SetConversionParameter("Smoothing factor", "0.1")
-        before = (segmentation.GetMTime(), segment.GetMTime(), segment.GetRepresentation("Binary labelmap").GetMTime())
-        own = conversion.closedSurface(segmentation, "Liver")
-        smoother = conversion.closedSurface(segmentation, "Liver", {"Smoothing factor": "0.9"})
-        assert not segmentation.ContainsRepresentation("Closed surface")
-        assert segmentation.GetConversionParameter("Smoothing factor") == "0.1"
-        assert (
-            segmentation.GetMTime(),
-            segment.GetMTime(),
-            segment.GetRepresentation("Binary labelmap").GetMTime(),
-        ) == before
-        assert np.abs(points(own) - points(smoother)).max() > 0.01
-        with pytest.raises(ValueError, match="no segment Spleen"):
-            conversion.closedSurface(segmentation, "Spleen")
-
-    def testObliqueVoxels(self, scene):
-        array = shapes.blob(3)
-        spacing = np.diag([1.0, 1.2, 2.5])
-        places = []
-        for turned in (np.eye(3), shapes.rotation((1, 2, 3), 30), np.diag([-1.0, 1.0, 1.0])):
-            matrix = np.eye(4)
-            matrix[:3, :3] = turned @ spacing
-            matrix[:3, 3] = (10, -20, 30)
-            mask = Mask.fromArray(array, Grid(array.shape[::-1], matrix))
-            shown = points(conversion.displayedSurface(mask)) * [-1, -1, 1]
-            places.append(np.unique(np.round(mask.grid.toIndex(shown), 2), axis=0))
-        for place in places:
-            assert place.min(axis=0) == pytest.approx(places[0].min(axis=0), abs=0.02)
-            assert place.max(axis=0) == pytest.approx(places[0].max(axis=0), abs=0.02)
-            assert place.mean(axis=0) == pytest.approx(places[0].mean(axis=0), abs=0.02)
-
-    def testEmptyStructures(self, scene):
-        mask = Mask.fromArray(np.zeros((4, 4, 4)), Grid((4, 4, 4), np.eye(4)))
-        with pytest.raises(ValueError, match="Liver is empty"):
-            conversion.displayedSurface(Structure("Liver", mask))
-
-
-class TestScene:
-    def testTheSceneIsMadeOnce(self, scene):
-        assert slicer.mrmlScene is scene
-        assert headless.ensureScene() is scene
-
-    def testASceneOfAScriptIsKept(self, monkeypatch, comparison):
-        own = slicer.vtkMRMLScene()
-        monkeypatch.setattr(slicer, "mrmlScene", own)
-        monkeypatch.setattr(headless, "_headlessSlicer", None)
-        assert headless.ensureScene() is own
-        assert outputs.showDistanceMap(comparison).GetScene() is own
-
-    def testTheApplicationsSceneIsNotTouched(self, monkeypatch):
-        own = slicer.vtkMRMLScene()
-        monkeypatch.setattr(slicer, "mrmlScene", own)
-        monkeypatch.setattr(slicer, "app", object(), raising=False)
-        monkeypatch.setattr(headless, "_headlessSlicer", None)
-        assert headless.ensureScene() is own
-        assert headless._headlessSlicer is None
-        assert own.GetNumberOfNodes() == 0
 
 
 @pytest.mark.parametrize(

@@ -163,9 +163,10 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
 
 def requireDistances(comparison) -> None:
     """Raise ValueError, saying why, when a comparison has no distances to show."""
-    empty = [which for which in SIDES if getattr(comparison, which).isEmpty]
+    empty = [f"the {which}" for which in SIDES if getattr(comparison, which).isEmpty]
     if empty:
-        raise InputError(f"There is no distance map because the {' and the '.join(empty)} is empty.")
+        verb = "are" if len(empty) > 1 else "is"
+        raise InputError(f"There is no distance map because {' and '.join(empty)} {verb} empty.")
     if comparison.distances is None:
         raise InputError("There is no distance map because no measurement of distances was asked for.")
 

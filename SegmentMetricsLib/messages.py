@@ -1,0 +1,48 @@
+"""Keeping what VTK and ITK remark about files off the terminal: what matters becomes an exception."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import SimpleITK
+from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
+
+
+@contextmanager
+def quiet() -> Iterator[vtkStringOutputWindow]:
+    """Keep everything off the terminal inside the block, and collect what VTK would have said.
+
+    Some of the libraries write to the process' standard error output without asking anybody.
+    """
+    warnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
+    window, messages = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
+    SimpleITK.ProcessObject.GlobalWarningDisplayOff()
+    vtkOutputWindow.SetInstance(messages)
+    try:
+        with _standardErrorClosed():
+            yield messages
+    finally:
+        vtkOutputWindow.SetInstance(window)
+        SimpleITK.ProcessObject.SetGlobalWarningDisplay(warnings)
+
+
+@contextmanager
+def _standardErrorClosed() -> Iterator[None]:
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is none, as in applications without a terminal
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

@@ -1,0 +1,67 @@
+"""Brings the generated parts of the README up to date: python Testing/readme.py
+
+A generated part stands between `<!-- NAME -->` and `<!-- /NAME -->`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+from SegmentMetricsLib import __main__, tables
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def printed(command: str, folder: Path) -> str:
+    """Return what a command line prints when it is run in a folder, in a fenced block behind the command itself."""
+    output = io.StringIO()
+    arguments = shlex.split(command.replace("\\\n", " "))[1:]
+    with inFolder(folder), contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+        status = __main__.main(arguments)
+    if status:
+        raise RuntimeError(f"{command} ended with {status}.")
+    return f"```\n$ {command}\n{output.getvalue().rstrip()}\n```"
+
+
+@contextlib.contextmanager
+def inFolder(folder: Path):
+    """Work in a folder inside the block (contextlib.chdir came with Python 3.11)."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def parts() -> dict[str, str]:
+    """Return the generated parts by name."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        demo = printed("segment-metrics demo", folder)
+        compare = printed(
+            "segment-metrics compare segment-metrics-demo/observer1.seg.nrrd segment-metrics-demo/observer2.seg.nrrd \\\n"
+            "      --structure Parotid_L --tolerance 2 --tolerance 3 --output parotid",
+            folder,
+        )
+    return {"demo": demo, "compare": compare, "metrics": tables.registryTable()}
+
+
+def updated(text: str) -> str:
+    """Return the README's text with its generated parts made anew."""
+    for name, content in parts().items():
+        pattern = re.compile(rf"(<!-- {name} -->\n)(?:.*?\n)??(<!-- /{name} -->)", re.DOTALL)
+        if not pattern.search(text):
+            raise ValueError(f"README.md has no part {name!r}.")
+        text = pattern.sub(lambda found, content=content: f"{found[1]}{content}\n{found[2]}", text)
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(updated(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,139 @@
+"""Settings: defaults, what is accepted, and the one sentence for what is not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib import Settings
+from SegmentMetricsLib.settings import FAMILIES, PRESETS, shortest
+
+
+def testDefaults():
+    assert Settings().toDictionary() == {
+        "tolerances": [2.0],
+        "percentiles": [95.0],
+        "surface": "unsmoothed",
+        "subdivisions": None,
+        "oversampling": None,
+        "families": ["boundary", "signed", "overlap"],
+        "threshold": 0.5,
+        "meshSpacing": 1.0,
+        "convention": "SegmentMetrics",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"tolerances": 3}, {"tolerances": (3.0,)}),
+        ({"tolerances": "2.5"}, {"tolerances": (2.5,)}),
+        ({"tolerances": [3, 1, 3.0, 1]}, {"tolerances": (3.0, 1.0)}),
+        ({"tolerances": (2, 2 + 1e-13)}, {"tolerances": (2 + 1e-13,)}),  # both would be NSD_2mm
+        ({"tolerances": np.array([1, 2])}, {"tolerances": (1.0, 2.0)}),
+        ({"tolerances": np.float32(1.5)}, {"tolerances": (1.5,)}),
+        ({"tolerances": (t for t in (1, 2))}, {"tolerances": (1.0, 2.0)}),
+        ({"tolerances": ()}, {"tolerances": ()}),
+        ({"tolerances": 1000}, {"tolerances": (1000.0,)}),
+        ({"percentiles": (100, 1e-3)}, {"percentiles": (100.0, 1e-3)}),
+        ({"subdivisions": 0}, {"subdivisions": 0}),
+        ({"subdivisions": np.int64(8)}, {"subdivisions": 8}),
+        ({"oversampling": 20}, {"oversampling": 20}),
+        ({"families": "all"}, {"families": FAMILIES}),
+        ({"families": ["overlap", "boundary", "overlap"]}, {"families": ("boundary", "overlap")}),
+        ({"families": "signed"}, {"families": ("signed",)}),
+        ({"threshold": 1}, {"threshold": 1.0}),
+        ({"threshold": "0.25"}, {"threshold": 0.25}),
+        ({"meshSpacing": np.float64(0.5)}, {"meshSpacing": 0.5}),
+    ],
+)
+def testAcceptedValues(given, kept):
+    settings = Settings(**given)
+    assert {name: getattr(settings, name) for name in kept} == kept
+    json.dumps(settings.toDictionary(), allow_nan=False)  # plain numbers, whatever they were given as
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"tolerances": 0}, "A tolerance must be greater than 0 and at most 1000 mm, not 0."),
+        ({"tolerances": (2, -1)}, "A tolerance must be greater than 0 and at most 1000 mm, not -1."),
+        ({"tolerances": 1e300}, "A tolerance must be greater than 0 and at most 1000 mm, not 1e+300."),
+        ({"tolerances": float("nan")}, "The tolerance must be a finite number, not nan."),
+        ({"tolerances": float("inf")}, "The tolerance must be a finite number, not inf."),
+        ({"tolerances": None}, "The tolerance must be a number, not None."),
+        ({"tolerances": "2 mm"}, "The tolerance must be a number, not '2 mm'."),
+        ({"tolerances": [[1, 2]]}, "The tolerance must be a number, not [1, 2]."),
+        ({"percentiles": 0}, "A percentile must be greater than 0 and at most 100, not 0."),
+        ({"percentiles": -1}, "A percentile must be greater than 0 and at most 100, not -1."),
+        ({"percentiles": 100.001}, "A percentile must be greater than 0 and at most 100, not 100.001."),
+        ({"percentiles": float("nan")}, "The percentile must be a finite number, not nan."),
+        ({"surface": "smooth"}, "The surface must be one of unsmoothed, displayed, not 'smooth'."),
+        ({"subdivisions": -1}, "The subdivisions must be a whole number from 0 to 8, not -1."),
+        ({"subdivisions": 99}, "The subdivisions must be a whole number from 0 to 8, not 99."),
+        ({"subdivisions": 1.5}, "The subdivisions must be a whole number from 0 to 8, not 1.5."),
+        ({"subdivisions": True}, "The subdivisions must be a whole number from 0 to 8, not True."),
+        ({"oversampling": 0}, "The oversampling must be a whole number from 1 to 20, not 0."),
+        ({"families": ()}, "No metric family is chosen; choose from boundary, signed, overlap, all."),
+        ({"families": "volume"}, "There is no metric family 'volume'; choose from boundary, signed, overlap, all."),
+        ({"families": ("all", "typo")}, "There is no metric family 'typo'; choose from boundary, signed, overlap, all."),
+        ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
+        ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
+        ({"threshold": "half"}, "The threshold must be a number, not 'half'."),
+        ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
+        ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
+        ({"convention": "MedPy"}, "There is no preset 'MedPy'; choose from"),
+        # a result must not bear the name of a tool whose settings it does not have
+        ({"convention": "MeshMetrics-1.4.1"}, "The preset MeshMetrics-1.4.1 fixes the subdivisions;"),
+    ],
+)
+def testRefusedValues(given, message):
+    with pytest.raises(ValueError) as caught:
+        Settings(**given)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "in3D", "in2D", "oversampling"),
+    [("SegmentMetrics", 1, 5, None), ("MeshMetrics-0.1", 1, 5, 5), ("MeshMetrics-1.4.1", 0, 0, 1)],
+)
+def testPresets(name, in3D, in2D, oversampling):
+    settings = Settings.preset(name, tolerances=(1, 3))
+    assert (settings.subdivisionsFor(3), settings.subdivisionsFor(2)) == (in3D, in2D)
+    assert (settings.oversampling, settings.convention, settings.tolerances) == (oversampling, name, (1.0, 3.0))
+    # what a preset fixes may be said once more
+    assert Settings.preset(name, **PRESETS[name]) == Settings.preset(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "fixed"),
+    [
+        ("MeshMetrics-0.1", {"subdivisions": 1}, "subdivisions"),
+        ("MeshMetrics-0.1", {"oversampling": 3}, "oversampling"),
+        ("MeshMetrics-1.4.1", {"subdivisions": 1}, "subdivisions"),
+        ("MeshMetrics-1.4.1", {"surface": "displayed"}, "surface"),
+    ],
+)
+def testPresetsRefuseContradictions(name, change, fixed):
+    with pytest.raises(ValueError, match=f"The preset {name} fixes the {fixed}; leave either one out."):
+        Settings.preset(name, **change)
+
+
+def testUnknownPreset():
+    with pytest.raises(ValueError, match="no preset 'MONAI'; choose from SegmentMetrics, MeshMetrics-0.1"):
+        Settings.preset("MONAI")
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5))])
+def testSettingsSurviveJson(settings):
+    assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(2.0, "2"), (2.5, "2.5"), (0.1, "0.1"), (1 / 3, "0.333333333333"), (100, "100")]
+)
+def testShortest(number, text):
+    assert shortest(number) == text
