@@ -138,8 +138,8 @@ def insideContours(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np
 def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
     """Return the area in mm2 that lies inside both of two contours in one plane, inside by the even-odd rule.
 
-    The plane is cut into thin strips that end at every contour point; along a strip's middle line lengths are exact. The
-    result is exact too where the two contours do not cross within a strip.
+    The plane is cut into thin strips that end at every contour point; along a strip's middle line lengths are exact.
+    The result is exact too where the two contours do not cross within a strip.
     """
     axes = planeAxes(reference.normal)
     ends = [(surface.points @ axes)[surface.cells] for surface in (reference, test)]

@@ -48,9 +48,9 @@ CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 REACH = 4
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
-# Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search, and
-# of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist must
-# not matter: the same pair has to give the same digits whatever was compared before.
+# Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
+# and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
+# must not matter: the same pair has to give the same digits whatever was compared before.
 LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 1e-6
 
 

@@ -70,7 +70,7 @@ def registryTable() -> str:
             definition.title.format(**placeholders),
             definition.unit or "fraction",
             f"{low} to {high}",
-            definition.better or "–",
+            definition.better or "neither",
             definition.empty.value,
             definition.source,
         )

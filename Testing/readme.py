@@ -1,4 +1,4 @@
-"""Brings the generated parts of the README up to date: python Testing/readme.py
+"""Bring the generated parts of the README up to date, by `python Testing/readme.py`.
 
 A generated part stands between `<!-- NAME -->` and `<!-- /NAME -->`.
 """
@@ -22,7 +22,7 @@ def printed(command: str, folder: Path) -> str:
     """Return what a command line prints when it is run in a folder, in a fenced block behind the command itself."""
     output = io.StringIO()
     arguments = shlex.split(command.replace("\\\n", " "))[1:]
-    with inFolder(folder), contextlib.redirect_stdout(output), contextlib.redirect_stderr(io.StringIO()):
+    with inFolder(folder), contextlib.redirect_stdout(output):
         status = __main__.main(arguments)
     if status:
         raise RuntimeError(f"{command} ended with {status}.")
@@ -46,8 +46,9 @@ def parts() -> dict[str, str]:
         folder = Path(name)
         demo = printed("segment-metrics demo", folder)
         compare = printed(
-            "segment-metrics compare segment-metrics-demo/observer1.seg.nrrd segment-metrics-demo/observer2.seg.nrrd \\\n"
-            "      --structure Parotid_L --tolerance 2 --tolerance 3 --output parotid",
+            "segment-metrics compare segment-metrics-demo/observer1.seg.nrrd \\\n"
+            "      segment-metrics-demo/observer2.seg.nrrd --structure Parotid_L \\\n"
+            "      --tolerance 2 --tolerance 3 --output parotid",
             folder,
         )
     return {"demo": demo, "compare": compare, "metrics": tables.registryTable()}

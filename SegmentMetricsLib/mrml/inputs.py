@@ -21,7 +21,7 @@ from .conversion import closedSurface, displayedSurface, toRas
 
 
 def findSegment(segmentationNode, segment: str) -> str:
-    """Return the ID of a segment given by ID or by name. Raises ValueError when there is none, or several of that name."""
+    """Return the ID of a segment given by ID or by name. Raises ValueError unless there is exactly one."""
     if segmentationNode is None or segmentationNode.GetSegmentation() is None:
         raise InputError("There is no segmentation.")
     segmentation = segmentationNode.GetSegmentation()
@@ -42,10 +42,10 @@ def findSegment(segmentationNode, segment: str) -> str:
 def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed") -> Structure:
     """Return a segment, where its node's parent transforms put it, as a structure in LPS mm.
 
-    segment: its ID or name. surface: "unsmoothed" measures the boundary of the voxels, the same as Slicer's closed surface
-    with smoothing factor 0; "displayed" the closed surface that Slicer shows. Segments without voxels (surfaces, planar
-    contours) are measured on their closed surface either way. Raises ValueError for an unknown segment and for one that
-    has no closed surface.
+    segment: its ID or name. surface: "unsmoothed" measures the boundary of the voxels, the same as Slicer's closed
+    surface with smoothing factor 0; "displayed" the closed surface that Slicer shows. Segments without voxels
+    (surfaces, planar contours) are measured on their closed surface either way. Raises ValueError for an unknown
+    segment and for one that has no closed surface.
     """
     import slicer
 
@@ -121,7 +121,7 @@ def maskOfSegment(segmentationNode, identifier: str) -> Mask:
 
 
 def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
-    """Return the closed surface of a segment that the user sees, in RAS of its node; made privately if there is none."""
+    """Return the closed surface that the user sees of a segment, in RAS of its node; made privately if need be."""
     import slicer
 
     name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()

@@ -1,0 +1,63 @@
+"""The README says what is so: its tables are those of today, its commands are one line each, its Python runs."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+import readme
+
+TEXT = readme.README.read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def testGeneratedPartsAreUpToDate():
+    assert readme.updated(TEXT) == TEXT, "run python Testing/readme.py"
+
+
+def testTheFirstTwoBlocksAreTheTwoCommands():
+    first, second = re.findall(r"^```\w*\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)[:2]
+    assert blocks("bash") == [first, second]
+    assert first.count("\n") == second.count("\n") == 1
+    assert first.rstrip().endswith("segment-metrics demo") and "pytest" in second
+
+
+def testPicturesExist():
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT)
+    assert pictures and all((readme.README.parent / picture).is_file() for picture in pictures)
+
+
+def testThePythonExamples(tmp_path, capsys):
+    console, nodes = blocks("python")
+    before = os.getcwd()
+    os.chdir(tmp_path)
+    try:
+        assert readme.__main__.main(["demo"]) == 0
+        capsys.readouterr()
+        exec(compile(console, "README.md", "exec"), {})
+        printed = capsys.readouterr().out
+    finally:
+        os.chdir(before)
+    # the same organ and numbers as in the table above it
+    hd95 = re.search(r"^Parotid_L .*", TEXT, re.MULTILINE)[0].split()[3]
+    assert printed.startswith(hd95)
+    assert "mm" in printed
+
+    slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    from SegmentMetricsLib import mrml
+
+    scene = mrml.ensureScene()
+    loaded = []
+    for number in (1, 2):
+        node, storage = (scene.AddNewNodeByClass(f"vtkMRMLSegmentation{kind}Node") for kind in ("", "Storage"))
+        storage.SetFileName(str(tmp_path / "segment-metrics-demo" / f"observer{number}.seg.nrrd"))
+        assert storage.ReadData(node)
+        loaded.append(node)
+    exec(compile(nodes, "README.md", "exec"), {"referenceNode": loaded[0], "testNode": loaded[1]})
+    assert scene.GetNumberOfNodesByClass("vtkMRMLTableNode") == 1
+    assert isinstance(scene.GetFirstNodeByClass("vtkMRMLModelNode"), slicer.vtkMRMLModelNode)
+    scene.Clear(0)
