@@ -156,7 +156,8 @@ class _LookupSampler:
         reach = lattice.cellsWithin(pairLattice.grid, tolerance)
         positions = lattice.subVoxelPositions(pieces)
         tables = lattice.cellTables(pairLattice.spacing, positions, reach)
-        if reach > pairLattice.reach or np.count_nonzero(tables.bounds < tolerance) > LARGEST_TABLE_COUNT:
+        tooFar = reach > pairLattice.reach or tolerance > tables.horizon
+        if tooFar or np.count_nonzero(tables.bounds < tolerance) > LARGEST_TABLE_COUNT:
             return None
         offset = masks[0].grid.offsetOn(pairLattice.grid)
         return None if offset is None else _LookupSampler(pairLattice, np.array(offset), tables, positions)

@@ -17,6 +17,7 @@ from .errors import InputError
 from .grids import Grid
 from .masks import Mask, commonGrid
 from .measurements import Measurement, Undefined
+from .places import Place, worstPlaces
 from .records import Record
 from .settings import Settings
 from .structures import Structure, bounds
@@ -64,6 +65,13 @@ class Comparison(Mapping):
     def __len__(self) -> int:
         return len(self.measurements)
 
+    @cached_property
+    def worstPlaces(self) -> tuple[Place, ...]:
+        """The patches that lie farther apart than the first tolerance, the worst first; () without distances."""
+        if self.distances is None or not self.settings.tolerances:
+            return ()
+        return worstPlaces(self.distances, self.settings.tolerances[0])
+
     def record(self) -> Record:
         """Return the comparison without its geometry, small enough to keep many of them."""
         return Record(
@@ -76,6 +84,7 @@ class Comparison(Mapping):
             subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
+            worstPlaces=self.worstPlaces,
         )
 
     def toDictionary(self) -> dict:
@@ -114,6 +123,10 @@ class Pair:
     @property
     def dimension(self) -> int:
         return (self.test if self.reference.isEmpty else self.reference).dimension
+
+    def wasComputed(self, name: str) -> bool:
+        """Return whether a shared quantity was needed so far; findings must not cause further computation."""
+        return name in self.__dict__
 
     @cached_property
     def emptiness(self) -> str:
@@ -240,7 +253,7 @@ def compared(pair: Pair) -> Comparison:
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
     values = measurements.evaluate(pair)
     grid = None
-    if "masks" in pair.__dict__:
+    if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
     return Comparison(
         pair.reference,
@@ -249,7 +262,7 @@ def compared(pair: Pair) -> Comparison:
         values,
         tuple(findings.find(pair)),
         grid,
-        pair.__dict__.get("distances"),
+        pair.distances if pair.wasComputed("distances") else None,
     )
 
 

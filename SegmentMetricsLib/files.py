@@ -112,11 +112,15 @@ def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
         with quiet():
             return SimpleITK.ReadImage(str(path))
     except (RuntimeError, TypeError) as error:  # TypeError: a file name that is no text
-        raise UnusableFile(f"{path}: the file cannot be read as an image: {_problem(str(error), suffix)}.") from error
+        raise UnusableFile(
+            f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
+        ) from error
 
 
-def _problem(message: str, suffix: str) -> str:
+def _problem(message: str, path: Path, suffix: str) -> str:
     """Return in plain words what a reader of images complains about."""
+    if not path.name.endswith(suffix):
+        return f"rename it so that it ends in {suffix}, in small letters"
     if "Unable to determine ImageIO" in message or "not recognized" in message:
         return f"its content is not that of a {suffix} file"
     if "allocate" in message:

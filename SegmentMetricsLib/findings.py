@@ -117,7 +117,7 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 
 
 def _grids(pair: Pair) -> Iterator[str]:
-    if "masks" in pair.__dict__ and all(s.mask for s in pair.structures) and "resampled" in pair.overlapGrid[1]:
+    if pair.wasComputed("masks") and all(s.mask for s in pair.structures) and "resampled" in pair.overlapGrid[1]:
         spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
         yield (
             f"The masks lie on different grids: overlap was counted on a common grid of {spacing} mm "
@@ -126,7 +126,7 @@ def _grids(pair: Pair) -> Iterator[str]:
 
 
 def _ties(pair: Pair) -> Iterator[str]:
-    if "distances" not in pair.__dict__ or "boundary" not in pair.settings.families:
+    if not pair.wasComputed("distances") or "boundary" not in pair.settings.families:
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)

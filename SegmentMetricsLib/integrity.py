@@ -13,7 +13,13 @@ from .errors import InputError
 
 CHUNK = 1 << 20
 GZIP = b"\x1f\x8b"
-NIFTI_HEADER = 540
+NIFTI_HEADER = 348
+# Bytes of the types that MetaImage files name.
+META_TYPES = {
+    **dict.fromkeys(("MET_SHORT", "MET_USHORT"), 2),
+    **dict.fromkeys(("MET_INT", "MET_UINT", "MET_FLOAT"), 4),
+    **dict.fromkeys(("MET_LONG_LONG", "MET_ULONG_LONG", "MET_DOUBLE"), 8),
+}
 
 
 def requireWhole(path: Path, suffix: str) -> None:
@@ -29,7 +35,7 @@ def requireWhole(path: Path, suffix: str) -> None:
                 whole = _nrrdIsWhole(file)
             else:
                 whole = suffix != ".mha" or _metaImageIsWhole(file)
-    except (EOFError, gzip.BadGzipFile, zlib.error):
+    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error):
         whole = False
     if not whole:
         raise InputError("the file is damaged or incomplete.")
@@ -51,16 +57,11 @@ def _niftiIsWhole(file: BinaryIO) -> bool:
 def _niftiSize(header: bytes) -> int:
     """Return how many bytes a NIfTI file must have at least, 0 if the header is none."""
     for order in "<>":
-        if len(header) >= 348 and header[344:347] == b"n+1" and struct.unpack_from(f"{order}i", header)[0] == 348:
-            *sizes, bits = struct.unpack_from(f"{order}8h16xh", header, 40)
+        if header[344:347] == b"n+1" and struct.unpack_from(f"{order}i", header)[0] == 348:
+            *sizes, bits = struct.unpack_from(f"{order}8h14x2xh", header, 40)
             offset = struct.unpack_from(f"{order}f", header, 108)[0]
-        elif len(header) >= 540 and header[4:7] == b"n+2" and struct.unpack_from(f"{order}i", header)[0] == 540:
-            bits, *sizes = struct.unpack_from(f"{order}h8q", header, 14)
-            offset = struct.unpack_from(f"{order}q", header, 168)[0]
-        else:
-            continue
-        voxels = math.prod(max(size, 1) for size in sizes[1 : 1 + max(0, min(sizes[0], 7))])
-        return int(offset if math.isfinite(offset) else 0) + (voxels * bits + 7) // 8
+            voxels = math.prod(max(size, 1) for size in sizes[1 : 1 + max(0, min(sizes[0], 7))])
+            return int(offset if math.isfinite(offset) else 0) + (voxels * bits + 7) // 8
     return 0
 
 
@@ -83,24 +84,30 @@ def _nrrdIsWhole(file: BinaryIO) -> bool:
 
 
 def _metaImageIsWhole(file: BinaryIO) -> bool:
-    isCompressed = False
+    fields = {}
     for line in iter(file.readline, b""):
         name, _, value = line.decode("latin-1").partition("=")
-        if name.strip() == "CompressedData":
-            isCompressed = value.strip().lower() == "true"
+        fields[name.strip()] = value.strip()
         if name.strip() == "ElementDataFile":
-            return not isCompressed or value.strip() != "LOCAL" or _decompresses(file)
-    return True
+            break
+    if fields.get("CompressedData", "").lower() != "true" or fields.get("ElementDataFile") != "LOCAL":
+        return True
+    sizes = [int(size) for size in fields.get("DimSize", "").split() if size.isdigit()]
+    values = math.prod(sizes) * int(fields.get("ElementNumberOfChannels", "1"))
+    return _decompresses(file, values * META_TYPES.get(fields.get("ElementType"), 1))
 
 
-def _decompresses(file: BinaryIO) -> bool:
-    """Return whether the rest of a file is one complete gzip or zlib stream. Raises zlib.error when it is damaged."""
+def _decompresses(file: BinaryIO, expected: int = 0) -> bool:
+    """Return whether the rest of a file is one complete gzip or zlib stream of at least so many bytes.
+
+    Raises zlib.error when it is damaged.
+    """
     decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)
-    data = b""
+    data, size = b"", 0
     while not decompressor.eof:
         data = data or file.read(CHUNK)
         if not data:
             return False
-        decompressor.decompress(data, 16 * CHUNK)
+        size += len(decompressor.decompress(data, 16 * CHUNK))
         data = decompressor.unconsumed_tail
-    return True
+    return size >= expected

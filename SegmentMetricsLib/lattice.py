@@ -46,6 +46,8 @@ from .surfaces import Surface, barycentricWeights, triangleIndices
 CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 # How many cells away the lookup reaches along each axis before the search tree takes over.
 REACH = 4
+# Where a tolerance asks for more, the number of steps (a cube of this size) still has to be bearable.
+LARGEST_REACH = 8
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
@@ -344,8 +346,9 @@ class Lattice:
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:
-    """Return how many cells the tables must reach along each axis so that they answer up to a distance in mm."""
-    return max(REACH, int(np.ceil(distance / grid.spacing.min())))
+    """Return how many cells the tables shall reach along each axis: up to a distance in mm, if that is not too far."""
+    needed = int(np.ceil(distance / grid.spacing.min()))
+    return needed if REACH < needed <= LARGEST_REACH else REACH
 
 
 def cellCodes(block: np.ndarray) -> np.ndarray:

@@ -85,7 +85,7 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
         if element.name == "vertex":
             points = np.concatenate([np.stack([block[axis] for axis in "xyz"], axis=1) for block in blocks])
         elif element.name == "face":
-            name = next(name for name, *_ in element.properties if name in CORNERS)
+            name = [name for name, *_ in element.properties if name in CORNERS][0]  # noqa: RUF015
             lengths = np.concatenate([np.full(len(block), block[name].shape[1]) for block in blocks])
             offsets = np.concatenate([[0], np.cumsum(lengths)])
             corners = np.concatenate([block[name].ravel() for block in blocks])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .measurements import Measurement
+from .places import Place
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,8 @@ class Record:
     """All numbers of one pair and how they came about, without the geometry.
 
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
-    was not. surface: on which surfaces was measured. method: how distances were found, "" if none were.
+    was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
+    where the boundaries lie farther apart than the first tolerance.
     """
 
     reference: Mapping
@@ -25,6 +27,7 @@ class Record:
     subdivisions: int
     measurements: Mapping[str, Measurement]
     findings: tuple[str, ...]
+    worstPlaces: tuple[Place, ...] = ()
 
     @property
     def name(self) -> str:
@@ -44,4 +47,5 @@ class Record:
             "subdivisions": self.subdivisions,
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
             "findings": list(self.findings),
+            "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
         }

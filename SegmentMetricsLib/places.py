@@ -1,0 +1,139 @@
+"""Worst places: the connected patches of two boundaries that lie farther apart than a tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .boundary import TIE_TOLERANCE
+from .distances import DirectedDistances, SurfaceDistances
+from .surfaces import Surface
+
+# Toward which side of the patient the LPS axes point.
+DIRECTIONS = (("R", "L"), ("A", "P"), ("I", "S"))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where two boundaries differ.
+
+    rank: 1 is the worst. value: distance in mm at its worst point, positive where the test lies outside the reference.
+    area: of the patch, mm2 (length in mm for contours). position: LPS of the worst point, mm. direction: R, L, A, P, S
+    or I, the side of the reference on which it lies. side: the boundary that sticks out there, "reference" or "test".
+    """
+
+    rank: int
+    value: float
+    area: float
+    position: tuple[float, float, float]
+    direction: str
+    side: str
+
+    def toDictionary(self) -> dict:
+        """Return the place for JSON."""
+        return {**self.__dict__, "position": list(self.position)}
+
+
+@dataclass(frozen=True)
+class _Patch:
+    """A connected part of one boundary: which of its cells, its worst element, signed distance there, and size."""
+
+    cells: np.ndarray
+    peak: int
+    value: float
+    area: float
+
+
+def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:
+    """Return the places where two boundaries are farther apart than a tolerance in mm, the worst first.
+
+    A place usually shows on both boundaries: the patch that holds the largest distance stands for it, and a patch of
+    the other boundary that lies opposite is the same place. most: how many to return at the most.
+    """
+    from scipy.spatial import cKDTree
+
+    sides = [_patches(direction, tolerance) for direction in distances.directions]
+    trees = [cKDTree(_cellCenters(direction.surface)) for direction in distances.directions]
+    reference = distances.referenceToTest.surface
+    owners = [
+        _owners(direction.surface, patches) for direction, patches in zip(distances.directions, sides, strict=True)
+    ]
+    ranked = sorted(
+        ((abs(patch.value), side, number) for side in (0, 1) for number, patch in enumerate(sides[side])), reverse=True
+    )
+    places, taken = [], set()
+    for _, side, number in ranked:
+        if (side, number) in taken:
+            continue
+        patch, direction = sides[side][number], distances.directions[side]
+        # all patches of the other boundary that lie opposite this one are the same place
+        _, opposite = trees[1 - side].query(_cellCenters(direction.surface)[patch.cells])
+        taken.update((1 - side, int(owner)) for owner in np.unique(owners[1 - side][opposite]) if owner >= 0)
+        position = direction.positions[patch.peak]
+        cell = trees[0].query(position)[1]
+        places.append((patch, side, position, _side(outwardNormals(reference, np.array([cell]))[0])))
+        if len(places) == most:
+            break
+    return tuple(
+        Place(rank, patch.value, patch.area, tuple(position.tolist()), letter, ("reference", "test")[side])
+        for rank, (patch, side, position, letter) in enumerate(places, start=1)
+    )
+
+
+def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
+    """Return the connected parts of a boundary beyond the tolerance; over- and under-contoured ones are apart."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    pieces = len(direction.signed) // len(direction.surface.cells)
+    signed = direction.signed.reshape(-1, pieces)
+    patches = []
+    for sign in (1, -1):
+        beyond = sign * signed > tolerance + TIE_TOLERANCE
+        cells = np.flatnonzero(beyond.any(axis=1))
+        if not len(cells):
+            continue
+        corners = direction.surface.cells[cells]
+        rows = np.repeat(np.arange(len(cells)), corners.shape[1])
+        points = np.unique(corners, return_inverse=True)[1].ravel() + len(cells)
+        count = points.max() + 1
+        graph = coo_matrix((np.ones(len(rows), np.int8), (rows, points)), shape=(count, count))
+        _, labels = connected_components(graph, directed=False)
+        labels = np.unique(labels[: len(cells)], return_inverse=True)[1]
+        values = np.where(beyond[cells], sign * signed[cells], -1)
+        sizes = (direction.sizes.reshape(-1, pieces)[cells] * beyond[cells]).sum(axis=1)
+        areas = np.bincount(labels, sizes)
+        order = np.lexsort((values.max(axis=1), labels))
+        ends = np.cumsum(np.bincount(labels))
+        for first, last, area in zip(ends - np.bincount(labels), ends, areas, strict=True):
+            worst = order[last - 1]
+            peak = int(cells[worst] * pieces + values[worst].argmax())
+            patches.append(_Patch(cells[order[first:last]], peak, float(direction.signed[peak]), float(area)))
+    return patches
+
+
+def _owners(surface: Surface, patches: list[_Patch]) -> np.ndarray:
+    """Return the number of the patch that every cell of a boundary belongs to, -1 for none."""
+    owners = np.full(len(surface.cells), -1)
+    for number, patch in enumerate(patches):
+        owners[patch.cells] = number
+    return owners
+
+
+def _cellCenters(surface: Surface) -> np.ndarray:
+    return surface.points[surface.cells].mean(axis=1)
+
+
+def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
+    """Return the outward unit normals (n, 3) of some cells of a boundary; in their plane for contours."""
+    corners = surface.points[surface.cells[cells]]
+    along = corners[:, 1] - corners[:, 0]
+    normals = np.cross(along, surface.normal if surface.dimension == 2 else corners[:, 2] - corners[:, 0])
+    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
+
+
+def _side(normal: np.ndarray) -> str:
+    """Return the letter of the patient's side toward which an LPS vector points most."""
+    axis = int(np.abs(normal).argmax())
+    return DIRECTIONS[axis][int(normal[axis] > 0)]

@@ -1,0 +1,77 @@
+"""Worst places: where, how far, how large, toward which side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+
+BOX = ((8, 8, 8), (19, 19, 19))
+
+
+def withBump(low, high, inward=False):
+    """Return the box, and the box with a second one added or cut out."""
+    size = (28, 28, 28)
+    plain = shapes.box(*BOX, size)
+    other = shapes.box(low, high, size)
+    return plain, (plain & (1 - other)) if inward else (plain | other)
+
+
+# (bump in voxel indices, direction, where its far side is in LPS mm)
+BUMPS = [
+    (((20, 12, 12), (24, 15, 15)), "L", (24.5, None, None)),
+    (((3, 12, 12), (7, 15, 15)), "R", (2.5, None, None)),
+    (((12, 20, 12), (15, 24, 15)), "P", (None, 24.5, None)),
+    (((12, 3, 12), (15, 7, 15)), "A", (None, 2.5, None)),
+    (((12, 12, 20), (15, 15, 24)), "S", (None, None, 24.5)),
+    (((12, 12, 3), (15, 15, 7)), "I", (None, None, 2.5)),
+]
+
+
+@pytest.mark.parametrize(("bump", "direction", "end"), BUMPS)
+def testABumpIsOnePlace(bump, direction, end):
+    plain, bumped = withBump(*bump)
+    (place,) = compare(plain, bumped).worstPlaces
+    assert place.rank == 1 and place.direction == direction and place.side == "test"
+    assert place.value == pytest.approx(5, abs=0.3)
+    for coordinate, expected in zip(place.position, end, strict=True):
+        assert expected is None or coordinate == pytest.approx(expected, abs=0.3)
+    # the end and those parts of the four sides, each 4 voxels wide, that are more than 2 of 5 mm out
+    assert place.area == pytest.approx(4 * 4 + 4 * 4 * 3, rel=0.15)
+
+
+def testTheMissingBumpIsTheSamePlaceWithTheOtherSign():
+    plain, bumped = withBump((20, 12, 12), (24, 15, 15))
+    (over,), (under,) = compare(plain, bumped).worstPlaces, compare(bumped, plain).worstPlaces
+    assert under.value == pytest.approx(-over.value) and under.side == "reference"
+    assert under.position == pytest.approx(over.position) and under.area == pytest.approx(over.area)
+
+
+def testSeveralPlacesAreRankedAndLimited():
+    plain = shapes.box(*BOX, (28, 28, 28))
+    bumps = [shapes.box(*bump, (28, 28, 28)) for bump, _, _ in BUMPS[:3]]
+    higher = shapes.box((12, 12, 20), (15, 15, 26), (28, 28, 28))
+    test = plain | bumps[0] | bumps[1] | bumps[2] | higher
+    comparison = compare(plain, test)
+    assert [place.rank for place in comparison.worstPlaces] == [1, 2, 3, 4]
+    assert comparison.worstPlaces[0].direction == "S" and comparison.worstPlaces[0].value == pytest.approx(7, abs=0.3)
+    assert {place.direction for place in comparison.worstPlaces} == {"L", "R", "P", "S"}
+    assert comparison.worstPlaces[0].value == pytest.approx(comparison["HD"].value)
+    assert [p["rank"] for p in comparison.toDictionary()["worstPlaces"]] == [1, 2, 3, 4]
+
+
+def testNothingBeyondTheTolerance():
+    plain, bumped = withBump((20, 12, 12), (24, 15, 15))
+    assert compare(plain, bumped, Settings(tolerances=(6.0,))).worstPlaces == ()
+    assert compare(plain, plain).worstPlaces == ()
+    assert compare(plain, shapes.imageOf(np.zeros((28, 28, 28), np.uint8))).worstPlaces == ()
+
+
+def testContoursHavePlacesToo():
+    square = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
+    bulged = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 8), (26, 12), (20, 12), (20, 20), (0, 20)])
+    (place,) = compare(square, bulged).worstPlaces
+    assert place.direction == "L" and place.value == pytest.approx(6, abs=0.1)
+    assert place.area == pytest.approx(4 + 4 + 4, abs=0.5)
