@@ -8,9 +8,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from .errors import InputError, oneLine
+from .errors import InputError, oneLine, requireText
 from .settings import FAMILIES, PRESETS, SURFACES, Settings
 from .version import __version__
 
@@ -144,14 +145,21 @@ def runDemo(options: argparse.Namespace) -> int:
     from . import files, samples, structures
 
     with tempfile.TemporaryDirectory() as folder:
-        paths = samples.writeHeadAndNeck(folder)
-        sets = [files.readStructures(path) for path in paths]
+        try:
+            paths = samples.writeHeadAndNeck(folder)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        # the results name the copies beside them, not the files in the folder that is about to vanish
+        sets = [
+            [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
+        ]
         compareAndWrite(structures.pairByName(*sets), settings, options.output, paths)
     return 0
 
 
 def requireWritable(folder: Path) -> Path:
     """Return the folder, or the nearest one above it that exists. Raises InputError when it takes no results."""
+    requireText(folder)
     existing = folder
     while not os.path.lexists(existing) and existing != existing.parent:
         existing = existing.parent
@@ -169,7 +177,11 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     from . import tables, writing
 
     # on the same disk as the output folder, so that the files only need to be renamed
-    unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=requireWritable(output)))
+    existing = requireWritable(output)
+    try:
+        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
+    except OSError as error:
+        raise InputError(f"{existing}: results cannot be written into this folder ({error.strerror}).") from error
     try:
         records = []
         overlays = Overlays()

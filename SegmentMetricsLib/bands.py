@@ -18,6 +18,7 @@ import numpy as np
 from . import lattice
 from .distances import BoundaryPair
 from .masks import Mask
+from .progress import checkpoint
 
 # Sub-voxels along each axis of a voxel when none are asked for.
 AUTOMATIC_PIECES = 5
@@ -62,6 +63,7 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
     corner = np.min([m.low for m in masks], axis=0)
     both = either = 0
     for first in range(0, len(voxels), max(1, CHUNK // perVoxel)):
+        checkpoint()
         chosen = slice(first, first + max(1, CHUNK // perVoxel))
         multiples = subVoxels(voxels[chosen], pieces, perVoxel, grid.flatAxis, corner)
         inBand = []

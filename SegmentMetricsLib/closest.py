@@ -10,7 +10,11 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkSMPTools
 from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
 
+from .progress import checkpoint
 from .surfaces import Surface, toPolyData
+
+# Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
+CHUNK = 4096
 
 
 @contextmanager
@@ -41,12 +45,14 @@ class ClosestSurface:
 
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces always positive."""
-        if len(points) == 0:
-            return np.zeros(0)
+        values = np.empty(len(points))
         output = vtkDoubleArray()
         with allCores():
-            self._distance.FunctionValue(numpy_to_vtk(np.ascontiguousarray(points - self.center)), output)
-        values = vtk_to_numpy(output).copy()
+            for first in range(0, len(points), CHUNK):
+                checkpoint()
+                chosen = points[first : first + CHUNK] - self.center
+                self._distance.FunctionValue(numpy_to_vtk(np.ascontiguousarray(chosen)), output)
+                values[first : first + CHUNK] = vtk_to_numpy(output)
         return values if self.isClosed else np.abs(values)
 
 

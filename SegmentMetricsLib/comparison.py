@@ -10,7 +10,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, overlap, signed, voxelization
+from . import findings, inputs, measurements, overlap, signed, verdict, voxelization
 from .bands import Bands, bands
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError
@@ -72,6 +72,11 @@ class Comparison(Mapping):
             return ()
         return worstPlaces(self.distances, self.settings.tolerances[0])
 
+    @cached_property
+    def summary(self) -> str:
+        """The outcome in one sentence."""
+        return verdict.sentence(self)
+
     def record(self) -> Record:
         """Return the comparison without its geometry, small enough to keep many of them."""
         return Record(
@@ -85,6 +90,7 @@ class Comparison(Mapping):
             measurements=self.measurements,
             findings=self.findings,
             worstPlaces=self.worstPlaces,
+            summary=self.summary,
         )
 
     def toDictionary(self) -> dict:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 # Control characters, line breaks, and those that turn the direction of writing: names may contain them.
 UNSHOWABLE = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
 
 
 class InputError(ValueError):
     """Input that cannot be compared or settings out of range; the message says what and which, in words for users."""
+
+
+def requireText(path: Path) -> None:
+    """Raise InputError when a path is not valid Unicode: the libraries that read and write files end the program."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"{path}: this name has characters that are not valid Unicode; choose another one.") from None
 
 
 def oneLine(text: str) -> str:

@@ -11,7 +11,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from . import inputs, integrity, meshing
-from .errors import InputError
+from .errors import InputError, requireText
 from .grids import Grid
 from .masks import fromLabels
 from .messages import quiet
@@ -42,6 +42,10 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
     Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation.
     """
     path = Path(path)
+    try:
+        requireText(path)
+    except InputError as error:
+        raise UnusableFile(str(error)) from error
     if path.is_dir():
         return _readFolder(path, threshold)
     if not path.exists():
@@ -66,6 +70,8 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
         raise
     except ValueError as error:
         raise UnusableFile(f"{path}: {error}") from error
+    except MemoryError as error:
+        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
 def suffixOf(path: Path) -> str:
@@ -111,7 +117,7 @@ def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
     try:
         with quiet():
             return SimpleITK.ReadImage(str(path))
-    except (RuntimeError, TypeError) as error:  # TypeError: a file name that is no text
+    except RuntimeError as error:
         raise UnusableFile(
             f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
         ) from error
@@ -140,7 +146,7 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
         prefix = f"Segment{len(segments)}_"
 
         def value(key: str, default: str, prefix: str = prefix) -> str:
-            return image.GetMetaData(prefix + key) if prefix + key in keys else default
+            return _text(image.GetMetaData(prefix + key)) if prefix + key in keys else default
 
         segments.append(
             {
@@ -153,6 +159,15 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
             }
         )
     return segments
+
+
+def _text(value: str) -> str:
+    """Return a header's text; headers that are not in Unicode are taken for Latin-1, the usual other encoding."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    return value
 
 
 def _wholeNumber(text: str) -> int:
@@ -226,7 +241,7 @@ def frameOfReference(image: SimpleITK.Image) -> str:
     keys = image.GetMetaDataKeys()
     for key in ("0020|0052", "FrameOfReferenceUID"):
         if key in keys:
-            return image.GetMetaData(key).strip()
+            return _text(image.GetMetaData(key)).strip()
     for key in ("sform_code_name", "qform_code_name"):
         name = image.GetMetaData(key) if key in keys else ""
         if name in NIFTI_SPACES:

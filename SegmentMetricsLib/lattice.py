@@ -40,6 +40,7 @@ from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
 
 from .grids import Grid
 from .masks import Mask
+from .progress import checkpoint
 from .surfaces import Surface, barycentricWeights, triangleIndices
 
 # The corner (x, y, z) of a cell contributes bit 1 << (x + 2 y + 4 z) to its case.
@@ -336,6 +337,7 @@ class Lattice:
         codes = self.codes[target]
         shifts = tables.steps[group.start : group.stop] @ self.strides
         for first in range(0, len(active), CHUNK):
+            checkpoint()
             chosen = active[first : first + CHUNK]
             cell, row, value = cells[chosen], rows[chosen], best[chosen]
             index = np.empty_like(row)

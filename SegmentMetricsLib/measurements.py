@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import boundary, overlap, signed
 from .boundary import Directed
+from .progress import checkpoint
 from .settings import Settings, shortest
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
 NIKOLOV = "Nikolov et al., arXiv:1809.04430"
 CHENG = "Cheng et al., arXiv:2103.16562"
 OURS = "SegmentMetrics"
+TEST_IS_EMPTY = "the test is empty"
 
 
 class Undefined(ValueError):
@@ -104,6 +107,36 @@ class Measurement:
             result["referenceToTest"] = finite(self.referenceToTest)
             result["testToReference"] = finite(self.testToReference)
         return result
+
+    @staticmethod
+    def fromDictionary(key: str, data: Mapping) -> Measurement:
+        """Return the measurement that toDictionary() described; words come from the registry.
+
+        A key that the registry does not know, of another version, is its own title.
+        """
+        definition, words = findDefinition(key) or (None, {})
+        status, reason = data["status"], data.get("reason", "")
+        isNegative = definition is not None and definition.empty == Empty.SIGNED and reason == TEST_IS_EMPTY
+        missing = {"infinite": -math.inf if isNegative else math.inf}.get(status, math.nan)
+
+        def number(name: str) -> float:
+            return missing if data[name] is None else float(data[name])
+
+        isDirected = "referenceToTest" in data
+        return Measurement(
+            key=key,
+            title=definition.title.format(**words) if definition else key,
+            value=number("value"),
+            unit=data["unit"],
+            status=status,
+            reason=reason,
+            family=definition.family if definition else "",
+            description=definition.description.format(**words) if definition else "",
+            source=definition.source if definition else "",
+            better=definition.better if definition else "",
+            referenceToTest=number("referenceToTest") if isDirected else None,
+            testToReference=number("testToReference") if isDirected else None,
+        )
 
     def text(self) -> str:
         """Return value and unit as people read them."""
@@ -223,12 +256,22 @@ REGISTRY = (
 )  # fmt: skip
 
 
+def findDefinition(key: str) -> tuple[Definition, dict[str, str]] | None:
+    """Return the definition to which a key like "NSD_2mm" belongs and its parameter as text, None if there is none."""
+    for definition in REGISTRY:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(definition.key))
+        if found := re.fullmatch(pattern, key):
+            return definition, found.groupdict()
+    return None
+
+
 def evaluate(pair: Pair) -> dict[str, Measurement]:
     """Return all measurements of a pair that its settings ask for, by key."""
     measurements = {}
     for definition in REGISTRY:
         if definition.family in pair.settings.families:
             for parameter in definition.parameters(pair.settings):
+                checkpoint()
                 measurement = _measure(definition, pair, parameter)
                 measurements[measurement.key] = measurement
     return measurements

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,13 @@ from .surfaces import Surface
 
 # Toward which side of the patient the LPS axes point.
 DIRECTIONS = (("R", "L"), ("A", "P"), ("I", "S"))
+# mm around a place over which the normal is averaged: single voxel faces point anywhere
+NORMAL_RADIUS = 5.0
+# A side dominates if the mean of unit normals reaches that far toward it, and to the next side at most that much of it.
+CLEAR_MAJORITY = 0.5
+CLEAR_LEAD = 0.6
+# Elements and cells from which the dominant side is found.
+MOST_SAMPLES = 3_000
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,9 @@ class Place:
 
     rank: 1 is the worst. value: distance in mm at its worst point, positive where the test lies outside the reference.
     area: of the patch, mm2 (length in mm for contours). position: LPS of the worst point, mm. direction: R, L, A, P, S
-    or I, the side of the reference on which it lies. side: the boundary that sticks out there, "reference" or "test".
+    or I, the side of the structure on which it lies. side: the boundary that sticks out there, "reference" or "test".
+    normal: outward unit normal (LPS), smoothed, of the boundary that lies inside there, which is the reference where
+    the test lies outside it; zero where there is none.
     """
 
     rank: int
@@ -29,10 +39,16 @@ class Place:
     position: tuple[float, float, float]
     direction: str
     side: str
+    normal: tuple[float, float, float]
 
     def toDictionary(self) -> dict:
         """Return the place for JSON."""
-        return {**self.__dict__, "position": list(self.position)}
+        return {**self.__dict__, "position": list(self.position), "normal": list(self.normal)}
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Place:
+        """Return the place that toDictionary() described."""
+        return Place(**{**data, "position": tuple(data["position"]), "normal": tuple(data["normal"])})
 
 
 @dataclass(frozen=True)
@@ -55,7 +71,6 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
 
     sides = [_patches(direction, tolerance) for direction in distances.directions]
     trees = [cKDTree(_cellCenters(direction.surface)) for direction in distances.directions]
-    reference = distances.referenceToTest.surface
     owners = [
         _owners(direction.surface, patches) for direction, patches in zip(distances.directions, sides, strict=True)
     ]
@@ -71,14 +86,59 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
         _, opposite = trees[1 - side].query(_cellCenters(direction.surface)[patch.cells])
         taken.update((1 - side, int(owner)) for owner in np.unique(owners[1 - side][opposite]) if owner >= 0)
         position = direction.positions[patch.peak]
-        cell = trees[0].query(position)[1]
-        places.append((patch, side, position, _side(outwardNormals(reference, np.array([cell]))[0])))
+        inner = 0 if patch.value > 0 else 1
+        normal = _normalBelow(position, distances.directions[inner].surface, trees[inner])
+        places.append((patch, side, position, normal))
         if len(places) == most:
             break
     return tuple(
-        Place(rank, patch.value, patch.area, tuple(position.tolist()), letter, ("reference", "test")[side])
-        for rank, (patch, side, position, letter) in enumerate(places, start=1)
+        Place(
+            rank,
+            patch.value,
+            patch.area,
+            tuple(position.tolist()),
+            _side(normal),
+            ("reference", "test")[side],
+            tuple(normal.tolist()),
+        )
+        for rank, (patch, side, position, normal) in enumerate(places, start=1)
     )
+
+
+def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = True) -> str:
+    """Return the side of the structure at which most of the over- or under-contoured boundary lies.
+
+    tolerance: in mm; counted is what lies farther than that, weighted by size times what is beyond. over: whether the
+    over-contoured (True) or the under-contoured boundary is meant. Returns R, L, A, P, S or I, and "" when no side
+    clearly dominates, nothing is beyond the tolerance, or a boundary is open.
+    """
+    from scipy.spatial import cKDTree
+
+    if not all(direction.surface.isClosed for direction in distances.directions):
+        return ""
+    # The normal of the boundary that lies inside tells the side, also for the flanks of a bump on the other one, whose
+    # own normals point all around.
+    inner = distances.directions[0 if over else 1].surface
+    # a part of the cells, spread over the surface, shows the side as well as all of them
+    cells = np.arange(0, len(inner.cells), 1 + len(inner.cells) // MOST_SAMPLES)
+    normals = outwardNormals(inner, cells)
+    tree = cKDTree(_cellCenters(inner)[cells])
+    total, weight = np.zeros(3), 0.0
+    for direction in distances.directions:
+        excess = (1 if over else -1) * direction.signed - tolerance
+        beyond = np.flatnonzero(excess > TIE_TOLERANCE)
+        if not len(beyond):
+            continue
+        step = 1 + len(beyond) // MOST_SAMPLES
+        beyond = beyond[::step]
+        weights = direction.sizes[beyond] * excess[beyond] * step
+        total += weights @ normals[tree.query(direction.positions[beyond])[1]]
+        weight += weights.sum()
+    if weight == 0:
+        return ""
+    second, first = np.sort(np.abs(total))[-2:]
+    dominates = first >= CLEAR_MAJORITY * weight and second <= CLEAR_LEAD * first
+    return _side(total) if dominates else ""
 
 
 def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
@@ -125,12 +185,31 @@ def _cellCenters(surface: Surface) -> np.ndarray:
     return surface.points[surface.cells].mean(axis=1)
 
 
+def _normalBelow(position: np.ndarray, surface: Surface, tree) -> np.ndarray:
+    """Return the mean outward unit normal (3,) of a boundary where it is next to a position; zero if it has none.
+
+    tree: search tree of the boundary's cell centers.
+    """
+    cell = tree.query(position)[1]
+    near = np.array(tree.query_ball_point(tree.data[cell], NORMAL_RADIUS))
+    sizes = surface.sizes[near]
+    mean = sizes @ outwardNormals(surface, near)
+    length = np.linalg.norm(mean)
+    if length < 0.5 * sizes.sum():  # both walls of something thin
+        return outwardNormals(surface, np.array([cell]))[0]
+    return mean / length if length > 0 else mean
+
+
 def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
-    """Return the outward unit normals (n, 3) of some cells of a boundary; in their plane for contours."""
+    """Return the outward unit normals (n, 3) of some cells of a boundary, in their plane for contours.
+
+    Cells without size have zeros.
+    """
     corners = surface.points[surface.cells[cells]]
     along = corners[:, 1] - corners[:, 0]
     normals = np.cross(along, surface.normal if surface.dimension == 2 else corners[:, 2] - corners[:, 0])
-    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+    return normals / np.where(lengths > 0, lengths, 1)
 
 
 def _side(normal: np.ndarray) -> str:

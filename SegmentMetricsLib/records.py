@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .errors import InputError
 from .measurements import Measurement
 from .places import Place
 
@@ -15,7 +16,7 @@ class Record:
 
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
-    where the boundaries lie farther apart than the first tolerance.
+    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence.
     """
 
     reference: Mapping
@@ -28,6 +29,7 @@ class Record:
     measurements: Mapping[str, Measurement]
     findings: tuple[str, ...]
     worstPlaces: tuple[Place, ...] = ()
+    summary: str = ""
 
     @property
     def name(self) -> str:
@@ -48,4 +50,28 @@ class Record:
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
             "findings": list(self.findings),
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
+            "summary": self.summary,
         }
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Record:
+        """Return the record that toDictionary() described, for example one that was saved with a scene.
+
+        Raises ValueError when the data are something else.
+        """
+        try:
+            return Record(
+                reference=dict(data["reference"]),
+                test=dict(data["test"]),
+                grid=dict(data["grid"]) if data["grid"] else None,
+                surface=data["surface"],
+                convention=data["convention"],
+                method=data["method"] or "",
+                subdivisions=data["subdivisions"],
+                measurements={key: Measurement.fromDictionary(key, m) for key, m in data["measurements"].items()},
+                findings=tuple(data["findings"]),
+                worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
+                summary=data["summary"],
+            )
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError("This is not a comparison that SegmentMetrics saved.") from error

@@ -197,6 +197,7 @@ def deliver(results: Path, output: Path) -> None:
     for path in sorted(old):
         if path.is_dir():
             raise InputError(f"{path}: this is a folder, so no results can be written there.")
+    made = [folder for folder in (output, *output.parents) if not folder.exists()]
     replaced = results / "replaced"
     moved = []
     try:
@@ -205,11 +206,15 @@ def deliver(results: Path, output: Path) -> None:
         for source, target in [(path, replaced / path.name) for path in sorted(old)] + [
             (path, output / path.name) for path in new
         ]:
-            os.replace(source, target)
             moved.append((source, target))
-    except OSError:
+            os.replace(source, target)
+    except BaseException:  # also when the user interrupts it
         for source, target in reversed(moved):
-            os.replace(target, source)
+            if not os.path.lexists(source):  # the last one may not have been moved yet
+                os.replace(target, source)
+        for folder in made:
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
         raise
 
 

@@ -206,18 +206,18 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
         *nodes, progress=lambda number, count, name: seen.append((number, count, name))
     )
     assert [s.name for s in comparisons.unmatchedReference] == ["Submandibular_R"] and not comparisons.unmatchedTest
-    assert [name for _, _, name in seen] == [c.reference.name for c in comparisons] and seen[0][:2] == (
-        0,
-        len(comparisons),
-    )
+    segments = sum(node.GetSegmentation().GetNumberOfSegments() for node in nodes)
+    assert seen[0][:2] == (0, segments) and seen[segments][:2] == (0, len(comparisons))
+    assert [name for _, _, name in seen[segments:]] == [c.reference.name for c in comparisons]
     fromFiles = [{s.name: s for s in readStructures(path)} for path in paths]
     for comparison in comparisons:
         name = comparison.reference.name
         assert values(comparison) == pytest.approx(values(compare(fromFiles[0][name], fromFiles[1][name])), abs=1e-9), (
             name
         )
-    stopped = mrml.compareSegmentations(*nodes, progress=lambda number, count, name: number < 2)
+    stopped = mrml.compareSegmentations(*nodes, progress=lambda number, count, name: count == segments or number < 2)
     assert len(stopped) == 2
+    assert not mrml.compareSegmentations(*nodes, progress=lambda number, count, name: number < 2)
 
 
 def testImageEdgesAreThoseOfTheReferenceImage(scene):

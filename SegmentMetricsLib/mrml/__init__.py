@@ -11,8 +11,11 @@ Works in the Slicer application and, with the slicer-core package, without it.
 
 from __future__ import annotations
 
+from .charts import showCumulative, showHistogram
 from .comparing import Comparisons, compareSegmentations, compareSegments
 from .headless import ensureScene
+from .markers import showMarkers
+from .navigation import jumpTo
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 
 __all__ = [
@@ -20,7 +23,11 @@ __all__ = [
     "compareSegmentations",
     "compareSegments",
     "ensureScene",
+    "jumpTo",
     "showComparisonsTable",
+    "showCumulative",
     "showDistanceMap",
+    "showHistogram",
+    "showMarkers",
     "showTable",
 ]

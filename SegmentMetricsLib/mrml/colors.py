@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+
+from ..distributions import roundAbove
 
 # Colors at equally spaced values from the lower to the upper end of the range, readable with color vision deficiencies.
 # Agreement is a light sand, never white: white would vanish on bright slices and on a white page.
@@ -111,7 +111,4 @@ def pleasantLimit(distance: float) -> float:
 
     At least 0.1 mm, so that equal surfaces have a range as well.
     """
-    distance = max(distance, 0.1)
-    decade = 10.0 ** math.floor(math.log10(distance))
-    steps = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
-    return round(next(step * decade for step in steps if step * decade >= distance * (1 - 1e-9)), 6)
+    return roundAbove(max(distance, 0.1))

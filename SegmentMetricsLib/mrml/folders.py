@@ -1,8 +1,12 @@
-"""Where results live in the scene: one folder per pair, found again by what was compared and never by a node's name."""
+"""Where results live in the scene: one folder per pair, found again by what was compared and never by a node's name.
+
+What shows many pairs at once is in a folder of its own: there, the comparison that the functions take is None.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 
 from .colors import COLORS_ATTRIBUTE
 
@@ -10,6 +14,7 @@ ROLE_ATTRIBUTE = "SegmentMetrics.Role"
 PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
 # node references to the compared segmentations: Slicer keeps them right when scenes are merged
 REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetrics.Test"}
+ALL_PAIRS = "all pairs"
 
 
 def addToFolder(node, comparison, role: str) -> None:
@@ -18,21 +23,36 @@ def addToFolder(node, comparison, role: str) -> None:
     role: what the node is within the pair's results, for example "table". A node that was a result of another pair
     moves, and the other pair's folder goes when that leaves it empty.
     """
-    scene = node.GetScene()
-    before = _resultFolder(node)
+    addAllToFolder({role: node}, comparison)
+
+
+def addAllToFolder(nodes: Mapping, comparison) -> None:
+    """Do the same for many nodes of one scene, given by role, much faster than one by one."""
+    scene = next(iter(nodes.values())).GetScene()
+    before = {_resultFolder(node) for node in nodes.values()} - {0}
     folder = folderItem(comparison, scene)
-    node.SetAttribute(ROLE_ATTRIBUTE, role)
-    _setPair(node, comparison)
     hierarchy = _hierarchy(scene)
-    item = hierarchy.GetItemByDataNode(node) or hierarchy.CreateItem(folder, node)
-    hierarchy.SetItemParent(item, folder)
-    if before and before != folder:
-        _removeIfEmpty(hierarchy, before)
+    for role, node in nodes.items():
+        node.SetAttribute(ROLE_ATTRIBUTE, role)
+        _setPair(node, comparison)
+        item = hierarchy.GetItemByDataNode(node) or hierarchy.CreateItem(folder, node)
+        if hierarchy.GetItemParent(item) != folder:
+            hierarchy.SetItemParent(item, folder)
+    for other in before - {folder}:
+        _removeIfEmpty(hierarchy, other)
 
 
 def findResult(comparison, role: str, scene):
     """Return the node with a role that an earlier run of the same pair left in the scene, or None."""
-    return next((node for node in _results(comparison, scene) if node.GetAttribute(ROLE_ATTRIBUTE) == role), None)
+    return findResults(comparison, scene).get(role)
+
+
+def findResults(comparison, scene) -> dict:
+    """Return all nodes by role that earlier runs of the same pair left in the scene."""
+    found: dict = {}
+    for node in _results(comparison, scene):
+        found.setdefault(node.GetAttribute(ROLE_ATTRIBUTE), node)
+    return found
 
 
 def folderItem(comparison, scene) -> int:
@@ -49,6 +69,8 @@ def folderItem(comparison, scene) -> int:
 
 def folderName(comparison) -> str:
     """Return what a pair's folder is called."""
+    if comparison is None:
+        return f"Segment Metrics: {ALL_PAIRS}"
     return f"Segment Metrics: {comparison.reference.name} (reference) vs {comparison.test.name} (test)"
 
 
@@ -59,18 +81,28 @@ def removeResults(comparison, scene=None) -> None:
     scene = ensureScene() if scene is None else scene
     nodes = _results(comparison, scene)
     folders = {_resultFolder(node) for node in nodes} - {0}
+    removeNodes(nodes, scene)
+    for folder in folders:
+        _removeIfEmpty(_hierarchy(scene), folder)
+    removeUnusedColors(scene)
+
+
+def removeNodes(nodes: Iterable, scene) -> None:
+    """Remove nodes from the scene together with what only serves them: items, display nodes, storage nodes."""
     hierarchy = _hierarchy(scene)
     for node in nodes:
         # outside the application nobody removes items and display nodes along with their node
         if item := hierarchy.GetItemByDataNode(node):
             hierarchy.RemoveItem(item, False, False)
+        helpers = []
         if node.IsA("vtkMRMLDisplayableNode"):
-            for display in [node.GetNthDisplayNode(n) for n in range(node.GetNumberOfDisplayNodes())]:
-                scene.RemoveNode(display)
+            helpers += [node.GetNthDisplayNode(n) for n in range(node.GetNumberOfDisplayNodes())]
+        if node.IsA("vtkMRMLStorableNode"):
+            helpers += [node.GetNthStorageNode(n) for n in range(node.GetNumberOfStorageNodes())]
+        for helper in helpers:
+            if helper is not None:
+                scene.RemoveNode(helper)
         scene.RemoveNode(node)
-    for folder in folders:
-        _removeIfEmpty(hierarchy, folder)
-    removeUnusedColors(scene)
 
 
 def removeUnusedColors(scene) -> None:
@@ -95,7 +127,7 @@ def _nodesOf(scene, className: str) -> list:
 def _results(comparison, scene) -> list:
     """All nodes of a scene that were made for the same pair."""
     key = _pairKey(comparison)
-    nodeIDs = [_nodeID(structure, scene) for structure in (comparison.reference, comparison.test)]
+    nodeIDs = [_nodeID(structure, scene) for structure in _structures(comparison)]
     return [
         node
         for node in _nodesOf(scene, "vtkMRMLNode")
@@ -117,20 +149,26 @@ def _removeIfEmpty(hierarchy, folder: int) -> None:
         hierarchy.RemoveItem(folder)
 
 
+def _structures(comparison) -> tuple:
+    return (None, None) if comparison is None else (comparison.reference, comparison.test)
+
+
 def _nodeID(structure, scene) -> str | None:
     """The ID of the segmentation a structure comes from, if that is in the scene."""
-    nodeID = structure.source.get("nodeID")
+    nodeID = structure.source.get("nodeID") if structure is not None else None
     return nodeID if nodeID and scene.GetNodeByID(nodeID) is not None else None
 
 
 def _setPair(node, comparison) -> None:
     node.SetAttribute(PAIR_ATTRIBUTE, _pairKey(comparison))
-    for side, role in REFERENCE_ROLES.items():
-        node.SetNodeReferenceID(role, _nodeID(getattr(comparison, side), node.GetScene()))
+    for structure, role in zip(_structures(comparison), REFERENCE_ROLES.values(), strict=True):
+        node.SetNodeReferenceID(role, _nodeID(structure, node.GetScene()))
 
 
 def _pairKey(comparison) -> str:
     """Which segments are compared within their segmentations or files; the same for every run."""
+    if comparison is None:
+        return ALL_PAIRS
     return json.dumps([_structureKey(comparison.reference), _structureKey(comparison.test)])
 
 

@@ -21,6 +21,8 @@ from .headless import ensureScene
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
 COMPARISONS_ATTRIBUTE = "SegmentMetrics.Comparisons"
+# what a distance map needs to get other colors when its distances are no longer in memory
+MAP_ATTRIBUTE = "SegmentMetrics.Map"
 
 SIDES = ("reference", "test")
 
@@ -57,8 +59,8 @@ def showTable(comparison, tableNode=None, scene=None):
     ]
     node = tableNode or folders.findResult(comparison, "table", scene) or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
-    node.SetName(f"{_pairName(comparison)}: measurements")
-    _fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
+    node.SetName(f"{pairName(comparison)}: measurements")
+    fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
     node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     node.EndModify(wasModifying)
     folders.addToFolder(node, comparison, "table")
@@ -71,7 +73,8 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     comparisons: Comparisons or Records. Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per
     measurement with its title, unit and description (NaN where a pair does not have it), and Remarks with the reasons
     of values that are not finite. The node's attribute SegmentMetrics.Comparisons holds all pairs as JSON with all
-    digits. tableNode: the node to fill, else a new one. scene: None is Slicer's.
+    digits. tableNode: the node to fill, else the one of an earlier run, else a new one; it is in the folder of all
+    pairs. scene: None is Slicer's.
     """
     scene = ensureScene() if scene is None else scene
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
@@ -88,12 +91,14 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
         columns.append((key, measurement.title, measurement.unit, values, measurement.description))
     remarks = [_remarks(record) for record in records]
     columns.append(("Remarks", "Remarks", "", remarks, "Why values are not finite numbers"))
-    node = tableNode or scene.AddNewNodeByClass("vtkMRMLTableNode", "Segment Metrics: all pairs")
+    node = tableNode or folders.findResult(None, "table", scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode", folders.folderName(None))
     wasModifying = node.StartModify()
-    _fillTable(node, columns)
+    fillTable(node, columns)
     everything = [record.toDictionary() for record in records]
     node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     node.EndModify(wasModifying)
+    folders.addToFolder(node, None, "table")
     return node
 
 
@@ -130,10 +135,14 @@ def showDistanceMap(
     model = modelNode or folders.findResult(comparison, f"distance map on {side}", scene)
     model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
     wasModifying = model.StartModify()
-    model.SetName(f"{_pairName(comparison)}: distance map on {side}")
+    model.SetName(f"{pairName(comparison)}: distance map on {side}")
     model.SetAndObservePolyData(polyData)
     model.EndModify(wasModifying)
-    colorMap(model, kind, side, limit, tolerance, hasSides(comparison))
+    signed = hasSides(comparison)
+    colorMap(model, kind, side, limit, tolerance, signed)
+    automatic, _ = checkedLimits(comparison, kind, None, tolerance)
+    known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
+    model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
     folders.addToFolder(model, comparison, f"distance map on {side}")
     folders.removeUnusedColors(scene)
     return model
@@ -161,14 +170,14 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
     return result
 
 
-def requireDistances(comparison) -> None:
-    """Raise ValueError, saying why, when a comparison has no distances to show."""
+def requireDistances(comparison, what: str = "distance map") -> None:
+    """Raise ValueError, saying why, when a comparison has no distances to show. what: what they would be shown as."""
     empty = [f"the {which}" for which in SIDES if getattr(comparison, which).isEmpty]
     if empty:
         verb = "are" if len(empty) > 1 else "is"
-        raise InputError(f"There is no distance map because {' and '.join(empty)} {verb} empty.")
+        raise InputError(f"There is no {what} because {' and '.join(empty)} {verb} empty.")
     if comparison.distances is None:
-        raise InputError("There is no distance map because no measurement of distances was asked for.")
+        raise InputError(f"There is no {what} because no measurement of distances was asked for.")
 
 
 def checkedLimits(comparison, kind: str, range: float | None, tolerance: float | None) -> tuple[float, float]:
@@ -264,8 +273,8 @@ def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:
     return values if np.isfinite(values).all() else _nearestValues(points, points, values)
 
 
-def _fillTable(node, columns: list[tuple]) -> None:
-    """Replace a table node's columns by (name, title, unit, values, description)."""
+def fillTable(node, columns: list[tuple]) -> None:
+    """Replace a table node's columns by (name, title, unit, values, description); values are all str, or numbers."""
     table = vtkTable()
     for name, _, _, values, _ in columns:
         array = vtkStringArray() if all(isinstance(value, str) for value in values) else vtkDoubleArray()
@@ -292,7 +301,8 @@ def _remarks(record) -> str:
     return "; ".join(reasons)
 
 
-def _pairName(comparison) -> str:
+def pairName(comparison) -> str:
+    """Return what a pair is called in the names of its nodes."""
     names = dict.fromkeys((comparison.reference.name, comparison.test.name))
     return " vs ".join(names)
 

@@ -1,0 +1,207 @@
+"""The Segment Metrics module of 3D Slicer: how two segments differ, where, and by how much."""
+
+import sys
+from pathlib import Path
+
+import slicer
+from slicer.i18n import tr as _
+from slicer.i18n import translate
+from slicer.ScriptedLoadableModule import (
+    ScriptedLoadableModule,
+    ScriptedLoadableModuleLogic,
+    ScriptedLoadableModuleTest,
+    ScriptedLoadableModuleWidget,
+)
+from slicer.util import VTKObservationMixin
+
+# In a source tree the library is beside the module's folder; in an installed extension it is beside this file.
+for folder in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1]):
+    if (folder / "SegmentMetricsLib").is_dir() and str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+PACKAGES = ("SegmentMetricsLib", "SegmentMetricsPanel")
+
+
+class SegmentMetrics(ScriptedLoadableModule):
+    """What Slicer has to know about the module."""
+
+    def __init__(self, parent):
+        super().__init__(parent)
+        parent.title = _("Segment Metrics")
+        parent.categories = [translate("qSlicerAbstractCoreModule", "Quantification")]
+        parent.dependencies = ["Segmentations"]
+        parent.contributors = ["SegmentMetrics contributors"]
+        parent.helpText = _(
+            "Choose a reference and a test segment, then Apply: exact surface distances, overlap and volumes, and "
+            "where the two differ, in a table, a plot and a colored map on the 3D surface. "
+            'See the <a href="https://github.com/SegmentMetrics/SlicerSegmentMetrics">documentation and tutorial</a>.'
+        )
+        parent.acknowledgementText = _(
+            "Distances are defined as in Podobnik and Vrtovec, Metrics Revolutions, arXiv:2410.02630; the surface Dice "
+            "(NSD) is that of Nikolov et al., arXiv:1809.04430, the boundary IoU that of Cheng et al., "
+            "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
+        )
+        slicer.app.connect("startupCompleted()", registerSampleData)
+
+
+def registerSampleData() -> None:
+    """Offer two observers' head-and-neck contours in the Sample Data module."""
+    import SampleData
+
+    icon = Path(__file__).parent / "Resources" / "Icons" / "SegmentMetrics.png"
+    SampleData.SampleDataLogic.registerCustomSampleDataSource(
+        category="Segment Metrics",
+        sampleName="HeadAndNeckObservers",
+        thumbnailFileName=str(icon),
+        customDownloader=lambda _source: SegmentMetricsLogic().loadSample(),
+    )
+
+
+class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
+    """The module's panel in the life of the application: shown, hidden, and while scenes come and go."""
+
+    def __init__(self, parent=None):
+        ScriptedLoadableModuleWidget.__init__(self, parent)
+        VTKObservationMixin.__init__(self)
+        self.logic = None
+        self.panel = None
+        self.isEntered = False
+
+    def setup(self) -> None:
+        """Build the panel; called once, before it is shown for the first time."""
+        ScriptedLoadableModuleWidget.setup(self)
+        uiWidget = slicer.util.loadUI(self.resourcePath("UI/SegmentMetrics.ui"))
+        self.layout.addWidget(uiWidget)
+        self.ui = slicer.util.childWidgetVariables(uiWidget)
+        uiWidget.setMRMLScene(slicer.mrmlScene)
+
+        from SegmentMetricsPanel.panel import Panel
+
+        self.logic = SegmentMetricsLogic()
+        self.panel = Panel(self.ui, self.logic)
+        scene = slicer.mrmlScene
+        self.addObserver(scene, scene.StartCloseEvent, self.onSceneStartClose)
+        self.addObserver(scene, scene.EndCloseEvent, self.onSceneEnd)
+        self.addObserver(scene, scene.StartImportEvent, self.onSceneStartImport)
+        self.addObserver(scene, scene.EndImportEvent, self.onSceneEnd)
+        self.useParameterNode()
+
+    def enter(self) -> None:
+        """Work with the scene; called each time the user opens the module."""
+        self.isEntered = True
+        self.useParameterNode()
+
+    def exit(self) -> None:
+        """Leave the scene alone; called each time the user opens another module."""
+        self.isEntered = False
+        self.panel.pause()
+
+    def cleanup(self) -> None:
+        """Let go of the scene; called when the application closes or the module is reloaded."""
+        self.removeObservers()
+        if self.panel:
+            self.panel.close()
+
+    def onReload(self) -> None:
+        """Reload the module together with its library."""
+        for name in [name for name in sys.modules if name.partition(".")[0] in PACKAGES]:
+            del sys.modules[name]
+        super().onReload()
+
+    def onSceneStartClose(self, _caller, _event) -> None:
+        self.panel.releaseScene()
+
+    def onSceneStartImport(self, _caller, _event) -> None:
+        self.panel.setParameters(None)
+
+    def onSceneEnd(self, _caller, _event) -> None:
+        # a parameter node that was wrapped before the scene arrived would not see the nodes that came with it
+        self.panel.setParameters(None)
+        if self.isEntered:
+            self.useParameterNode()
+
+    def useParameterNode(self) -> None:
+        """Show the parameters of the scene."""
+        if not slicer.mrmlScene.IsClosing() and not slicer.mrmlScene.IsImporting():
+            self.panel.setParameters(self.logic.getParameterNode())
+
+
+class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
+    """Comparisons as the module makes them; everything is done by SegmentMetricsLib.
+
+    comparison = SegmentMetricsLogic().compareSegments(referenceNode, "Liver", testNode, "Liver")
+    comparison["HD95"].value
+    """
+
+    def getParameterNode(self):
+        from SegmentMetricsPanel.parameters import SegmentMetricsParameterNode
+
+        return SegmentMetricsParameterNode(super().getParameterNode())
+
+    @staticmethod
+    def compareSegments(*arguments, **options):
+        """Compare two segments: see SegmentMetricsLib.mrml.compareSegments."""
+        from SegmentMetricsLib import mrml
+
+        return mrml.compareSegments(*arguments, **options)
+
+    @staticmethod
+    def compareSegmentations(*arguments, **options):
+        """Compare all segments of the same name: see SegmentMetricsLib.mrml.compareSegmentations."""
+        from SegmentMetricsLib import mrml
+
+        return mrml.compareSegmentations(*arguments, **options)
+
+    def measure(self, parameters, work):
+        """Compare what the parameter node says and return the Outcome, kept in a table node. work: a LongWork."""
+        from SegmentMetricsPanel.parameters import Mode, settingsOf
+
+        from SegmentMetricsLib.mrml import outcomes
+
+        p, settings = parameters, settingsOf(parameters)
+        if p.mode == Mode.allStructures:
+            comparisons = self.compareSegmentations(p.reference, p.test, settings, progress=work.report, run=work.run)
+            return outcomes.keepAll(comparisons, p.reference, p.test, settings)
+        comparison = self.compareSegments(
+            p.reference, p.referenceSegment, p.test, p.testSegment, settings, run=work.run
+        )
+        return outcomes.keepPair(comparison)
+
+    @staticmethod
+    def loadSample() -> list:
+        """Load the two observers' contours that come with the extension and return their segmentation nodes."""
+        from SegmentMetricsLib.mrml.sample import loadSample
+
+        return loadSample(slicer.mrmlScene)
+
+
+class SegmentMetricsTest(ScriptedLoadableModuleTest):
+    """A short test in the running application; the whole test suite is in the folder Testing."""
+
+    def setUp(self) -> None:
+        slicer.mrmlScene.Clear()
+
+    def runTest(self) -> None:
+        self.setUp()
+        self.test_SegmentMetrics1()
+
+    def test_SegmentMetrics1(self) -> None:
+        """Two clicks from two segmentations to numbers and a map, without touching the segmentations."""
+        logic = SegmentMetricsLogic()
+        reference, test = logic.loadSample()
+        before = [node.GetSegmentation().GetMTime() for node in (reference, test)]
+        slicer.util.selectModule("SegmentMetrics")
+        widget = slicer.modules.SegmentMetricsWidget
+        parameters = widget.panel.parameters
+        parameters.reference, parameters.test = reference, test
+        for name in ("reference", "test"):
+            segmentation = getattr(parameters, name).GetSegmentation()
+            setattr(parameters, f"{name}Segment", segmentation.GetSegmentIdBySegmentName("Parotid_L"))
+        self.assertTrue(widget.panel.apply())
+        comparison = logic.compareSegments(reference, "Parotid_L", test, "Parotid_L")
+        shown = widget.panel.outcome.records[0].measurements
+        self.assertEqual({key: m.value for key, m in shown.items()}, {key: m.value for key, m in comparison.items()})
+        self.assertGreater(comparison["HD"].value, comparison["HD95"].value)
+        self.assertEqual(len(slicer.util.getNodesByClass("vtkMRMLColorLegendDisplayNode")), 1)
+        self.assertEqual([node.GetSegmentation().GetMTime() for node in (reference, test)], before)
+        self.delayDisplay("Segment Metrics: test passed")

@@ -1,0 +1,70 @@
+"""Noticing that something was done to the compared segments."""
+
+import qt
+import slicer
+import vtk
+from slicer.util import VTKObservationMixin
+
+# Milliseconds to wait after the last event: one stroke of a brush makes many.
+DELAY = 300
+
+
+class SegmentWatcher(VTKObservationMixin):
+    """Watches segmentation nodes and reports, a moment after the last event, which segments may have changed.
+
+    onSuspect: called with a set of segment IDs, or with None when it may be any of them.
+    """
+
+    def __init__(self, onSuspect):
+        super().__init__()
+        self.onSuspect = onSuspect
+        self.nodes = []
+        self.suspects: set[str] | None = set()
+        self.timer = qt.QTimer()
+        self.timer.setSingleShot(True)
+        self.timer.setInterval(DELAY)
+        self.timer.connect("timeout()", self.onTimeout)
+
+    def watch(self, nodes) -> None:
+        """Watch these nodes from now on, and no others."""
+        wanted = list(dict.fromkeys(node for node in nodes if node is not None))
+        if wanted == self.nodes:
+            return
+        self.removeObservers()
+        self.nodes = wanted
+        for node in wanted:
+            for event in (
+                slicer.vtkSegmentation.SourceRepresentationModified,
+                slicer.vtkSegmentation.SegmentModified,
+                slicer.vtkSegmentation.SegmentAdded,
+                slicer.vtkSegmentation.SegmentRemoved,
+            ):
+                self.addObserver(node, event, self.onSegmentEvent)
+            for event in (
+                slicer.vtkMRMLSegmentationNode.SegmentationChangedEvent,
+                slicer.vtkMRMLTransformableNode.TransformModifiedEvent,
+            ):
+                self.addObserver(node, event, self.onNodeEvent)
+
+    def stop(self) -> None:
+        """Watch nothing."""
+        self.watch([])
+        self.timer.stop()
+        self.suspects = set()
+
+    @vtk.calldata_type(vtk.VTK_STRING)
+    def onSegmentEvent(self, _caller, _event, segmentID=None) -> None:
+        if not segmentID:
+            self.suspects = None
+        elif self.suspects is not None:
+            self.suspects.add(segmentID)
+        self.timer.start()
+
+    def onNodeEvent(self, _caller, _event) -> None:
+        self.suspects = None
+        self.timer.start()
+
+    def onTimeout(self) -> None:
+        suspects, self.suspects = self.suspects, set()
+        if not slicer.mrmlScene.IsBatchProcessing():
+            self.onSuspect(suspects)

@@ -1,0 +1,75 @@
+"""Showing the distance map as the user wants it."""
+
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.mrml import maps, showDistanceMap
+
+
+class MapControls:
+    """Draws the maps of one pair as the parameters say, and hides those of all others.
+
+    `problem` says why a map that is wanted cannot be shown, "" when it can.
+    """
+
+    def __init__(self, ui):
+        self.ui = ui
+        self.problem = ""
+
+    def show(self, parameters, outcome, number: int) -> None:
+        """Show the map of a pair of an outcome, or none when that is None."""
+        self.problem = ""
+        scene = slicer.mrmlScene
+        before = maps.allMaps(scene)
+        found = {}
+        if outcome is not None and outcome.records and parameters.showMap:
+            found = self._draw(parameters, outcome, number)
+        for model in before:  # first: what these covered comes back, before others cover it
+            if model not in found.values():
+                maps.setVisible(model, False)
+        for model in found.values():
+            limit = None
+            if not parameters.automaticRange:
+                limit = parameters.range
+            elif parameters.range != maps.mapInformation(model)["limit"]:
+                parameters.range = maps.mapInformation(model)["limit"]
+            maps.recolor(model, parameters.mapKind.name, limit)
+            maps.setVisible(model, True, parameters.sliceContour, parameters.legend)
+            maps.setOpacity(model, parameters.opacity)
+        if found and not before:
+            slicer.util.resetThreeDViews()  # the organ may lie anywhere
+        self._enable(parameters)
+
+    def _draw(self, parameters, outcome, number: int) -> dict:
+        """Return the wanted maps by side; those that are missing, old, or of the other kind of surface are made."""
+        found = maps.findMaps(outcome.pair(number), slicer.mrmlScene)
+        shown = {}
+        for side in parameters.mapSide.sides:
+            model = found.get(side)
+            isRight = outcome.shows(model) and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
+            if not isRight and outcome.comparisons is None:
+                self.problem = _("This map was not saved with the scene: Apply to draw it.")
+                continue
+            if not isRight:
+                try:
+                    model = showDistanceMap(
+                        outcome.comparisons[number],
+                        side,
+                        parameters.mapKind.name,
+                        surface=parameters.mapSurface.name,
+                        modelNode=model,
+                    )
+                except InputError as error:
+                    self.problem = str(error)
+                    continue
+                outcome.mark(model)
+            shown[side] = model
+        return shown
+
+    def _enable(self, parameters) -> None:
+        self.ui.mapControlsFrame.enabled = parameters.showMap
+        isBanded = parameters.mapKind.name == "tolerance"
+        for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
+            control.enabled = not isBanded
+        self.ui.rangeSpinBox.enabled = not isBanded and not parameters.automaticRange

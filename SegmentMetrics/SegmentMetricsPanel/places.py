@@ -1,0 +1,83 @@
+"""The list of worst places: a click brings all views there."""
+
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.mrml import folders, markers, navigation
+
+from .results import SortableTable
+
+
+class Places:
+    """Lists the worst places of a pair and shows their markers."""
+
+    def __init__(self, ui):
+        self.ui = ui
+        self.table = SortableTable(ui.placesTable, self.jump)
+        self.places = ()
+
+    def show(self, parameters, outcome, number: int) -> None:
+        """List the places of a pair of an outcome, nothing when that is None; with markers if they are wanted."""
+        pair = None
+        self.places = ()
+        if outcome is not None and outcome.records:
+            pair = outcome.pair(number)
+            self.places = outcome.records[number].worstPlaces
+        self.table.show(*rows(self.places), stretched=3)
+        tolerance = f"{outcome.settings.tolerances[0]:g}" if outcome is not None else ""
+        if pair is None:
+            text = _("Where the contours lie farther apart than the tolerance. Click to go there.")
+        elif self.places:
+            text = _("Where the contours lie more than {tolerance} mm apart. Click to go there.")
+        else:
+            text = _("Nowhere do the contours lie more than {tolerance} mm apart.")
+        self.ui.placesLabel.text = text.format(tolerance=tolerance)
+        self.ui.showMarkersCheckBox.enabled = bool(self.places)
+        self._showMarkers(parameters, pair)
+
+    def jump(self, number: int) -> None:
+        """Bring all slice views and the 3D views to a place."""
+        place = self.places[number]
+        navigation.jumpTo(place.position, place.normal, slicer.mrmlScene, cameras())
+
+    def _showMarkers(self, parameters, pair) -> None:
+        mine = None
+        if pair is not None and parameters.showMarkers and self.places:
+            mine = markers.showMarkers(pair, self.places, scene=slicer.mrmlScene)
+        for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
+            if node.GetAttribute(folders.ROLE_ATTRIBUTE) == "markers" and node.GetDisplayNode():
+                node.GetDisplayNode().SetVisibility(node is mine)
+
+
+def rows(places) -> tuple:
+    """Return headings, rows and heading tips of the list of places."""
+    headings = [_("#"), _("Distance"), _("Area"), _("Where")]
+    tips = [
+        _("Rank, the worst first."),
+        _("Largest distance there: + where the test lies outside the reference, - where inside."),
+        _("Area of the connected patch."),
+        _("The side of the reference on which it lies."),
+    ]
+    listed = []
+    for place in places:
+        where = markers.SIDE_NAMES[place.direction]
+        tip = markers.describe(place)
+        listed.append(
+            [
+                (str(place.rank), place.rank, tip),
+                (f"{place.value:+.1f} mm", place.value, tip),
+                (f"{place.area / 100:.2f} cm²", place.area, tip),
+                (where, where, tip),
+            ]
+        )
+    return headings, listed, tips
+
+
+def cameras() -> list | None:
+    """Return the camera nodes of all 3D views, None when there is no layout."""
+    manager = slicer.app.layoutManager()
+    if manager is None:
+        return None
+    logic = slicer.modules.cameras.logic()
+    views = [manager.threeDWidget(number).mrmlViewNode() for number in range(manager.threeDViewCount)]
+    return [camera for camera in map(logic.GetViewActiveCameraNode, views) if camera is not None]

@@ -1,0 +1,168 @@
+"""Choosing what is compared."""
+
+import slicer
+from slicer.i18n import tr as _
+
+from .parameters import Mode
+
+SIDES = ("reference", "test")
+
+
+class SegmentChooser:
+    """Keeps one segment selector and two parameters, a segmentation node and a segment ID, the same.
+
+    side: "reference" or "test", the name of the parameters. onChosen: called with the side after the user chose.
+    """
+
+    def __init__(self, selector, side: str, onChosen):
+        self.selector, self.side, self.onChosen = selector, side, onChosen
+        self.parameters = None
+        self.isShowing = False
+        selector.setMinimumWidth(150)  # else long names would widen the whole panel
+        selector.connect("currentNodeChanged(vtkMRMLNode*)", self.onSelectorChanged)
+        selector.connect("currentSegmentChanged(QString)", self.onSelectorChanged)
+
+    def show(self) -> None:
+        """Show the parameters in the selector."""
+        node, segment = getattr(self.parameters, self.side), getattr(self.parameters, f"{self.side}Segment")
+        self.isShowing = True  # the selector reports the first segment before it can be told which one
+        try:
+            if self.selector.currentNode() is not node:
+                self.selector.setCurrentNode(node)
+            if node is not None and segment and self.selector.currentSegmentID() != segment:
+                self.selector.setCurrentSegmentID(segment)
+        finally:
+            self.isShowing = False
+        self.selector.toolTip = self.description()
+
+    def description(self) -> str:
+        node = getattr(self.parameters, self.side)
+        name = segmentName(node, getattr(self.parameters, f"{self.side}Segment"))
+        return f"{node.GetName()}: {name}" if node and name else node.GetName() if node else ""
+
+    def onSelectorChanged(self, _ignored=None) -> None:
+        if self.parameters is None or self.isShowing or slicer.mrmlScene.IsBatchProcessing():
+            return
+        node = self.selector.currentNode()
+        segment = self.selector.currentSegmentID() if node else ""
+        if node is getattr(self.parameters, self.side) and segment == getattr(self.parameters, f"{self.side}Segment"):
+            return
+        self.onChosen(self.side, node, segment)
+
+
+class Inputs:
+    """The upper part of the panel: which segments, or which segmentations, are compared."""
+
+    def __init__(self, ui):
+        self.ui = ui
+        self.parameters = None
+        self.choosers = [SegmentChooser(getattr(ui, f"{side}Selector"), side, self.choose) for side in SIDES]
+        ui.swapButton.connect("clicked(bool)", self.swap)
+
+    def setParameters(self, parameters) -> None:
+        """Work with a parameter node, or with none. Where nothing is chosen yet, choose what is likely meant."""
+        self.parameters = None  # until all are told
+        for chooser in self.choosers:
+            chooser.parameters = parameters
+        self.parameters = parameters
+        if parameters:
+            self.chooseLikely()
+            self.show()
+
+    def show(self) -> None:
+        """Show the parameters."""
+        for chooser in self.choosers:
+            chooser.show()
+        isPair = self.parameters.mode == Mode.onePair
+        for chooser in self.choosers:
+            for frame in slicer.util.findChildren(chooser.selector, name="frame_Segment"):
+                frame.visible = isPair
+
+    def choose(self, side: str, node, segment: str) -> None:
+        """Take over a choice. A segment of the same name is chosen on the other side where that is likely meant."""
+        other = SIDES[1 - SIDES.index(side)]
+        parameters = self.parameters
+        otherNode = getattr(parameters, other)
+        before = segmentName(getattr(parameters, side), getattr(parameters, f"{side}Segment"))
+        otherName = segmentName(otherNode, getattr(parameters, f"{other}Segment"))
+        isNewNode = node is not getattr(parameters, side)
+        if isNewNode and node is not otherNode:
+            segment = segmentOfName(node, otherName) or segment
+        with slicer.util.NodeModify(parameters.parameterNode):
+            setattr(parameters, side, node)
+            setattr(parameters, f"{side}Segment", segment)
+            if not isNewNode and node is not otherNode and (before == otherName or not otherName):
+                # both showed the same structure: keep it so
+                same = segmentOfName(otherNode, segmentName(node, segment))
+                if same:
+                    setattr(parameters, f"{other}Segment", same)
+
+    def chooseLikely(self) -> None:
+        """Choose the first two segmentations of the scene and a structure that both have, where nothing is chosen."""
+        parameters = self.parameters
+        nodes = [
+            node for node in slicer.util.getNodesByClass("vtkMRMLSegmentationNode") if not node.GetHideFromEditors()
+        ]
+        if parameters.reference or parameters.test or not nodes:
+            return
+        reference, test = nodes[0], nodes[1] if len(nodes) > 1 else nodes[0]
+        names = [segmentName(reference, i) for i in segmentIDs(reference)]
+        common = next((n for n in names if test is not reference and segmentOfName(test, n)), None)
+        with slicer.util.NodeModify(parameters.parameterNode):
+            parameters.reference, parameters.test = reference, test
+            parameters.referenceSegment = segmentOfName(reference, common) or next(iter(segmentIDs(reference)), "")
+            parameters.testSegment = segmentOfName(test, common) or next(
+                (i for i in segmentIDs(test) if test is not reference or i != parameters.referenceSegment), ""
+            )
+
+    def swap(self, _checked=False) -> None:
+        """Exchange reference and test."""
+        if not self.parameters:
+            return
+        p = self.parameters
+        reference, test = (p.reference, p.referenceSegment), (p.test, p.testSegment)
+        with slicer.util.NodeModify(p.parameterNode):
+            (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
+
+    def whyNot(self) -> str:
+        """Return why these inputs cannot be compared, "" when they can."""
+        p = self.parameters
+        if p is None or slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsBatchProcessing():
+            return _("The scene is being opened or closed.")
+        for side, missing in (
+            ("reference", _("Choose a reference segmentation.")),
+            ("test", _("Choose a test segmentation.")),
+        ):
+            node = getattr(p, side)
+            if node is None or node.GetSegmentation() is None:
+                return missing
+            if not segmentIDs(node):
+                return _("{name} has no segments.").format(name=node.GetName())
+        if p.mode == Mode.allStructures:
+            if p.reference is p.test:
+                return _("Choose two different segmentations to compare all their structures.")
+            return ""
+        for side, missing in (
+            ("reference", _("Choose a segment of the reference.")),
+            ("test", _("Choose a segment of the test.")),
+        ):
+            if getattr(p, f"{side}Segment") not in segmentIDs(getattr(p, side)):
+                return missing
+        if p.reference is p.test and p.referenceSegment == p.testSegment:
+            return _("Reference and test are the same segment: choose two different ones.")
+        return ""
+
+
+def segmentIDs(node) -> tuple[str, ...]:
+    """Return the IDs of a segmentation node's segments."""
+    return node.GetSegmentation().GetSegmentIDs() if node and node.GetSegmentation() else ()
+
+
+def segmentName(node, identifier: str) -> str:
+    """Return a segment's name, "" when there is no such segment."""
+    return node.GetSegmentation().GetSegment(identifier).GetName() if identifier in segmentIDs(node) else ""
+
+
+def segmentOfName(node, name: str) -> str:
+    """Return the ID of the first segment of a name, "" when there is none."""
+    return next((i for i in segmentIDs(node) if name and segmentName(node, i) == name), "")

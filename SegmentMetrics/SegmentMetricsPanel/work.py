@@ -1,0 +1,92 @@
+"""Long work, with a progress dialog and a way out of it."""
+
+import threading
+
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.progress import Cancelled, stoppable
+
+# Seconds before a dialog shows up: most comparisons are done by then.
+PATIENCE = 1.0
+# Seconds between two looks at the dialog.
+INTERVAL = 0.02
+
+
+class LongWork:
+    """Runs calculations in a thread, so that the application stays alive and the user can stop them.
+
+    The calculations must not touch any node of the scene. Raises Cancelled from `run` and `report` when stopped.
+
+        with LongWork(_("Comparing segments")) as work:
+            comparison = work.run(lambda: compare(reference, test, settings))
+    """
+
+    def __init__(self, title: str):
+        self.title, self.text = title, title
+        self.number, self.count = 0, 0
+        self.dialog = None
+        self.waited = 0.0
+        self.isStopped = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error) -> None:
+        if self.dialog:
+            self.dialog.close()
+            self.dialog.deleteLater()
+            self.dialog = None
+
+    def report(self, number: int, count: int, text: str) -> None:
+        """Say which of how many parts begins now."""
+        self.number, self.count, self.text = number, count, text
+        self._look()
+
+    def run(self, function):
+        """Return what the function returns, or raise what it raises."""
+        outcome = {}
+
+        def work():
+            try:
+                with stoppable(lambda: self.isStopped):
+                    outcome["value"] = function()
+            except BaseException as error:  # raised again below, where somebody can catch it
+                outcome["error"] = error
+
+        thread = threading.Thread(target=work, name="SegmentMetrics")
+        thread.start()
+        while thread.is_alive():
+            if self.waited < PATIENCE and not self.dialog:
+                # nothing else happens in the first moment, so nothing can change under our hands
+                thread.join(PATIENCE - self.waited)
+                self.waited = PATIENCE
+            else:
+                thread.join(INTERVAL)
+                self._look(mayRaise=False)  # the thread first has to notice
+        if "error" in outcome:
+            raise outcome["error"]
+        return outcome["value"]
+
+    def _look(self, mayRaise: bool = True) -> None:
+        if self.waited >= PATIENCE and not self.dialog:
+            self.dialog = slicer.util.createProgressDialog(
+                windowTitle=self.title, labelText=self.text, maximum=self.count, **self._behavior()
+            )
+        if self.dialog:
+            if self.dialog.wasCanceled:
+                self.isStopped = True
+            else:  # setting the value of a canceled dialog would show it again
+                self.dialog.labelText = self.text
+                self.dialog.maximum = self.count  # 0: busy, without an end in sight
+                self.dialog.value = self.number
+            slicer.app.processEvents()
+        if self.isStopped and mayRaise:
+            raise Cancelled(_("The comparison was stopped."))
+
+    @staticmethod
+    def _behavior() -> dict:
+        import qt
+
+        # modal, so that nobody changes the segments meanwhile
+        return {"windowModality": qt.Qt.WindowModal, "autoClose": False, "autoReset": False}

@@ -1,0 +1,53 @@
+"""What measurements and settings mean, in the words of tool tips; made from the registry."""
+
+from __future__ import annotations
+
+from .measurements import REGISTRY, Measurement
+
+SETTINGS = {
+    "tolerance": "Distance in mm up to which two contours count as the same.",
+    "percentile": "Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
+    "surface": (
+        "The boundary that is measured. Unsmoothed: exactly around the voxels, so the numbers do not depend on how "
+        "Slicer displays the segments. As displayed: the smooth surface of the 3D views."
+    ),
+    "subdivisions": (
+        "How often each surface element is cut before its distance is measured. Automatic: once for surfaces, five "
+        "times for contours in one slice. More takes longer and changes little."
+    ),
+    "oversampling": (
+        "Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed for "
+        "0.2 percentage points."
+    ),
+}
+FAMILIES = {
+    "boundary": "How far the contours lie apart.",
+    "signed": "In which direction the contours differ: test outside or inside the reference.",
+    "overlap": "How much volume the segments share, and how large they are.",
+}
+
+
+def ofMeasurement(measurement: Measurement) -> str:
+    """Return what a measurement means, where it comes from, and why it has no number if so."""
+    better = {"lower": "Lower is better.", "higher": "Higher is better."}.get(measurement.better, "")
+    lines = [measurement.title, " ".join(filter(None, (measurement.description, better)))]
+    if measurement.reason:
+        lines.append(f"Here: {measurement.reason}.")
+    lines.append(f"Source: {measurement.source}")
+    return "\n".join(lines)
+
+
+def ofFamily(family: str) -> str:
+    """Return what a family of metrics tells, and which metrics it has."""
+    keys = [_keyOf(definition) for definition in REGISTRY if definition.family == family]
+    return f"{FAMILIES[family]}\n{', '.join(keys)}"
+
+
+def ofSetting(name: str) -> str:
+    """Return what a setting does, and which metrics depend on it where not all do."""
+    keys = [_keyOf(definition) for definition in REGISTRY if f"{{{name}}}" in definition.key]
+    return SETTINGS[name] + (f"\nUsed by {', '.join(keys)}." if keys else "")
+
+
+def _keyOf(definition) -> str:
+    return definition.key.format(percentile="95", tolerance="τ").replace("_", " ")

@@ -1,0 +1,205 @@
+"""Charts of distances: how they are distributed in one pair, and how much of many structures lies within them."""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Sequence
+
+from ..distributions import cumulativeLimit, cumulativePositions, cumulativeShares, histogram, roundAbove
+from ..errors import InputError
+from ..settings import shortest
+from . import folders
+from .headless import ensureScene
+from .outputs import fillTable, hasSides, pairName, requireDistances
+
+BAR_COLOR = (0.36, 0.50, 0.62)
+TOLERANCE_COLOR = (0.25, 0.25, 0.25)
+# More names than these leave no room for the curves.
+LONGEST_LEGEND = 16
+
+
+def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | None = None):
+    """Show how the distances of a pair are distributed and return the vtkMRMLPlotChartNode.
+
+    The bars are shares in % of both boundaries together; with closed boundaries the distances have signs, positive
+    where the test lies outside the reference. Dashed lines mark the tolerance. A few far distances that would squeeze
+    the rest are in the outer bars, which the axis' title then says.
+    chartNode: the node to fill, else the one of an earlier run of the same pair, else a new one. scene: None is
+    Slicer's. tolerance: in mm, None is the first one of the comparison's settings, 2 mm if there is none. Raises
+    ValueError when there are no distances, and for a tolerance that is not positive.
+    """
+    requireDistances(comparison, "histogram")
+    tolerance = _checkedTolerance(comparison, tolerance)
+    scene = ensureScene() if scene is None else scene
+    signed = hasSides(comparison)
+    shown = histogram(comparison.distances, tolerance, signed)
+    what = "surfaces" if comparison.dimension == 3 else "contours"
+    top = roundAbove(1.05 * shown.shares.max())
+    name = pairName(comparison)
+    chart = _Chart(comparison, "histogram", chartNode, scene)
+    bars = [
+        ("Distance", "Distance", "mm", shown.centers, "Middle of the bar"),
+        ("From", "From", "mm", shown.edges[:-1], "Where the bar begins"),
+        ("To", "To", "mm", shown.edges[1:], "Where the bar ends"),
+        ("Share", "Share", "%", shown.shares, f"Share of both {what} that lies so far from the other one"),
+    ]
+    table = chart.table("bars", f"{name}: histogram", bars)
+    chart.series("bars", f"Share of both {what} (%)", table, "Distance", "Share", BAR_COLOR, isBar=True)
+    chart.toleranceLines([-tolerance, tolerance] if signed else [tolerance], tolerance, top, name)
+    title = "Signed distance (mm), + test outside" if signed else "Distance (mm)"
+    if shown.beyond > 0:
+        title += f"\nouter bars: also {_percent(shown.beyond)} beyond, up to {shown.largest:.1f} mm"
+    axes = (title, f"Share of both {what} (%)")
+    return chart.finish(f"{name}: histogram", name, axes, (shown.edges[0], shown.edges[-1]), (0, top))
+
+
+def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | None = None):
+    """Show which share of the boundaries lies within a distance, for every distance; return the vtkMRMLPlotChartNode.
+
+    comparisons: one comparison, whose chart is in its pair's folder, or a sequence of them, one curve each, whose chart
+    is in the folder of all pairs; those without distances are left out. Curves have the structures' colors where these
+    differ. chartNode, scene, tolerance: as for showHistogram. Raises ValueError when no comparison has distances.
+    """
+    isOne = hasattr(comparisons, "measurements")
+    given: Sequence = [comparisons] if isOne else list(comparisons)
+    pairs = [comparison for comparison in given if comparison.distances is not None]
+    if isOne:
+        requireDistances(comparisons, "curve")
+    if not pairs:
+        raise InputError("There are no curves because no pair has distances.")
+    tolerance = _checkedTolerance(pairs[0], tolerance)
+    scene = ensureScene() if scene is None else scene
+    limit = cumulativeLimit([pair.distances for pair in pairs], tolerance)
+    positions = cumulativePositions(limit, tolerance)
+    name = pairName(comparisons) if isOne else folders.folderName(None)
+    what = "surfaces" if any(pair.dimension == 3 for pair in pairs) else "contours"
+    chart = _Chart(comparisons if isOne else None, "cumulative", chartNode, scene)
+    columns = [("Distance", "Distance", "mm", positions, "Distance to the other contour")]
+    for number, pair in enumerate(pairs, start=1):
+        shares = cumulativeShares(pair.distances, positions)
+        # line breaks, tabs and quotes would not survive saving
+        heading = " ".join(pairName(pair).replace('"', "'").split())
+        columns.append((f"Share{number}", heading, "%", shares, f"Share of both {what} within the distance"))
+    table = chart.table("curves", f"{name}: cumulative", columns)
+    for number, (pair, color) in enumerate(zip(pairs, _curveColors(pairs), strict=True), start=1):
+        chart.series(f"curve {number}", pairName(pair), table, "Distance", f"Share{number}", color)
+    chart.toleranceLines([tolerance], tolerance, 100, name)
+    title = name if isOne else f"{len(pairs)} structures" if len(pairs) > 1 else pairName(pairs[0])
+    axes = ("Distance (mm)", f"Share of both {what} within (%)")
+    legend = 1 < len(pairs) <= LONGEST_LEGEND
+    # a little more than 100, so that a curve does not run along the frame
+    return chart.finish(f"{name}: cumulative", title, axes, (0, limit), (0, 102), legend)
+
+
+class _Chart:
+    """The nodes of one chart: those of an earlier run are used again, and those not needed any more removed."""
+
+    def __init__(self, comparison, role: str, chartNode, scene) -> None:
+        self.comparison, self.role, self.scene = comparison, role, scene
+        found = folders.findResults(comparison, scene)
+        # "histogram", "histogram bars", ...
+        self.before = {key: node for key, node in found.items() if key == role or key.startswith(f"{role} ")}
+        if chartNode is not None:
+            self.before[role] = chartNode
+        self.nodes: dict = {}
+        self.seriesNodes: list = []
+
+    def _node(self, role: str, className: str):
+        node = self.before.get(role)
+        if node is None or node.GetScene() is None:
+            node = self.scene.AddNewNodeByClass(className)
+        self.nodes[role] = node
+        return node
+
+    def table(self, part: str, name: str, columns: list[tuple]):
+        """Return the table node with columns as fillTable() takes them."""
+        node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
+        wasModifying = node.StartModify()
+        node.SetName(f"{name} ({part})")
+        fillTable(node, columns)
+        node.EndModify(wasModifying)
+        return node
+
+    def series(self, part: str, name: str, table, x: str, y: str, color, isBar=False, isDashed=False) -> None:
+        """Draw two columns of a table as bars, as a curve, or as a dashed line."""
+        node = self._node(f"{self.role} {part}", "vtkMRMLPlotSeriesNode")
+        wasModifying = node.StartModify()
+        node.SetName(name)
+        node.SetAndObserveTableNodeID(table.GetID())
+        node.SetXColumnName(x)
+        node.SetYColumnName(y)
+        node.SetPlotType(node.PlotTypeScatterBar if isBar else node.PlotTypeScatter)
+        node.SetMarkerStyle(node.MarkerStyleNone)
+        # bars without outlines: those would hide narrow bars
+        node.SetLineStyle(node.LineStyleNone if isBar else node.LineStyleDash if isDashed else node.LineStyleSolid)
+        node.SetLineWidth(2)
+        node.SetColor(*color)
+        node.EndModify(wasModifying)
+        self.seriesNodes.append(node)
+
+    def toleranceLines(self, positions: list[float], tolerance: float, top: float, name: str) -> None:
+        """Draw dashed vertical lines from 0 to the top."""
+        heights = ("Height", "Height", "%", [0.0, top], "Where the lines begin and end")
+        columns = [
+            (f"Distance{n}", "Distance", "mm", [position, position], "Tolerance")
+            for n, position in enumerate(positions, start=1)
+        ]
+        table = self.table("tolerance", name, [*columns, heights])
+        for n in range(1, len(positions) + 1):
+            title = f"Tolerance {shortest(tolerance)} mm"
+            self.series(f"tolerance {n}", title, table, f"Distance{n}", "Height", TOLERANCE_COLOR, isDashed=True)
+
+    def finish(self, name: str, title: str, axes: tuple[str, str], xRange, yRange, legend: bool = False):
+        """Fill the chart node, put all nodes into the folder and return the chart node."""
+        isNew = self.before.get(self.role) is None
+        chart = self._node(self.role, "vtkMRMLPlotChartNode")
+        wasModifying = chart.StartModify()
+        chart.SetName(name)
+        chart.SetTitle(title)
+        chart.SetXAxisTitle(axes[0])
+        chart.SetYAxisTitle(axes[1])
+        chart.SetXAxisRangeAuto(False)
+        chart.SetYAxisRangeAuto(False)
+        chart.SetXAxisRange(*map(float, xRange))
+        chart.SetYAxisRange(*map(float, yRange))
+        chart.SetLegendVisibility(legend)
+        if isNew:  # what fits into a panel
+            chart.SetTitleFontSize(14)
+            chart.SetAxisTitleFontSize(12)
+            chart.SetAxisLabelFontSize(11)
+            chart.SetLegendFontSize(11)
+        chart.RemoveAllPlotSeriesNodeIDs()
+        for node in self.seriesNodes:
+            chart.AddAndObservePlotSeriesNodeID(node.GetID())
+        chart.EndModify(wasModifying)
+        folders.removeNodes([node for key, node in self.before.items() if key not in self.nodes], self.scene)
+        folders.addAllToFolder(self.nodes, self.comparison)
+        return chart
+
+
+def _checkedTolerance(comparison, tolerance: float | None) -> float:
+    if tolerance is None:
+        tolerance = comparison.settings.tolerances[0] if comparison.settings.tolerances else 2.0
+    if not 0 < tolerance < float("inf"):
+        raise InputError(f"The tolerance of a chart is a positive number of millimeters, not {tolerance}.")
+    return float(tolerance)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1f} %" if share >= 0.05 else "less than 0.1 %"
+
+
+def _curveColors(pairs: Sequence) -> list[tuple[float, float, float]]:
+    """Return one color per curve, dark enough for a white page: the structure's own, another where that is taken."""
+    taken: set = set()
+    colors = []
+    for number, pair in enumerate(pairs):
+        color = pair.reference.color or pair.test.color
+        key = color and tuple(round(c, 2) for c in color)
+        if color is None or key in taken:
+            # hues far from each other, however many there are
+            color = colorsys.hsv_to_rgb((0.58 + 0.618034 * number) % 1, 0.85, (0.8, 0.55)[number % 2])
+        taken.add(key)
+        luminance = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]
+        colors.append(tuple(c * min(1.0, 0.65 / max(luminance, 1e-6)) for c in color))
+    return colors

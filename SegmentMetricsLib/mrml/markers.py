@@ -1,0 +1,109 @@
+"""Numbered markers at the worst places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from ..grids import RAS_FROM_LPS
+from ..places import Place
+from . import folders
+from .colors import SIGNED, rgb
+from .headless import ensureScene
+from .outputs import hasSides, pairName
+
+# the ends of the distance map's colors: readable as text on a light ground
+UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
+SIDE_NAMES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "I": "inferior", "S": "superior"}
+
+
+def showMarkers(comparison, places: Sequence[Place] | None = None, markersNode=None, scene=None):
+    """Show a numbered marker at every worst place of a pair and return the vtkMRMLMarkupsFiducialNode.
+
+    A marker's label is the place's rank, its description says what is there. Markers are red where the test lies
+    outside the reference, blue where inside. They cannot be moved, and placing markups goes on as before. Without
+    places the node is empty and hidden.
+    places: None takes comparison.worstPlaces. markersNode: the node to fill, else the one of an earlier run of the same
+    pair, else a new one. scene: None is Slicer's.
+    """
+    scene = ensureScene() if scene is None else scene
+    places = comparison.worstPlaces if places is None else places
+    node = markersNode or folders.findResult(comparison, "markers", scene)
+    isNew = node is None
+    if isNew:
+        with _placingKept(scene):
+            node = scene.AddNewNodeByClass("vtkMRMLMarkupsFiducialNode")
+            node.CreateDefaultDisplayNodes()
+    wasModifying = node.StartModify()
+    node.SetName(f"{pairName(comparison)}: worst places")
+    node.SetFixedNumberOfControlPoints(False)
+    node.RemoveAllControlPoints()
+    known = comparison.distances is not None and hasSides(comparison)
+    for place in places:
+        position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
+        index = node.AddControlPoint(*position.tolist(), str(place.rank))
+        node.SetNthControlPointDescription(index, describe(place, known))
+        # points have one of two colors, depending on whether they are selected
+        node.SetNthControlPointSelected(index, place.value > 0)
+        node.SetNthControlPointLocked(index, True)
+    node.SetFixedNumberOfControlPoints(True)
+    node.SetLocked(True)
+    node.EndModify(wasModifying)
+    display = node.GetDisplayNode()
+    wasModifying = display.StartModify()
+    if isNew:
+        _style(display)
+    display.SetVisibility(bool(places))
+    display.EndModify(wasModifying)
+    folders.addToFolder(node, comparison, "markers")
+    return node
+
+
+def describe(place: Place, signed: bool = True) -> str:
+    """Return what is at a place, in words. signed: whether inside and outside can be told apart."""
+    if signed:
+        what = f"{abs(place.value):.1f} mm {'over' if place.value > 0 else 'under'}-contoured"
+    else:
+        what = f"{abs(place.value):.1f} mm apart"
+    return f"{what}, {SIDE_NAMES[place.direction]}"
+
+
+def _style(display) -> None:
+    """Make markers readable on organs and on images, light or dark."""
+    display.SetColor(*rgb(UNDER_COLOR))
+    display.SetSelectedColor(*rgb(OVER_COLOR))
+    display.SetActiveColor(*rgb(OVER_COLOR))
+    display.SetUseGlyphScale(True)
+    display.SetGlyphScale(2.5)  # % of the view
+    display.SetTextScale(4.0)
+    display.SetPointLabelsVisibility(True)
+    display.SetPropertiesLabelVisibility(False)
+    # a place at the back of the organ is hinted at
+    display.SetOccludedVisibility(True)
+    display.SetOccludedOpacity(0.3)
+    text = display.GetTextProperty()
+    text.SetBold(True)
+    text.SetBackgroundColor(1, 1, 1)
+    text.SetBackgroundOpacity(0.7)
+
+
+@contextmanager
+def _placingKept(scene) -> Iterator[None]:
+    """Undo what adding a markups node does to the user's placing: clicks would add points to it from then on."""
+    selection = scene.GetNodeByID("vtkMRMLSelectionNodeSingleton")
+    interaction = scene.GetNodeByID("vtkMRMLInteractionNodeSingleton")
+    if selection is not None:
+        before = selection.GetActivePlaceNodeClassName(), selection.GetActivePlaceNodeID()
+    if interaction is not None:
+        mode = interaction.GetCurrentInteractionMode()
+    yield
+    if selection is not None and before != (
+        selection.GetActivePlaceNodeClassName(),
+        selection.GetActivePlaceNodeID(),
+    ):
+        selection.SetReferenceActivePlaceNodeClassName(before[0])
+        selection.SetReferenceActivePlaceNodeID(before[1])
+    if interaction is not None and interaction.GetCurrentInteractionMode() != mode:
+        interaction.SetCurrentInteractionMode(mode)

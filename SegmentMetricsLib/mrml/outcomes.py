@@ -1,0 +1,174 @@
+"""What a comparison found, kept in a table node: everything that comes back when a scene is loaded."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..comparison import Comparison
+from ..errors import InputError
+from ..records import Record
+from ..settings import Settings
+from .comparing import Comparisons
+from .contents import currentStamp, stamp
+from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, showComparisonsTable, showTable
+
+OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
+# on nodes that show details of an outcome: which one
+RUN_ATTRIBUTE = "SegmentMetrics.Run"
+# node references from the table to the compared segmentations
+COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMetrics.ComparedTest"}
+
+
+@dataclass(frozen=True)
+class ComparedSegment:
+    """A segment that was compared; stands for its structure where results are looked for in the scene."""
+
+    name: str
+    source: Mapping[str, str]
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class SegmentPair:
+    """Two segments that were compared; stands for their comparison where results are looked for in the scene."""
+
+    reference: ComparedSegment
+    test: ComparedSegment
+
+
+@dataclass(eq=False)
+class Outcome:
+    """The results of one pair or of many, and what they were made of.
+
+    table: the vtkMRMLTableNode that keeps them. records: of all pairs. segments: the IDs of each pair's segments.
+    stamps: contents of the compared segments, for either side by segment ID. isOfAll: whether all structures were
+    compared. unmatched: names of structures that only one side has, by side. failures: reasons by name. comparisons:
+    of all pairs, with the geometry; None after the scene was loaded. run: tells this outcome from all others.
+    """
+
+    table: object
+    records: Sequence[Record]
+    segments: Sequence[tuple[str, str]]
+    settings: Settings
+    stamps: Mapping[str, Mapping[str, str]]
+    isOfAll: bool = False
+    unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    comparisons: Sequence[Comparison] | None = None
+    run: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def shows(self, node) -> bool:
+        """Return whether a node, which may be None, shows details of this outcome and not of an earlier one."""
+        return node is not None and node.GetAttribute(RUN_ATTRIBUTE) == self.run
+
+    def mark(self, node):
+        """Mark a node as one that shows details of this outcome, and return it."""
+        node.SetAttribute(RUN_ATTRIBUTE, self.run)
+        return node
+
+    def node(self, side: str):
+        """Return the compared vtkMRMLSegmentationNode of a side, None when it is gone."""
+        return self.table.GetNodeReference(COMPARED[side])
+
+    def pair(self, number: int) -> SegmentPair:
+        """Return whose results a pair's results in the scene are."""
+        segments = []
+        for side, identifier in zip(COMPARED, self.segments[number], strict=True):
+            source = {"nodeID": self.table.GetNodeReferenceID(COMPARED[side]), "segmentID": identifier}
+            segments.append(ComparedSegment(getattr(self.records[number], side)["name"], source))
+        return SegmentPair(*segments)
+
+    def change(self, suspects: Collection[str] | None = None) -> str:
+        """Return what has happened to the compared segments since, "" when they are what they were.
+
+        suspects: IDs of the segments to look at, None for all.
+        """
+        for side, stamps in self.stamps.items():
+            node = self.node(side)
+            if node is None or node.GetSegmentation() is None:
+                return f"The {side} segmentation is gone."
+            identifiers = node.GetSegmentation().GetSegmentIDs()
+            for identifier, before in stamps.items():
+                if identifier not in identifiers:
+                    return f"A segment of the {side} is gone."
+                if suspects is not None and identifier not in suspects:
+                    continue
+                try:
+                    now = currentStamp(node, identifier, self.settings.surface)
+                except InputError as error:
+                    return str(error)
+                if now != before:
+                    name = node.GetSegmentation().GetSegment(identifier).GetName()
+                    return f"{name} of the {side} has changed."
+            if self.isOfAll and len(identifiers) != self._segmentCounts[side]:
+                return f"The {side} has other segments now."
+        return ""
+
+    @property
+    def _segmentCounts(self) -> dict[str, int]:
+        """How many segments each side had."""
+        return {side: len(self.stamps[side]) + len(self.unmatched.get(side, ())) for side in self.stamps}
+
+
+def keepPair(comparison: Comparison, tableNode=None) -> Outcome:
+    """Keep the comparison of two segments in a table node, the one given or that of an earlier run of the pair."""
+    nodeIDs = [structure.source["nodeID"] for structure in (comparison.reference, comparison.test)]
+    return _keep(showTable(comparison, tableNode), nodeIDs, [comparison], comparison.settings)
+
+
+def keepAll(comparisons: Comparisons, referenceNode, testNode, settings: Settings, tableNode=None) -> Outcome:
+    """Keep the comparisons of two segmentation nodes in a table node, the one given or that of an earlier run."""
+    unmatched = {
+        "reference": [s.name for s in comparisons.unmatchedReference],
+        "test": [s.name for s in comparisons.unmatchedTest],
+    }
+    table = showComparisonsTable(comparisons, tableNode)
+    more = {"isOfAll": True, "unmatched": unmatched, "failures": comparisons.failures}
+    return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, **more)
+
+
+def _keep(table, nodeIDs: Sequence[str], comparisons: Sequence[Comparison], settings: Settings, **more) -> Outcome:
+    stamps: dict[str, dict[str, str]] = {}
+    for (side, role), nodeID in zip(COMPARED.items(), nodeIDs, strict=True):
+        table.SetNodeReferenceID(role, nodeID)
+        node = table.GetNodeReference(role)
+        structures = [getattr(comparison, side) for comparison in comparisons]
+        stamps[side] = {s.source["segmentID"]: stamp(s, node, settings.surface) for s in structures}
+    outcome = Outcome(
+        table=table,
+        records=[comparison.record() for comparison in comparisons],
+        segments=[(c.reference.source["segmentID"], c.test.source["segmentID"]) for c in comparisons],
+        settings=settings,
+        stamps=stamps,
+        comparisons=list(comparisons),
+        **more,
+    )
+    remembered = {
+        name: getattr(outcome, name) for name in ("run", "segments", "stamps", "isOfAll", "unmatched", "failures")
+    }
+    table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps({**remembered, "settings": settings.toDictionary()}))
+    return outcome
+
+
+def recall(tableNode) -> Outcome | None:
+    """Return the results that a table node keeps, for example after a scene was loaded; None when it keeps none."""
+    text = tableNode.GetAttribute(OUTCOME_ATTRIBUTE) if tableNode is not None else None
+    if not text:
+        return None
+    remembered = json.loads(text)
+    many = tableNode.GetAttribute(COMPARISONS_ATTRIBUTE) if remembered["isOfAll"] else None
+    records = json.loads(many) if many else [json.loads(tableNode.GetAttribute(COMPARISON_ATTRIBUTE))]
+    return Outcome(
+        table=tableNode,
+        records=[Record.fromDictionary(record) for record in records],
+        segments=[tuple(pair) for pair in remembered["segments"]],
+        settings=Settings(**remembered["settings"]),
+        stamps=remembered["stamps"],
+        isOfAll=remembered["isOfAll"],
+        unmatched=remembered["unmatched"],
+        failures=remembered["failures"],
+        run=remembered["run"],
+    )

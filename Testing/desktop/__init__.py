@@ -1,0 +1,270 @@
+"""A small stand-in on PySide6 for the Qt half of 3D Slicer, so that the real module runs in pytest on slicer-core.
+
+    from desktop import Desktop, photographs
+
+    with Desktop() as desktop:
+        desktop.loadModule("SegmentMetrics/SegmentMetrics.py")
+        slicer.util.selectModule("SegmentMetrics")
+        ui = slicer.modules.SegmentMetricsWidget.ui
+        ...
+        assert desktop.exceptions == []
+
+What is real: the MRML scene with its nodes, events, logics and files, slicer.util, Qt itself, the 3D view's pictures.
+What is made: the qt and ctk modules with PythonQt's manners, ctk's and Slicer's few widgets, slicer.app, the layout
+manager, parameterNodeWrapper, ScriptedLoadableModule and the module factory.
+What is not checked: Qt 5 against Qt 6 beyond the names in qt5.py, fonts and style of a real Slicer, its other modules,
+slice views and the look of plots, threads, widgets and parameter types that the module does not use (they are missing),
+and whatever was only read in Slicer's source instead of seen. A test that passes here has not passed in Slicer.
+
+It has slicer-core's slicer.util, which is Slicer's own, and needs PySide6-Essentials; on Debian also libegl1, libgl1,
+libxkbcommon0, libdbus-1-3, libfontconfig1 and, to see letters, fonts-dejavu-core.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import types
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6 import QtCore, QtGui, QtWidgets
+
+from . import application, loading, modules, parameternodes, pythonqt, qt5, scenes, scripted, signals, validators, views
+from .pythonqt import wrap, wrapperClass
+
+_CORE_LOGICS = {
+    "cameras": "vtkSlicerCamerasModuleLogic",
+    "markups": "vtkSlicerMarkupsLogic",
+    "models": "vtkSlicerModelsLogic",
+    "plots": "vtkSlicerPlotsLogic",
+}
+_PARAMETER_NAMES = (
+    *("WithinRange", "Minimum", "Maximum", "Choice", "Default", "Decimals", "SingleStep", "NotNone", "Validator"),
+)
+
+
+def _onQtMessage(kind, context, message: str) -> None:
+    """What Qt warns about, as a connection in a .ui file that cannot be made; not what a missing screen makes it say."""
+    if kind != QtCore.QtMsgType.QtDebugMsg and "propagateSizeHints" not in message and "plugin" not in message:
+        signals.complain(message)
+
+
+class Desktop:
+    """The running application; close it, or use it in a with statement. One at a time.
+
+    testing: as if Slicer was started with --testing: no message boxes. mainWindow: False is --no-main-window.
+    developerMode: whether modules show their Reload section.
+    """
+
+    def __init__(self, testing: bool = False, mainWindow: bool = True, developerMode: bool = False) -> None:
+        import slicer
+
+        from SegmentMetricsLib.mrml.headless import HeadlessSlicer
+
+        if hasattr(slicer, "app"):
+            raise RuntimeError("There is a desktop, or a real Slicer, already.")
+        self.qApplication = QtWidgets.QApplication.instance() or QtWidgets.QApplication(["Slicer"])
+        self._folder = tempfile.TemporaryDirectory(prefix="desktop-")
+        self.temporaryPath = self._folder.name
+        self._useOwnSettings(developerMode)
+        self.testing, self.modules = testing, {}
+        self._before = {"scene": getattr(slicer, "mrmlScene", None), "path": list(sys.path), "hook": sys.excepthook}
+        self._added, self._imported = [], []
+        sys.excepthook = signals.recordException
+        QtCore.qInstallMessageHandler(_onQtMessage)
+        self.forget()
+
+        self.scene = slicer.vtkMRMLScene()
+        self.scene.SetCacheManager(slicer.vtkCacheManager())
+        headless = HeadlessSlicer(self.scene)
+        self._headless, self.applicationLogic = headless, headless.applicationLogic
+        self.segmentationsLogic = headless.segmentationsLogic
+        self.logics = {"segmentations": headless.segmentationsLogic, "colors": headless.colorLogic}
+        for name, className in _CORE_LOGICS.items():
+            self.logics[name] = getattr(slicer, className)()
+            self.logics[name].SetMRMLApplicationLogic(self.applicationLogic)
+            self.logics[name].SetMRMLScene(self.scene)
+        self.camerasLogic = self.logics["cameras"]
+
+        self.moduleManager, self.ioManager = modules.qSlicerModuleManager(self), scenes.qSlicerCoreIOManager(self)
+        self.layoutManager = views.qSlicerLayoutManager(self) if mainWindow else None
+        self._keeper = scenes.SceneKeeper(self.scene, hasViews=mainWindow)
+        self.mainWindow = None
+        self.app = application.qSlicerApplication(self)
+        self._install()
+        if mainWindow:
+            self.mainWindow = application.qSlicerMainWindow(self)
+            self.mainWindow.show()
+
+    # what happened, for tests to look at
+    @property
+    def exceptions(self) -> list[BaseException]:
+        """What slots, observers and timers raised; Slicer would only have printed it."""
+        return signals.exceptions
+
+    @property
+    def messages(self) -> list[str]:
+        """What Qt and PythonQt would have printed, as about a connection to a signal that does not exist."""
+        return signals.messages
+
+    @property
+    def shown(self) -> list[tuple]:
+        """The dialogs that were shown: (icon, text, details) of message boxes, (function, directory) for files."""
+        return loading.shown
+
+    @property
+    def answers(self) -> list:
+        """What the next dialogs will answer; without it message boxes say OK or Yes and file dialogs cancel."""
+        return loading.answers
+
+    def forget(self) -> None:
+        """Empty exceptions, messages, shown and answers."""
+        for happened in (signals.exceptions, signals.messages, loading.shown, loading.answers):
+            happened.clear()
+
+    def processEvents(self, milliseconds: int = 0) -> None:
+        """Let Qt do what is due, and what becomes due within a time."""
+        timer = QtCore.QElapsedTimer()
+        timer.start()
+        QtWidgets.QApplication.processEvents()
+        while timer.elapsed() < milliseconds:
+            QtWidgets.QApplication.processEvents(QtCore.QEventLoop.ProcessEventsFlag.AllEvents, 10)
+        QtWidgets.QApplication.sendPostedEvents(None, QtCore.QEvent.Type.DeferredDelete.value)
+
+    def loadModule(self, path: str | Path):
+        """Load a module file as Slicer's factory does, and return slicer.modules.<name in lower case>."""
+        import slicer
+
+        path = Path(path).resolve()
+        before = set(sys.modules)
+        sys.path.append(str(path.parent))
+        module = modules.qSlicerScriptedLoadableModule(path)
+        self._imported += [path.stem, *(set(sys.modules) - before)]
+        self.modules[module.name] = module
+        setattr(slicer.modules, module.name.lower(), module)
+        setattr(slicer.modules, f"{module.name}Instance", module._instance)
+        module.setup()
+        self.moduleManager.moduleLoaded.emit(module.name)
+        self.app.startupCompleted.emit()
+        return module
+
+    def unloadModule(self, name: str) -> None:
+        """Let a module clean up and forget it, as at the end of the application."""
+        import slicer
+
+        self.moduleManager.moduleAboutToBeUnloaded.emit(name)
+        module = self.modules.pop(name)
+        if module._representation is not None:
+            module._representation.deleteLater()
+        for attribute in (name.lower(), f"{name}Instance", f"{name}Widget"):
+            if hasattr(slicer.modules, attribute):
+                delattr(slicer.modules, attribute)
+        getattr(slicer, "selfTests", {}).pop(name, None)
+        self.processEvents()
+
+    def close(self) -> None:
+        """Unload the modules and leave sys.modules and slicer as they were."""
+        import slicer
+
+        if self.scene is None:
+            return
+        if self.mainWindow is not None:
+            self.mainWindow.moduleSelector().selectModule("")
+        for name in list(self.modules):
+            self.unloadModule(name)
+        if self.layoutManager is not None:
+            self.layoutManager.close()
+        if self.mainWindow is not None:
+            self.mainWindow.close()
+            self.mainWindow.deleteLater()
+        self.processEvents()
+        self.scene.Clear(0)
+        self._keeper.close()
+        for owner, name in self._added:
+            if owner is sys.modules:
+                sys.modules.pop(name, None)
+            else:
+                delattr(owner, name)
+        folder = str(Path(scripted.__file__).parents[2] / "SegmentMetrics")
+        for name in set(self._imported):
+            if str(getattr(sys.modules.get(name), "__file__", "")).startswith(folder) or name in self.modules:
+                sys.modules.pop(name, None)
+        sys.path[:] = self._before["path"]
+        sys.excepthook = self._before["hook"]
+        QtCore.qInstallMessageHandler(None)
+        if self._before["scene"] is None:
+            del slicer.mrmlScene
+        else:
+            slicer.mrmlScene = self._before["scene"]
+        self.scene = None
+        self._folder.cleanup()
+
+    def __enter__(self) -> Desktop:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
+
+    def _useOwnSettings(self, developerMode: bool) -> None:
+        QtCore.QCoreApplication.setOrganizationName("NA-MIC")
+        QtCore.QCoreApplication.setApplicationName("Slicer")
+        ini = QtCore.QSettings.Format.IniFormat
+        QtCore.QSettings.setDefaultFormat(ini)
+        QtCore.QSettings.setPath(ini, QtCore.QSettings.Scope.UserScope, self.temporaryPath)
+        QtCore.QSettings().setValue("Developer/DeveloperMode", developerMode)
+
+    def _put(self, owner, name: str, value) -> None:
+        """Add a name to slicer, one of its modules or sys.modules; close() takes it away."""
+        if owner is sys.modules:
+            sys.modules[name] = value
+        else:
+            setattr(owner, name, value)
+        self._added.append((owner, name))
+
+    def _module(self, name: str, **contents) -> types.ModuleType:
+        module = types.ModuleType(name)
+        vars(module).update(contents)
+        self._put(sys.modules, name, module)
+        return module
+
+    def _install(self) -> None:
+        import slicer
+        import slicer.util
+
+        loading.install()
+        classes = {}
+        for name in qt5.CLASSES.split():
+            native = next(getattr(m, name) for m in (QtWidgets, QtGui, QtCore) if hasattr(m, name))
+            classes[name] = wrapperClass(native)
+        classes["QUiLoader"] = wrapperClass(loading.QUiLoader)
+        self._module("qt", **classes)
+        standIns = {name: wrapperClass(kind) for name, kind in loading.STANDINS.items()}
+        self._module("ctk", **{name: kind for name, kind in standIns.items() if name.startswith("ctk")})
+        for name, kind in standIns.items():
+            if name.startswith("qMRML"):
+                self._put(slicer, name, kind)
+        self._put(slicer, "qSlicerScriptedLoadableModule", modules.qSlicerScriptedLoadableModule)
+        widgetClass = wrapperClass(modules.qSlicerScriptedLoadableModuleWidget)
+        self._put(slicer, "qSlicerScriptedLoadableModuleWidget", widgetClass)
+        self._put(slicer, "app", wrap(self.app))
+        self._put(slicer, "modules", types.ModuleType("slicer.modules"))
+        self._put(slicer, "selfTests", {})
+        for name, logic in self.logics.items():
+            setattr(slicer.modules, name, modules.CoreModule(name, logic))
+        slicer.mrmlScene = self.scene
+
+        translation = {"tr": lambda text: text, "translate": lambda context, text: text}
+        parameters = {name: getattr(validators, name) for name in _PARAMETER_NAMES}
+        for name in ("parameterNodeWrapper", "isParameterNodeWrapper", "SlicerParameterNamePropertyName"):
+            parameters[name] = getattr(parameternodes, name)
+        bases = {name: kind for name, kind in vars(scripted).items() if name.startswith("ScriptedLoadableModule")}
+        for name, contents in (
+            ("i18n", translation),
+            ("parameterNodeWrapper", parameters),
+            ("ScriptedLoadableModule", bases),
+        ):
+            self._put(slicer, name, self._module(f"slicer.{name}", **contents))
+        self._put(sys.modules, "SampleData", modules.makeSampleData())

@@ -1,0 +1,143 @@
+"""Stand-ins for slicer.app and the main window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Property, QObject, QSettings, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QToolBar, QVBoxLayout, QWidget
+
+
+class qSlicerApplication(QObject):
+    startupCompleted = Signal()
+    mrmlSceneChanged = Signal(object)
+    exposed = frozenset({"startupCompleted", "processEvents", "layoutManager", "testingEnabled", "applicationLogic"})
+    exposed |= {"mrmlScene", "settings", "userSettings", "revisionUserSettings", "setOverrideCursor", "translate"}
+    exposed |= {"restoreOverrideCursor", "moduleManager", "coreIOManager", "ioManager", "topLevelWidgets", "clipboard"}
+    exposed |= {"pauseRender", "resumeRender", "moduleDocumentationUrl", "restart", "keyboardModifiers"}
+
+    def __init__(self, desktop):
+        super().__init__()
+        self._desktop = desktop
+
+    def processEvents(self):
+        QApplication.processEvents()
+
+    def layoutManager(self):
+        return self._desktop.layoutManager
+
+    def testingEnabled(self):
+        return self._desktop.testing
+
+    def applicationLogic(self):
+        return self._desktop.applicationLogic
+
+    def mrmlScene(self):
+        return self._desktop.scene
+
+    def moduleManager(self):
+        return self._desktop.moduleManager
+
+    def coreIOManager(self):
+        return self._desktop.ioManager
+
+    ioManager = coreIOManager
+
+    def settings(self):
+        return QSettings()
+
+    userSettings = revisionUserSettings = settings
+
+    def setOverrideCursor(self, cursor):
+        QGuiApplication.setOverrideCursor(cursor)
+
+    def restoreOverrideCursor(self):
+        QGuiApplication.restoreOverrideCursor()
+
+    def keyboardModifiers(self):
+        return QGuiApplication.keyboardModifiers()
+
+    def clipboard(self):
+        return QGuiApplication.clipboard()
+
+    def topLevelWidgets(self):
+        return [widget for widget in (self._desktop.mainWindow,) if widget is not None]
+
+    def translate(self, context, text):
+        return text
+
+    def moduleDocumentationUrl(self, moduleName):
+        return f"https://slicer.readthedocs.io/en/latest/user_guide/modules/{moduleName.lower()}.html"
+
+    def pauseRender(self):
+        return None
+
+    def resumeRender(self):
+        return None
+
+    def restart(self):
+        raise RuntimeError("the stand-in does not restart")
+
+    temporaryPath = Property(str, lambda self: self._desktop.temporaryPath)
+    applicationName = Property(str, lambda self: "Slicer")
+    applicationVersion = Property(str, lambda self: "5.13.0-stand-in")
+    mainApplicationName = Property(str, lambda self: "Slicer")
+    documentationBaseUrl = Property(str, lambda self: "https://slicer.readthedocs.io/en/latest/")
+    majorVersion = Property(int, lambda self: 5)
+    minorVersion = Property(int, lambda self: 13)
+    revision = Property(str, lambda self: "0")
+
+
+class qSlicerModuleSelectorToolBar(QToolBar):
+    moduleSelected = Signal(str)
+    exposed = frozenset({"moduleSelected", "selectModule"})
+
+    def __init__(self, window):
+        super().__init__(window)
+        self._window = window
+
+    def selectModule(self, name):
+        self._window._selectModule(name)
+        self.moduleSelected.emit(name)
+
+    selectedModule = Property(str, lambda self: self._window._selected)
+
+
+class qSlicerMainWindow(QMainWindow):
+    """A window with the module panel; like the real one the panel does not scroll sideways but widens the window."""
+
+    exposed = frozenset({"moduleSelector"})
+
+    def __init__(self, desktop):
+        super().__init__()
+        self._desktop, self._selected = desktop, ""
+        self.setObjectName("qSlicerMainWindow")
+        self.setWindowTitle("3D Slicer stand-in")
+        self._selector = qSlicerModuleSelectorToolBar(self)
+        self.addToolBar(self._selector)
+        self._panel = QScrollArea()
+        self._panel.setWidgetResizable(True)
+        self._panel.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._content = QWidget()
+        self._content.setLayout(QVBoxLayout())
+        self._panel.setWidget(self._content)
+        dock = QDockWidget("Module Panel")
+        dock.setWidget(self._panel)
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        self.setCentralWidget(QWidget())
+        self.resize(1000, 700)
+
+    def moduleSelector(self):
+        return self._selector
+
+    def _selectModule(self, name) -> None:
+        if name == self._selected:
+            return
+        before = self._desktop.modules.get(self._selected)
+        if before is not None:
+            before.hideRepresentation()
+        self._selected = name
+        module = self._desktop.modules.get(name)
+        if module is not None:
+            module.showRepresentation(self._content.layout())
+            QApplication.processEvents()
+            self._panel.setMinimumWidth(self._content.minimumSizeHint().width())

@@ -1,0 +1,122 @@
+"""Loads .ui files with Qt's own loader, and answers the dialogs that would wait for a user."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from PySide6.QtCore import QBuffer, QByteArray, QObject
+from PySide6.QtUiTools import QUiLoader as NativeLoader
+from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QMenu, QMessageBox, QWidget
+
+from . import plotview, pythonqt, selectors, signals, widgets
+
+STANDINS = {
+    kind.__name__: kind
+    for kind in (
+        widgets.ctkCollapsibleButton,
+        widgets.ctkCollapsibleGroupBox,
+        widgets.ctkDoubleSpinBox,
+        widgets.ctkMessageBox,
+        widgets.ctkSliderWidget,
+        widgets.qMRMLWidget,
+        selectors.qMRMLSegmentSelectorWidget,
+        plotview.qMRMLPlotView,
+    )
+}
+
+# dialogs that were shown: (class, text, detailed text) of message boxes, (function, directory) of file dialogs
+shown: list[tuple] = []
+answers: list = []  # what the next dialogs answer: a button of a message box, a file name of a file dialog
+
+
+class QUiLoader(NativeLoader):
+    """Makes the stand-ins for ctk's and Slicer's widgets; connects mrmlSceneChanged() as the .ui file says."""
+
+    exposed = frozenset()
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+
+    def createWidget(self, className, parent=None, name=""):
+        if className in STANDINS:
+            widget = STANDINS[className](parent)
+            widget.setObjectName(name)
+            return widget
+        if className.startswith(("ctk", "qMRML", "qSlicer")):
+            raise RuntimeError(f"the stand-in has no {className}")
+        return super().createWidget(className, parent, name)
+
+    def load(self, device, parent=None):
+        root = ElementTree.fromstring(bytes(device.readAll().data()))
+        connections = root.find("connections")
+        own = [c for c in connections or () if "vtkMRML" in c.findtext("signal")]
+        for connection in own:
+            connections.remove(connection)
+        buffer = QBuffer(QByteArray(ElementTree.tostring(root)))
+        buffer.open(QBuffer.OpenModeFlag.ReadOnly)
+        widget = super().load(buffer, parent)
+        for connection in own:
+            _connect(widget, *(connection.findtext(part) for part in ("sender", "signal", "receiver", "slot")))
+        return widget
+
+
+def _connect(top, senderName: str, signal: str, receiverName: str, slot: str) -> None:
+    found = [top if top.objectName() == name else top.findChild(QObject, name) for name in (senderName, receiverName)]
+    slotName = slot.split("(")[0]
+    if None in found:
+        signals.complain(f"QObject::connect: no {senderName} or no {receiverName} in the .ui file")
+    elif signals.findSignature(found[0], signal) is None or slotName not in getattr(found[1], "exposed", ()):
+        signals.complain(f"QObject::connect: no {senderName}::{signal} or {receiverName}::{slot}")
+    else:
+        getattr(found[0], signal.split("(")[0]).connect(getattr(found[1], slotName))
+
+
+def _nextAnswer(default):
+    return answers.pop(0) if answers else default
+
+
+def _showDialog(dialog: QDialog):
+    """What exec() answers without waiting: the next of answers, else OK, Yes or whatever the first button means."""
+    if not isinstance(dialog, QMessageBox):
+        shown.append((type(dialog).__name__, dialog.windowTitle()))
+        return _nextAnswer(0)
+    shown.append((dialog.icon().name, dialog.text(), dialog.detailedText()))
+    button = QMessageBox.StandardButton
+    accepting = [b for b in (button.Ok, button.Yes, button.Retry) if b in dialog.standardButtons()]
+    return _nextAnswer((accepting or [button.Ok])[0].value)
+
+
+def _askForFile(function: str):
+    """PythonQt's file dialogs answer with the file name alone, "" when the user cancels."""
+
+    def ask(native, parent=None, title="", directory="", *others):
+        shown.append((function, directory))
+        return _nextAnswer([] if function == "getOpenFileNames" else "")
+
+    return ask
+
+
+def _askForText(native, parent, title, label, *others):
+    shown.append(("getText", label))
+    return _nextAnswer("")
+
+
+def install() -> None:
+    """Put the answers in the place of the dialogs."""
+    overrides = pythonqt.overrides
+    overrides["QDialog", "exec"] = _showDialog
+    for function in ("getSaveFileName", "getOpenFileName", "getOpenFileNames", "getExistingDirectory"):
+        overrides[QFileDialog.__name__, function] = _askForFile(function)
+    for function in ("information", "warning", "critical", "question"):
+        overrides[QMessageBox.__name__, function] = _showStatic(function)
+    overrides[QInputDialog.__name__, "getText"] = _askForText
+    overrides[QMenu.__name__, "exec"] = lambda menu, *position: shown.append(("QMenu", menu.title()))
+    overrides[QMenu.__name__, "popup"] = overrides[QMenu.__name__, "exec"]
+
+
+def _showStatic(function: str):
+    def show(native, parent: QWidget | None, title: str, text: str, *others):
+        shown.append((function, text, ""))
+        return _nextAnswer(QMessageBox.StandardButton.Ok.value)
+
+    return show

@@ -1,0 +1,147 @@
+"""Stand-in for qMRMLPlotView: draws the chart node's series with Qt's painter. A plain picture, not VTK's chart."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QWidget
+
+from .selectors import observe, unobserve
+
+
+class qMRMLPlotView(QWidget):
+    """Bars, lines and points in the axis ranges of the chart, its titles, no legend; follows chart, series and tables."""
+
+    mrmlSceneChanged = Signal(object)
+    dataSelected = Signal(object, object)
+    exposed = frozenset({"mrmlSceneChanged", "dataSelected", "setMRMLScene", "setMRMLPlotViewNode", "fitToContent"})
+    signatures = {
+        "mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)",
+        "dataSelected(vtkStringArray*,vtkCollection*)": "dataSelected(PyObject,PyObject)",
+    }
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._scene, self._viewNode = None, None
+        self._viewObservers, self._contentObservers = [], []
+        self.setBackgroundRole(self.palette().ColorRole.Base)
+        self.setAutoFillBackground(True)
+
+    def setMRMLScene(self, scene):
+        if scene is not self._scene:
+            self._scene = scene
+            self.mrmlSceneChanged.emit(scene)
+
+    def setMRMLPlotViewNode(self, node):
+        unobserve(self._viewObservers)
+        self._viewNode = node
+        if node is not None:
+            observe(node, "ModifiedEvent", self, "follow", self._viewObservers)
+        self.follow()
+
+    def fitToContent(self):
+        self.update()
+
+    def sizeHint(self):
+        return QSize(256, 192)
+
+    def minimumSizeHint(self):
+        return QSize(0, 0)
+
+    def _chart(self):
+        return self._viewNode.GetPlotChartNode() if self._viewNode is not None and self._scene is not None else None
+
+    def _series(self) -> list:
+        chart = self._chart()
+        count = chart.GetNumberOfPlotSeriesNodes() if chart is not None else 0
+        return [node for node in map(chart.GetNthPlotSeriesNode, range(count)) if node is not None]
+
+    def follow(self) -> None:
+        """Observe what is shown now and draw it."""
+        unobserve(self._contentObservers)
+        for node in [self._chart(), *self._series(), *[series.GetTableNode() for series in self._series()]]:
+            if node is not None:
+                observe(node, "ModifiedEvent", self, "update", self._contentObservers)
+        self.update()
+
+    def _points(self, series) -> np.ndarray:
+        """Return (n, 2) x and y of a series; nothing when its table or columns are missing."""
+        from vtkmodules.util.numpy_support import vtk_to_numpy
+
+        table = series.GetTableNode().GetTable() if series.GetTableNode() is not None else None
+        columns = [table.GetColumnByName(name) if table is not None and name else None for name in self._names(series)]
+        if None in columns or not all(hasattr(column, "GetTuple1") for column in columns):
+            return np.zeros((0, 2))
+        return np.stack([vtk_to_numpy(column).astype(float) for column in columns], axis=1)
+
+    @staticmethod
+    def _names(series) -> tuple[str, str]:
+        return series.GetXColumnName(), series.GetYColumnName()
+
+    def _range(self, axis: str, values: np.ndarray) -> tuple[float, float]:
+        chart = self._chart()
+        if getattr(chart, f"Get{axis}AxisRangeAuto")():
+            low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
+        else:
+            low, high = getattr(chart, f"Get{axis}AxisRange")()
+        return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+    def paintEvent(self, event):
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        chart = self._chart()
+        if chart is not None:
+            self._draw(painter, chart)
+        painter.end()
+
+    def _draw(self, painter: QPainter, chart) -> None:
+        line = self.fontMetrics().height()
+        area = QRectF(self.rect()).adjusted(3.5 * line, 1.5 * line, -line, -2.8 * line)
+        curves = [(series, self._points(series)) for series in self._series()]
+        values = np.concatenate([np.zeros((0, 2)), *[points for _, points in curves]])
+        (left, right), (bottom, top) = self._range("X", values[:, 0]), self._range("Y", values[:, 1])
+
+        def place(x: float, y: float) -> QPointF:
+            across, up = (x - left) / (right - left), (y - bottom) / (top - bottom)
+            return QPointF(area.left() + across * area.width(), area.bottom() - up * area.height())
+
+        middle = Qt.AlignmentFlag.AlignCenter
+        painter.drawText(QRectF(0, 0, self.width(), 1.5 * line), middle, chart.GetTitle() or "")
+        painter.drawText(QRectF(0, self.height() - 1.4 * line, self.width(), line), middle, chart.GetXAxisTitle() or "")
+        for share in (0, 0.5, 1):
+            x, y = left + share * (right - left), bottom + share * (top - bottom)
+            across, up = place(x, bottom), place(left, y)
+            painter.drawText(QRectF(across.x() - 30, area.bottom(), 60, 1.4 * line), middle, f"{x:g}")
+            right_ = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(QRectF(line, up.y() - line, 2.3 * line, 2 * line), right_, f"{y:.3g}")
+        painter.save()
+        painter.translate(line * 0.8, area.center().y())
+        painter.rotate(-90)
+        height = area.height() + 4 * line
+        painter.drawText(QRectF(-height / 2, -line / 2, height, line), middle, chart.GetYAxisTitle() or "")
+        painter.restore()
+        painter.drawRect(area)
+        painter.setClipRect(area)
+        for series, points in curves:
+            self._drawSeries(painter, series, points, place, bottom)
+
+    def _drawSeries(self, painter, series, points, place, bottom) -> None:
+        color = QColor.fromRgbF(*series.GetColor(), series.GetOpacity())
+        style = series.GetLineStyle()
+        dashed = style in (series.LineStyleDash, series.LineStyleDot, series.LineStyleDashDot)
+        pen = QPen(color, max(series.GetLineWidth(), 1), Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine)
+        if series.GetPlotType() in (series.PlotTypeBar, series.PlotTypeScatterBar):
+            x = points[:, 0] if series.GetPlotType() == series.PlotTypeScatterBar else np.arange(len(points))
+            half = (np.diff(np.unique(x)).min() if len(np.unique(x)) > 1 else 1.0) / 2
+            for middle, height in zip(x, points[:, 1]):
+                box = QRectF(place(middle - half, height), place(middle + half, min(bottom, 0) if bottom < 0 else bottom))
+                painter.fillRect(box.adjusted(0.5, 0, -0.5, 0), color)
+            return
+        painter.setPen(pen)
+        positions = [place(*point) for point in points]
+        if style != series.LineStyleNone:
+            painter.drawPolyline(QPolygonF(positions))
+        if series.GetMarkerStyle() != series.MarkerStyleNone:
+            for position in positions:
+                painter.drawEllipse(position, 2, 2)

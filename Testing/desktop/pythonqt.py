@@ -1,0 +1,350 @@
+"""Qt objects as PythonQt shows them to Slicer's Python, on top of PySide6.
+
+Every Qt object is handed out as a Wrapper: Qt properties are attributes, signals connect by name or by signature,
+enumerators are numbers, lists come back as tuples, and nothing but properties can be set on a C++ object. Stricter than
+PythonQt in one point: a plain number is not taken where Qt wants an enumerator.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import weakref
+
+import shiboken6
+from PySide6 import QtCore
+
+from . import signals
+from .qt5 import METHODS_NOT_PROPERTIES, NOT_IN_QT5
+
+overrides: dict[tuple[str, str], object] = {}  # (class, method) -> function(native object or class, *arguments)
+
+_wrapperClasses: dict[type, type] = {}
+_wrappers: weakref.WeakValueDictionary[int, Wrapper] = weakref.WeakValueDictionary()
+_PYTHON_WORDS = {"raise": "raise_", "exec_": "exec"}  # as Slicer writes them -> as PySide6 does
+
+
+class Enumerator(int):
+    """An enumerator or a combination of flags: a number that remembers which Qt type it has."""
+
+    native: enum.Enum
+
+    def __new__(cls, native: enum.Enum):
+        self = super().__new__(cls, native.value)
+        self.native = native
+        return self
+
+    def _combine(self, other, operation):
+        value = operation(int(self), int(other))
+        try:
+            return Enumerator(type(self.native)(value))
+        except ValueError:  # not a flag: an ordinary number
+            return value
+
+    def __or__(self, other):
+        return self._combine(other, int.__or__)
+
+    def __and__(self, other):
+        return self._combine(other, int.__and__)
+
+    def __xor__(self, other):
+        return self._combine(other, int.__xor__)
+
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
+
+    def __invert__(self):
+        try:
+            return Enumerator(~self.native)
+        except TypeError:
+            return ~int(self)
+
+    def __repr__(self) -> str:
+        return f"{self.native.name} (0x{int(self):08x})"
+
+
+class WrapperClass(type):
+    """The type of the classes in the qt module: their attributes are enumerators and static functions."""
+
+    def __getattr__(cls, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found, owner = findMember(cls._nativeClass, name)
+        if owner is None:
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+        return _present(cls._nativeClass, owner, found)
+
+
+class Wrapper(metaclass=WrapperClass):
+    """A Qt object or value. As in PythonQt, qt.QLabel does not derive from qt.QWidget: use inherits()."""
+
+    _nativeClass: type = object
+    _native = None
+
+    def __init__(self, *arguments):
+        native = self._nativeClass(*[toNative(argument) for argument in arguments])
+        object.__setattr__(self, "_native", native)
+        _wrappers[id(native)] = self
+
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        for name in vars(cls):
+            if "_nativeClass" not in vars(cls) and not name.startswith("_") and hasattr(cls._nativeClass, name):
+                raise TypeError(f"the stand-in does not let Qt call {cls.__name__}.{name}")
+
+    # what every wrapper in PythonQt has
+    def className(self) -> str:
+        return type(self).__name__
+
+    def inherits(self, name: str) -> bool:
+        return any(base.__name__ == name for base in self._nativeClass.__mro__)
+
+    def delete(self) -> None:
+        if isinstance(self._native, QtCore.QObject):
+            shiboken6.delete(self._native)
+
+    def _alive(self, name: str):
+        native = self._native
+        if native is None or not shiboken6.isValid(native):
+            message = f"Trying to read property '{name}' from a destroyed {type(self).__name__} object"
+            raise ValueError(message)
+        return native
+
+    def __bool__(self) -> bool:
+        return self._native is not None and shiboken6.isValid(self._native)
+
+    def __eq__(self, other) -> bool:
+        if other is None:
+            return not self
+        if not isinstance(other, Wrapper):
+            return NotImplemented
+        if isinstance(self._native, QtCore.QObject):
+            return self._native is other._native
+        return self._native == other._native
+
+    def __hash__(self) -> int:
+        return id(self._native)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} ({self._native!r})"
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        native = self._alive(name)
+        if isinstance(native, QtCore.QObject):
+            found, prop = findProperty(native, name)
+            if prop is not None:
+                return toPython(native.property(found))
+        found, owner = findMember(type(native), name)
+        if owner is not None:
+            return _present(native, owner, found)
+        if isinstance(native, QtCore.QObject):
+            if name in dynamicProperties(native):
+                return toPython(native.property(name))
+            for child in native.children():
+                if child.objectName() == name:
+                    return wrap(child)
+        raise AttributeError(f"{type(self).__name__} has no attribute named '{name}'")
+
+    def __setattr__(self, name, value):
+        native, kind = self._alive(name), type(self).__name__
+        isObject = isinstance(native, QtCore.QObject)
+        found, prop = findProperty(native, name) if isObject else (name, None)
+        if prop is not None:
+            if not prop.isWritable():
+                raise AttributeError(f"Property '{name}' of {kind} object is not writable")
+            if not native.setProperty(found, _propertyValue(prop, name, value)):
+                raise AttributeError(f"Property '{name}' of type '{prop.typeName()}' does not accept {value!r}")
+        elif findMember(type(native), name)[1] is not None:
+            raise AttributeError(f"Slot '{name}' can not be overwritten on {kind} object")
+        elif isObject and name in dynamicProperties(native):
+            native.setProperty(name, toNative(value))
+        elif "_nativeClass" not in vars(type(self)):  # a class that the module derived itself
+            object.__setattr__(self, name, value)
+        else:
+            message = f"'{name}' does not exist on {kind} and creating new attributes on C++ objects is not allowed"
+            raise AttributeError(message)
+
+
+class ObjectWrapper(Wrapper):
+    """What PythonQt adds to every QObject."""
+
+    def connect(self, signal: str, *target) -> bool:
+        """connect(signal, callable) or connect(signal, receiver, slot); False, and a message, for an unknown signal."""
+        if len(target) == 2:
+            target = (getattr(target[0], target[1].split("(")[0]),)
+        signature = self._signature("connect", signal)
+        return signature is not None and signals.connect(self._native, signature, target[0], toPython)
+
+    def disconnect(self, signal: str, target=None) -> bool:
+        signature = self._signature("disconnect", signal)
+        return signature is not None and signals.disconnect(self._native, signature, target)
+
+    def _signature(self, action: str, signal: str) -> str | None:
+        signature = signals.findSignature(self._alive(action), signal)
+        if signature is None:
+            kind = type(self).__name__
+            signals.complain(f"PythonQt: QObject::{action}() signal '{signal}' does not exist on {kind}")
+        return signature
+
+    def property(self, name: str):
+        return toPython(self._alive(name).property(name))
+
+    def setProperty(self, name: str, value) -> bool:
+        return self._alive(name).setProperty(name, toNative(value))
+
+    def findChildren(self, kind, name: str | None = None) -> tuple:
+        kind = kind if isinstance(kind, str) else kind._nativeClass.__name__
+        children = self._alive("findChildren").findChildren(QtCore.QObject)
+        wanted = [child for child in children if name is None or child.objectName() == name]
+        return tuple(wrap(c) for c in wanted if any(base.__name__ == kind for base in type(c).__mro__))
+
+    def findChild(self, kind, name: str | None = None):
+        return next(iter(self.findChildren(kind, name)), None)
+
+
+class Signal:
+    """A signal of one object: connect(), disconnect(), emit(); calling it emits, too."""
+
+    def __init__(self, native, name: str) -> None:
+        self._native, self._name = native, name
+
+    def connect(self, target) -> bool:
+        return signals.connect(self._native, signals.firstSignature(self._native, self._name), target, toPython)
+
+    def disconnect(self, target=None) -> bool:
+        return signals.disconnect(self._native, signals.firstSignature(self._native, self._name), target)
+
+    def emit(self, *arguments) -> None:
+        getattr(self._native, self._name).emit(*[toNative(argument) for argument in arguments])
+
+    __call__ = emit
+
+
+class Method:
+    """A method of one Qt object, or a static one."""
+
+    def __init__(self, function, owner: str, name: str, native) -> None:
+        self._function, self._key, self._native = function, (owner, name), native
+        self.__name__ = name
+
+    def __call__(self, *arguments):
+        arguments = [toNative(argument) for argument in arguments]
+        override = overrides.get(self._key)
+        if override is not None:
+            return toPython(override(self._native, *arguments))
+        return toPython(self._function(*arguments))
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Method) and (self._key, self._native) == (other._key, other._native)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def findMember(nativeClass: type, name: str) -> tuple[str, type | None]:
+    """PySide6's name of a member and the class that declares it; None as the latter where Slicer has no such name."""
+    found = _PYTHON_WORDS.get(name, name)
+    for base in nativeClass.__mro__:
+        if base is object or found not in vars(base):
+            continue
+        if not base.__module__.startswith("PySide6."):  # a stand-in says itself what it shows beside Qt's own members
+            if name in vars(base).get("exposed", ()):
+                return found, base
+            continue
+        return found, None if name in NOT_IN_QT5.get(base.__name__, ()) else base
+    isEnumerator = isinstance(getattr(nativeClass, found, None), enum.Enum)  # as qt.Qt.AlignRight
+    return found, nativeClass if isEnumerator else None
+
+
+def _present(native, owner: type, name: str):
+    """How a member of a PySide6 object or class looks in PythonQt."""
+    value = getattr(native, name)
+    if isinstance(value, QtCore.SignalInstance):
+        return Signal(native, name)
+    if isinstance(value, enum.EnumMeta):
+        return lambda number: Enumerator(value(int(number)))
+    if isinstance(value, enum.Enum):
+        return Enumerator(value)
+    if isinstance(value, type):
+        return wrapperClass(value)
+    return Method(value, owner.__name__, name, native) if callable(value) else toPython(value)
+
+
+def findProperty(native: QtCore.QObject, name: str):
+    """The name and the QMetaProperty of a Qt property, None as the latter where Slicer shows no such property."""
+    metaObject = native.metaObject()
+    index = metaObject.indexOfProperty(name)
+    if index < 0 and name == "name":
+        name, index = "objectName", metaObject.indexOfProperty("objectName")
+    if index < 0:
+        return name, None
+    declaring = metaObject
+    while index < declaring.propertyOffset():
+        declaring = declaring.superClass()
+    hidden = NOT_IN_QT5.get(declaring.className(), set()) | METHODS_NOT_PROPERTIES.get(declaring.className(), set())
+    return name, None if name in hidden else metaObject.property(index)
+
+
+def dynamicProperties(native: QtCore.QObject) -> list[str]:
+    return [name.data().decode() for name in native.dynamicPropertyNames()]
+
+
+def _propertyValue(prop: QtCore.QMetaProperty, name: str, value):
+    """Convert as PythonQt does: numbers to the property's type, anything to text, None to nothing at all."""
+    kind = prop.typeName()
+    try:
+        if kind in ("int", "uint"):
+            return math.floor(value) if isinstance(value, float) else int(value)
+        if kind == "double":
+            return float(value)
+        if kind == "bool":
+            return bool(int(value))
+        if kind == "QString" and value is not None:
+            return value if isinstance(value, str) else str(value)
+    except (TypeError, ValueError):
+        value = None
+    if value is None and kind != "PyObject":
+        message = f"Property '{name}' of type '{kind}' does not accept an object of type NoneType or a wrong one"
+        raise AttributeError(message)
+    return toNative(value)
+
+
+def wrapperClass(nativeClass: type) -> type:
+    if nativeClass not in _wrapperClasses:
+        base = ObjectWrapper if issubclass(nativeClass, QtCore.QObject) else Wrapper
+        _wrapperClasses[nativeClass] = WrapperClass(nativeClass.__name__, (base,), {"_nativeClass": nativeClass})
+    return _wrapperClasses[nativeClass]
+
+
+def wrap(native):
+    """The wrapper of a PySide6 object; the same one as long as anybody holds it."""
+    wrapper = _wrappers.get(id(native))
+    if wrapper is None or wrapper._native is not native:
+        kind = wrapperClass(type(native))
+        wrapper = kind.__new__(kind)
+        object.__setattr__(wrapper, "_native", native)
+        _wrappers[id(native)] = wrapper
+    return wrapper
+
+
+def toPython(value):
+    if isinstance(value, shiboken6.Object):
+        return wrap(value)
+    if isinstance(value, enum.Enum):
+        return Enumerator(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(toPython(item) for item in value)
+    return value
+
+
+def toNative(value):
+    if isinstance(value, Wrapper):
+        return value._alive("argument")
+    if isinstance(value, Enumerator):
+        return value.native
+    if isinstance(value, WrapperClass):
+        return value._nativeClass
+    if isinstance(value, (list, tuple)):
+        return [toNative(item) for item in value]
+    return value

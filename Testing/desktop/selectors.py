@@ -1,0 +1,239 @@
+"""Stand-in for qMRMLSegmentSelectorWidget on the real scene, with the traps of the real one.
+
+Read in its source: a segmentation that is added later is not selected by itself; removing the current one selects
+another one; the segment's signal comes before the node's. Seen in a running Slicer: setMRMLScene selects without any
+signal, removing the last node gives no signal and leaves currentSegmentID() as it was, a rename gives none either.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from PySide6.QtCore import Property, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from . import signals
+from .widgets import qMRMLWidget
+
+_NONE = "None"
+
+
+def observe(caller, event, owner, method: str, observers: list, withNode: bool = False) -> None:
+    """Call a method of owner upon an event, as long as owner lives; (caller, tag) is appended to observers."""
+    import vtk
+
+    reference = weakref.ref(owner)
+
+    def callback(caller, event, callData=None):
+        if reference() is not None:
+            getattr(reference(), method)(*([callData] if withNode else []))
+
+    if withNode:
+        callback.CallDataType = vtk.VTK_OBJECT
+    observers.append((caller, caller.AddObserver(event, callback)))
+
+
+def unobserve(observers: list) -> None:
+    for caller, tag in observers:
+        caller.RemoveObserver(tag)
+    observers.clear()
+
+
+class _Nodes(QComboBox):
+    """The part of qMRMLNodeComboBox that the segment selector needs: a combo box of the scene's segmentations."""
+
+    def __init__(self, parent):
+        super().__init__(parent)
+        self.changed = lambda: None
+        self.scene, self.ids, self.noneEnabled = None, [], False
+        self._observers, self._renames = [], []
+        # like the real one it is as wide as its longest name: nothing is elided unless the layout forces it
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setPlaceholderText("Select a Segmentation")
+        self.setEnabled(False)
+        self.currentIndexChanged.connect(lambda index: self.changed())
+
+    def setScene(self, scene) -> None:
+        import slicer
+
+        unobserve(self._observers)
+        self.scene = scene
+        self.setEnabled(scene is not None)
+        wasBlocked = self.blockSignals(True)
+        self.refresh()
+        self.setCurrentIndex(0 if self.count() else -1)
+        self.blockSignals(wasBlocked)
+        if scene is not None:
+            observe(scene, slicer.vtkMRMLScene.NodeAddedEvent, self, "refresh", self._observers)
+            observe(scene, slicer.vtkMRMLScene.NodeRemovedEvent, self, "nodeRemoved", self._observers, withNode=True)
+            observe(scene, slicer.vtkMRMLScene.EndImportEvent, self, "refresh", self._observers)
+
+    def refresh(self) -> None:
+        """Show the scene's segmentations by their present names; the selected one stays, without a signal."""
+        from vtkmodules.vtkCommonCore import vtkCommand
+
+        nodes = self.scene.GetNodesByClass("vtkMRMLSegmentationNode") if self.scene is not None else []
+        nodes = [node for node in nodes if not node.GetHideFromEditors()]
+        current = self.currentNodeID()
+        wasBlocked = self.blockSignals(True)
+        self.clear()
+        self.ids = ([""] if self.noneEnabled else []) + [node.GetID() for node in nodes]
+        self.addItems(([_NONE] if self.noneEnabled else []) + [node.GetName() or "" for node in nodes])
+        self.setCurrentIndex(self.ids.index(current) if current in self.ids else -1)
+        self.blockSignals(wasBlocked)
+        unobserve(self._renames)
+        for node in nodes:
+            observe(node, vtkCommand.ModifiedEvent, self, "rename", self._renames)
+
+    def rename(self) -> None:
+        for index, nodeID in enumerate(self.ids):
+            node = self.scene.GetNodeByID(nodeID) if nodeID else None
+            if node is not None and self.itemText(index) != node.GetName():
+                self.setItemText(index, node.GetName())
+
+    def nodeRemoved(self, node) -> None:
+        if node.GetID() not in self.ids:
+            return
+        index, wasCurrent = self.ids.index(node.GetID()), node.GetID() == self.currentNodeID()
+        self.refresh()
+        remaining = [i for i, nodeID in enumerate(self.ids) if nodeID]
+        if wasCurrent and remaining:  # the one that takes its place, else the last one
+            self.setCurrentIndex(index if index in remaining else remaining[-1])
+
+    def currentNodeID(self) -> str:
+        index = self.currentIndex()
+        return self.ids[index] if 0 <= index < len(self.ids) else ""
+
+    def setCurrentNodeID(self, nodeID) -> None:
+        self.setCurrentIndex(self.ids.index(nodeID) if nodeID in self.ids else (0 if self.noneEnabled else -1))
+
+
+class qMRMLSegmentSelectorWidget(qMRMLWidget):
+    currentNodeChanged = Signal(object)
+    currentSegmentChanged = Signal(str)
+    segmentSelectionChanged = Signal("QStringList")
+    exposed = frozenset({"currentNode", "currentNodeID", "currentSegmentID", "setCurrentNode", "setCurrentNodeID"})
+    exposed |= {"setCurrentSegmentID", "currentNodeChanged", "currentSegmentChanged", "segmentSelectionChanged"}
+    exposed |= {"segmentIDs", "setMRMLScene"}
+    signatures = {
+        **qMRMLWidget.signatures,
+        "currentNodeChanged(vtkMRMLNode*)": "currentNodeChanged(PyObject)",
+    }
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._segmentID, self._segmentation, self._observers = "", None, []
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setHorizontalSpacing(0)
+        layout.setVerticalSpacing(2)
+        self._nodes, self._segments = _Nodes(self), QComboBox()
+        self._segments.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._label, self._message = QLabel("Segment: "), QLabel()
+        layout.addWidget(self._nodes, 0, 0)
+        row = QWidget()
+        rowLayout = QHBoxLayout(row)
+        rowLayout.setContentsMargins(4, 0, 0, 0)
+        rowLayout.setSpacing(4)
+        for part in (self._label, self._segments, self._message):
+            rowLayout.addWidget(part)
+        layout.addWidget(row, 1, 0)
+        self._nodes.changed = self._onNodeChanged
+        self._segments.currentIndexChanged.connect(self._onSegmentChanged)
+        self._populate()
+
+    def setMRMLScene(self, scene):
+        super().setMRMLScene(scene)
+        if scene is not self._nodes.scene:
+            self._nodes.setScene(scene)
+            wasBlocked = self.blockSignals(True)
+            self._follow()
+            self.blockSignals(wasBlocked)
+
+    def currentNode(self):
+        nodeID = self._nodes.currentNodeID()
+        return self._nodes.scene.GetNodeByID(nodeID) if nodeID else None
+
+    def currentNodeID(self):
+        return self._nodes.currentNodeID() if self.currentNode() is not None else ""
+
+    def setCurrentNode(self, node):
+        self._nodes.setCurrentNodeID(node.GetID() if node is not None else "")
+
+    def setCurrentNodeID(self, nodeID):
+        self._nodes.setCurrentNodeID(nodeID)
+
+    def currentSegmentID(self):
+        return self._segmentID
+
+    def segmentIDs(self):
+        return []  # the real one fills it in multi-selection only
+
+    def setCurrentSegmentID(self, segmentID):
+        index = 0 if not segmentID and self._nodes.noneEnabled else self._segments.findData(segmentID)
+        if index >= 0:
+            self._segments.setCurrentIndex(index)
+
+    def _onNodeChanged(self) -> None:
+        self._follow()
+        self.currentNodeChanged.emit(self.currentNode())
+
+    def _follow(self) -> None:
+        """Observe the selected segmentation and show its segments."""
+        import slicer
+
+        node = self.currentNode()
+        if node is self._segmentation:
+            return
+        unobserve(self._observers)
+        self._segmentation = node
+        if node is not None:
+            for event in ("SegmentAdded", "SegmentRemoved", "SegmentModified"):
+                observe(node, getattr(slicer.vtkSegmentation, event), self, "_populate", self._observers)
+        self._populate()
+
+    def _populate(self) -> None:
+        wasBlocked = self._segments.blockSignals(True)
+        self._segments.clear()
+        segmentation = self._segmentation.GetSegmentation() if self._segmentation is not None else None
+        ids = list(segmentation.GetSegmentIDs()) if segmentation is not None else []
+        text = "" if ids else "No node is selected" if segmentation is None else "No segments in segmentation"
+        self._message.setText(text)
+        self._message.setVisible(not ids)
+        self._label.setVisible(bool(ids))
+        self._segments.setVisible(bool(ids))
+        if ids and self._nodes.noneEnabled:
+            self._segments.addItem(_NONE, _NONE)
+        for segmentID in ids:
+            self._segments.addItem(segmentation.GetSegment(segmentID).GetName(), segmentID)
+        keep = self._segmentID in ids or (self._nodes.noneEnabled and not self._segmentID)
+        self._segments.setCurrentIndex(-1)
+        if ids and keep:
+            self.setCurrentSegmentID(self._segmentID)
+        self._segments.blockSignals(wasBlocked)
+        if ids and not keep:
+            self._segments.setCurrentIndex(1 if self._nodes.noneEnabled else 0)
+
+    def _onSegmentChanged(self, index) -> None:
+        if self._segmentation is None:
+            return
+        segmentID = self._segments.itemData(index)
+        self._segmentID = "" if segmentID == _NONE else segmentID or ""
+        self.currentSegmentChanged.emit(self._segmentID)
+
+    def _setNoneEnabled(self, enabled) -> None:
+        self._nodes.noneEnabled = enabled
+        self._nodes.refresh()
+        self._populate()
+
+    def _setMultiSelection(self, enabled) -> None:
+        if enabled:
+            signals.complain("the stand-in has no segment selector for several segments")
+
+    noneEnabled = Property(bool, lambda self: self._nodes.noneEnabled, _setNoneEnabled)
+    multiSelection = Property(bool, lambda self: False, _setMultiSelection)
+    editEnabled = Property(bool, lambda self: False, lambda self, value: None)
+    segmentationNodeSelectorVisible = Property(
+        bool, lambda self: self._nodes.isVisible(), lambda self, value: self._nodes.setVisible(value)
+    )

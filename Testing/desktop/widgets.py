@@ -1,0 +1,363 @@
+"""Stand-ins for the ctk widgets and for qMRMLWidget: their looks, properties, signals and the slots that Python sees.
+
+Only the members of each class that are named in "exposed", its Qt properties and what its Qt base class has are visible
+through PythonQt. signatures: a signal as Slicer declares it -> as PySide6 does.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Property, QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QDoubleSpinBox,
+    QGroupBox,
+    QHBoxLayout,
+    QMessageBox,
+    QSizePolicy,
+    QSlider,
+    QStyle,
+    QStyleOption,
+    QStyleOptionButton,
+    QWidget,
+)
+
+
+class _Collapsing:
+    """Children that disappear with their parent's contents, and stay hidden later if somebody hid them meanwhile."""
+
+    _forcing = False
+
+    def _isContentsHidden(self) -> bool:
+        raise NotImplementedError
+
+    def _setChildVisibility(self, child) -> None:
+        if not self.testAttribute(Qt.WidgetAttribute.WA_WState_Created):
+            return
+        hiddenByUser = child.property("visibilityToParent") is False
+        visible = not self._isContentsHidden() and not hiddenByUser
+        self._forcing = True
+        if child.testAttribute(Qt.WidgetAttribute.WA_WState_Created) or not visible:
+            child.setVisible(visible)
+        if not hiddenByUser:
+            child.setAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide, False)
+        self._forcing = False
+
+    def _setChildrenVisibility(self) -> None:
+        for child in self.children():
+            if child.isWidgetType():
+                self._setChildVisibility(child)
+
+    def childEvent(self, event):
+        child = event.child()
+        if event.type() == QEvent.Type.ChildAdded and child.isWidgetType():
+            explicit = child.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide)
+            if explicit and child.testAttribute(Qt.WidgetAttribute.WA_WState_Hidden):
+                child.setProperty("visibilityToParent", False)
+            child.installEventFilter(self)
+            self._setChildVisibility(child)
+        super().childEvent(event)
+
+    def eventFilter(self, child, event):
+        if not self._forcing and event.type() == QEvent.Type.ShowToParent:
+            child.setProperty("visibilityToParent", True)
+            self._setChildVisibility(child)
+        elif not self._forcing and event.type() == QEvent.Type.HideToParent:
+            child.setProperty("visibilityToParent", False)
+        return super().eventFilter(child, event)
+
+    def setVisible(self, visible):
+        wasCreated = self.testAttribute(Qt.WidgetAttribute.WA_WState_Created)
+        self._forcing = True
+        super().setVisible(visible)
+        self._forcing = False
+        if not wasCreated and self.testAttribute(Qt.WidgetAttribute.WA_WState_Created):
+            self._setChildrenVisibility()
+
+
+class ctkCollapsibleButton(_Collapsing, QAbstractButton):
+    contentsCollapsed = Signal(bool)
+    exposed = frozenset({"contentsCollapsed"})
+
+    def __init__(self, *arguments):
+        title = arguments[0] if arguments and isinstance(arguments[0], str) else ""
+        super().__init__(*[argument for argument in arguments if isinstance(argument, QWidget)])
+        self._collapsed, self._flat, self._collapsedHeight = False, False, 14
+        self._maximumHeight = self.maximumHeight()
+        self.setText(title)
+        self.setCheckable(True)
+        self.setChecked(True)
+        self.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
+        self.setContentsMargins(0, self._headerSize().height(), 0, 0)
+        self.setBackgroundRole(self.palette().ColorRole.Window)
+        self.toggled.connect(lambda checked: self._collapse(not checked))
+
+    def _isContentsHidden(self):
+        return self._collapsed
+
+    def _collapse(self, collapsed) -> None:
+        if collapsed == self._collapsed:
+            return
+        self._collapsed = collapsed
+        if collapsed:
+            self._maximumHeight = self.maximumHeight()
+            self.setMaximumHeight(self.sizeHint().height())
+        else:
+            self.setMaximumHeight(self._maximumHeight)
+        self._setChildrenVisibility()
+        self.updateGeometry()
+        self.contentsCollapsed.emit(collapsed)
+
+    def _setFlat(self, flat) -> None:
+        self._flat = flat
+        self.update()
+
+    def _setCollapsedHeight(self, height) -> None:
+        self._collapsedHeight = height
+        self.updateGeometry()
+
+    collapsed = Property(bool, lambda self: self._collapsed, lambda self, value: self.setChecked(not value))
+    flat = Property(bool, lambda self: self._flat, _setFlat)
+    collapsedHeight = Property(int, lambda self: self._collapsedHeight, _setCollapsedHeight)
+
+    def _option(self) -> QStyleOptionButton:
+        option = QStyleOptionButton()
+        option.initFrom(self)
+        option.state |= QStyle.StateFlag.State_Sunken if self.isDown() else QStyle.StateFlag.State_Raised
+        if self._flat:
+            option.features |= QStyleOptionButton.ButtonFeature.Flat
+        option.rect.setHeight(self._headerSize().height())
+        return option
+
+    def _indicatorSize(self) -> QSize:
+        metric = QStyle.PixelMetric
+        style = self.style()
+        return QSize(style.pixelMetric(metric.PM_IndicatorWidth), style.pixelMetric(metric.PM_IndicatorHeight))
+
+    def _headerSize(self) -> QSize:
+        indicator, style = self._indicatorSize(), self.style()
+        text = self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, self.text() or "XXXX")
+        width = indicator.width() + style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing) + text.width()
+        contents = QSize(width, max(indicator.height(), text.height()))
+        option = QStyleOptionButton()
+        option.initFrom(self)
+        return style.sizeFromContents(QStyle.ContentsType.CT_PushButton, option, contents, self)
+
+    def sizeHint(self):
+        header = self._headerSize() + QSize(0, self._collapsedHeight)
+        return header if self._collapsed or self.layout() is None else QWidget.sizeHint(self).expandedTo(header)
+
+    def minimumSizeHint(self):
+        header = self._headerSize()
+        if self._collapsed:
+            return header + QSize(0, self._collapsedHeight)
+        return header if self.layout() is None else QWidget.minimumSizeHint(self).expandedTo(header)
+
+    def hitButton(self, position):
+        return self._option().rect.contains(position)
+
+    def changeEvent(self, event):
+        if event.type() == QEvent.Type.FontChange:  # for pictures at another font size
+            self.setContentsMargins(0, self._headerSize().height(), 0, 0)
+        super().changeEvent(event)
+
+    def paintEvent(self, event):
+        painter, option, style = QPainter(self), self._option(), self.style()
+        style.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option, painter, self)
+        height, size = option.rect.height(), self._indicatorSize()
+        indicator = QStyleOption()
+        indicator.initFrom(self)
+        corner = QPoint((height - size.width()) // 2, (height - size.height()) // 2)
+        indicator.rect = QRect(corner, size)
+        element = QStyle.PrimitiveElement
+        arrow = element.PE_IndicatorArrowRight if self._collapsed else element.PE_IndicatorArrowDown
+        style.drawPrimitive(arrow, indicator, painter, self)
+        left = indicator.rect.right() + style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
+        area = option.rect.adjusted(left, 0, 0, 0)
+        flags = int(Qt.AlignmentFlag.AlignVCenter.value) | int(Qt.TextFlag.TextShowMnemonic.value)
+        style.drawItemText(painter, area, flags, option.palette, self.isEnabled(), self.text())
+        painter.end()
+
+
+class ctkCollapsibleGroupBox(_Collapsing, QGroupBox):
+    exposed = frozenset()
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self._collapsedHeight, self._maximumHeight = 14, self.maximumHeight()
+        self.setCheckable(True)
+        self.toggled.connect(self._expand)
+
+    def _isContentsHidden(self):
+        return not self.isChecked()
+
+    def _expand(self, expanded) -> None:
+        self._setChildrenVisibility()
+        if expanded:
+            self.setMaximumHeight(self._maximumHeight)
+        else:
+            self._maximumHeight = self.maximumHeight()
+            self.setMaximumHeight(self.fontMetrics().height() + self._collapsedHeight)
+
+    def _setCollapsedHeight(self, height) -> None:
+        self._collapsedHeight = height
+
+    collapsed = Property(bool, lambda self: not self.isChecked(), lambda self, value: self.setChecked(not value))
+    collapsedHeight = Property(int, lambda self: self._collapsedHeight, _setCollapsedHeight)
+
+
+def _forward(name: str, kind: type, partName: str) -> Property:
+    """A property that a part of the widget has, too."""
+    setter = f"set{name[0].upper()}{name[1:]}"
+    getter = {"readOnly": "isReadOnly", "tracking": "hasTracking", "frame": "hasFrame"}.get(name, name)
+    return Property(
+        kind,
+        lambda self: getattr(getattr(self, partName), getter)(),
+        lambda self, value: getattr(getattr(self, partName), setter)(value),
+    )
+
+
+class ctkDoubleSpinBox(QWidget):
+    """Rounds to its decimals, as the real one does while its value is typed."""
+
+    valueChanged = Signal(float)
+    decimalsChanged = Signal(int)
+    editingFinished = Signal()
+    exposed = frozenset({"valueChanged", "decimalsChanged", "editingFinished", "setValue", "setDecimals"})
+    exposed |= {"setReadOnly", "stepUp", "stepDown"}
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._box = QDoubleSpinBox(self)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._box)
+        self.setSizePolicy(self._box.sizePolicy())
+        self.setFocusProxy(self._box)
+        self._box.valueChanged.connect(self.valueChanged)
+        self._box.editingFinished.connect(self.editingFinished)
+
+    def setValue(self, value):
+        self._box.setValue(value)
+
+    def setDecimals(self, decimals):
+        self._box.setDecimals(decimals)
+        self.decimalsChanged.emit(decimals)
+
+    def setReadOnly(self, readOnly):
+        self._box.setReadOnly(readOnly)
+
+    def stepUp(self):
+        self._box.stepUp()
+
+    def stepDown(self):
+        self._box.stepDown()
+
+    value = Property(float, lambda self: self._box.value(), setValue)
+    decimals = Property(int, lambda self: self._box.decimals(), setDecimals)
+    readOnly = Property(bool, lambda self: self._box.isReadOnly(), setReadOnly)
+    minimum, maximum = _forward("minimum", float, "_box"), _forward("maximum", float, "_box")
+    singleStep = _forward("singleStep", float, "_box")
+    prefix, suffix = _forward("prefix", str, "_box"), _forward("suffix", str, "_box")
+    cleanText = Property(str, lambda self: self._box.cleanText())
+
+
+class ctkSliderWidget(QWidget):
+    """A slider with a spin box. The value is kept as it was set; only the spin box shows it rounded."""
+
+    valueChanged = Signal(float)
+    valueIsChanging = Signal(float)
+    decimalsChanged = Signal(int)
+    exposed = frozenset({"valueChanged", "valueIsChanging", "decimalsChanged", "setValue", "setDecimals", "reset"})
+    exposed |= {"setSpinBoxVisible"}
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._value, self._minimum, self._maximum, self._step, self._tracking = 0.0, 0.0, 99.0, 1.0, True
+        self._updating = False
+        self._slider, self._box = QSlider(Qt.Orientation.Horizontal, self), QDoubleSpinBox(self)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._slider)
+        layout.addWidget(self._box)
+        self._slider.valueChanged.connect(lambda position: self._choose(self._minimum + position * self._step))
+        self._box.valueChanged.connect(self._choose)
+        self._show()
+
+    def _choose(self, value) -> None:
+        """What the user chose in one of the two parts."""
+        if not self._updating:
+            self.setValue(value)
+
+    def _show(self) -> None:
+        self._updating = True
+        self._slider.setRange(0, round((self._maximum - self._minimum) / self._step))
+        self._slider.setValue(round((self._value - self._minimum) / self._step))
+        self._box.setRange(self._minimum, self._maximum)
+        self._box.setSingleStep(self._step)
+        self._box.setValue(self._value)
+        self._updating = False
+
+    def setValue(self, value):
+        value = min(max(value, self._minimum), self._maximum)
+        changed, self._value = value != self._value, value
+        self._show()
+        if changed:
+            self.valueIsChanging.emit(value)
+            self.valueChanged.emit(value)
+
+    def setDecimals(self, decimals):
+        self._updating = True
+        self._box.setDecimals(decimals)
+        self._updating = False
+        self._show()
+        self.decimalsChanged.emit(decimals)
+
+    def setSpinBoxVisible(self, visible):
+        self._box.setVisible(visible)
+
+    def reset(self):
+        self.setValue(0.0)
+
+    def _setLimit(self, name, limit) -> None:
+        setattr(self, name, limit)
+        self._minimum, self._maximum = sorted((self._minimum, self._maximum))
+        self.setValue(self._value)
+
+    def _setStep(self, step) -> None:
+        self._step = step
+        self._show()
+
+    value = Property(float, lambda self: self._value, setValue)
+    decimals = Property(int, lambda self: self._box.decimals(), setDecimals)
+    spinBoxVisible = Property(bool, lambda self: self._box.isVisibleTo(self), setSpinBoxVisible)
+    minimum = Property(float, lambda self: self._minimum, lambda self, value: self._setLimit("_minimum", value))
+    maximum = Property(float, lambda self: self._maximum, lambda self, value: self._setLimit("_maximum", value))
+    singleStep = Property(float, lambda self: self._step, _setStep)
+    pageStep = Property(float, lambda self: 10 * self._step, lambda self, value: None)
+    tracking = _forward("tracking", bool, "_slider")
+    prefix, suffix = _forward("prefix", str, "_box"), _forward("suffix", str, "_box")
+
+
+class ctkMessageBox(QMessageBox):
+    exposed = frozenset()
+
+
+class qMRMLWidget(QWidget):
+    """Tells its children the scene."""
+
+    mrmlSceneChanged = Signal(object)
+    exposed = frozenset({"mrmlSceneChanged", "setMRMLScene", "mrmlScene"})
+    signatures = {"mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)"}
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._scene = None
+
+    def setMRMLScene(self, scene):
+        if scene is not self._scene:
+            self._scene = scene
+            self.mrmlSceneChanged.emit(scene)
+
+    def mrmlScene(self):
+        return self._scene

@@ -1,0 +1,123 @@
+"""How distances are distributed: exact shares of surfaces whose distances are given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare, distributions
+from SegmentMetricsLib.distances import DirectedDistances, SurfaceDistances
+from SegmentMetricsLib.surfaces import Surface
+
+
+def directed(signed, sizes) -> DirectedDistances:
+    """Return distances of triangles of given sizes."""
+    corners = [[(0, 0, n), (2 * size, 0, n), (0, 1, n)] for n, size in enumerate(sizes)]
+    surface = Surface(np.reshape(corners, (-1, 3)).astype(float), np.arange(3 * len(sizes)).reshape(-1, 3))
+    return DirectedDistances(surface, 0, np.array(signed, float), lambda: None)
+
+
+def given(reference, test) -> SurfaceDistances:
+    return SurfaceDistances(directed(*reference), directed(*test), "given")
+
+
+class TestHistogram:
+    def testSharesAreWeightedAndSplitAtZeroAndTolerance(self):
+        # 10 of size in all: 2 at zero, 3 at exactly +tau, 4 beyond it, 1 on the other side
+        shown = distributions.histogram(given(([0.0, 2.0], [2, 3]), ([3.9, -1.3], [4, 1])), 2.0, signed=True)
+        assert shown.edges[0] == -shown.edges[-1] and shown.edges[-1] == 4
+        assert {0.0, 2.0, -2.0} <= set(shown.edges.tolist())
+        bars = {round(edge, 6): share for edge, share in zip(shown.edges[1:], shown.shares) if share}
+        width = shown.edges[1] - shown.edges[0]
+        # half of the zeros on either side; keys are upper ends of bars, which are those nearer to 0 for negative ones
+        assert bars[0.0] == bars[round(width, 6)] == pytest.approx(10)
+        assert bars[2.0] == pytest.approx(30)
+        assert shown.shares[shown.edges[1:] > 2].sum() == pytest.approx(40)
+        assert shown.shares[shown.edges[:-1] < -width / 2][:-1].sum() == pytest.approx(10)
+        assert shown.shares.sum() == pytest.approx(100)
+        assert (shown.beyond, shown.largest) == (0, 3.9)
+        np.testing.assert_allclose(np.diff(shown.edges), width)
+        np.testing.assert_allclose(shown.centers, shown.edges[:-1] + width / 2)
+
+    def testWithoutSignsItBeginsAtZero(self):
+        shown = distributions.histogram(given(([0.0, 1.0], [1, 1]), ([3.0], [2])), 2.0, signed=False)
+        assert shown.edges[0] == 0 and 2.0 in shown.edges
+        assert shown.shares[0] == pytest.approx(25)
+        assert shown.shares[shown.edges[1:] <= 2].sum() == pytest.approx(50)
+        assert shown.shares.sum() == pytest.approx(100)
+
+    def testAFewFarOnesAreInTheOuterBars(self):
+        shown = distributions.histogram(given(([1.0, 80.0], [99, 1]), ([-1.0], [100])), 2.0, signed=True)
+        assert shown.edges[-1] == pytest.approx(3, abs=0.2)
+        assert shown.beyond == pytest.approx(0.5) and shown.largest == 80
+        assert shown.shares[-1] == pytest.approx(0.5)
+        assert shown.shares.sum() == pytest.approx(100)
+
+    def testManyFarOnesAreShown(self):
+        shown = distributions.histogram(given(([1.0, 80.0], [90, 10]), ([-1.0], [100])), 2.0, signed=True)
+        assert shown.edges[-1] >= 80 and shown.beyond == 0
+
+    def testIdenticalIsAllZero(self):
+        shown = distributions.histogram(given(([0.0], [1]), ([0.0], [1])), 2.0, signed=True)
+        middle = len(shown.shares) // 2
+        np.testing.assert_allclose(shown.shares[middle - 1 : middle + 1], 50)
+        assert shown.edges[middle] == 0 and shown.edges[-1] > 2
+
+    def testBarsAgreeWithTheMeasurements(self):
+        comparison = compare(shapes.ball(15), shapes.ball(17, (4, 0, 0)), Settings(tolerances=(2.5,)))
+        shown = distributions.histogram(comparison.distances, 2.5, signed=True)
+        over, under = shown.edges[:-1] >= 2.5, shown.edges[1:] <= -2.5
+        assert shown.shares[over].sum() == pytest.approx(100 * comparison["OverFraction_2.5mm"].value)
+        assert shown.shares[under].sum() == pytest.approx(100 * comparison["UnderFraction_2.5mm"].value)
+        assert shown.shares[~over & ~under].sum() == pytest.approx(100 * comparison["NSD_2.5mm"].value)
+
+    def testConcentricBalls(self):
+        comparison = compare(shapes.ballMesh(20), shapes.ballMesh(21), Settings(families="signed"))
+        shown = distributions.histogram(comparison.distances, 2.0, signed=True)
+        nearOne = np.abs(shown.centers - 1) < 0.15
+        assert shown.shares[nearOne].sum() == pytest.approx(100)
+
+
+@pytest.mark.parametrize("limit", [0.5, 2, 2.5, 3, 8, 15, 30, 60, 100, 300])
+@pytest.mark.parametrize("tolerance", [0.1, 1.0, 1.5, 2.0, 3.0, 5.0])
+def testEdges(limit, tolerance):
+    edges = distributions.binEdges(limit, tolerance, 30)
+    assert edges[0] == 0 and edges[-1] >= limit and len(edges) <= 32
+    np.testing.assert_allclose(np.diff(edges), edges[1], atol=1e-8)
+    if limit <= 30 * tolerance and limit >= tolerance:
+        assert np.abs(edges - tolerance).min() == 0
+        assert len(edges) > 15
+
+
+class TestCumulative:
+    def testSharesWithinDistances(self):
+        distances = given(([0.0, 2.0], [2, 3]), ([4.0, -1.0], [4, 1]))
+        shares = distributions.cumulativeShares(distances, np.array([0.0, 0.5, 1.0, 2.0, 3.0, 4.0]))
+        np.testing.assert_allclose(shares, [20, 20, 30, 60, 60, 100])
+        assert shares[-1] <= 100
+
+    def testItPassesThroughTheMeasuredShare(self):
+        comparison = compare(shapes.ball(15), shapes.ball(17, (4, 0, 0)), Settings(tolerances=(2.3,)))
+        positions = distributions.cumulativePositions(8, 2.3)
+        shares = distributions.cumulativeShares(comparison.distances, positions)
+        assert shares[positions == 2.3] == pytest.approx(100 * comparison["NSD_2.3mm"].value)
+        assert (np.diff(shares) >= 0).all() and shares[0] >= 0 and shares[-1] == pytest.approx(100)
+
+    def testPositions(self):
+        positions = distributions.cumulativePositions(6, 1.7)
+        assert (positions[0], positions[-1]) == (0, 6) and 1.7 in positions
+        assert (np.diff(positions) > 0).all() and len(positions) <= 200
+
+    def testOnePairFarOffDoesNotSqueezeTheOthers(self):
+        near, far = given(([1.0], [1]), ([1.0], [1])), given(([90.0], [1]), ([90.0], [1]))
+        assert distributions.cumulativeLimit([near], 2.0) == 4
+        assert distributions.cumulativeLimit([far], 2.0) == 100
+        assert distributions.cumulativeLimit([near] * 19 + [far], 2.0) == 4
+
+
+@pytest.mark.parametrize(
+    ("value", "above"), [(0.1, 0.1), (0.11, 0.15), (1, 1), (3.2, 4), (9, 10), (61, 80), (100, 100)]
+)
+def testRoundNumbers(value, above):
+    assert distributions.roundAbove(value) == above

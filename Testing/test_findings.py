@@ -1,0 +1,233 @@
+"""Findings: each where it belongs, and not where it does not."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from test_writing import openBox
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
+
+from SegmentMetricsLib import Settings, compare, readStructures
+
+BOX = shapes.box((6, 6, 6), (15, 14, 13))
+EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
+
+
+def found(result, text: str) -> list[str]:
+    return [finding for finding in result.findings if text in finding]
+
+
+def testNothingIsFoundInAGoodPair():
+    assert compare(BOX, shapes.box((7, 6, 6), (15, 14, 13))).findings == ()
+    meshes = shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((0, 0, 0), (10, 10, 9))
+    assert compare(*meshes, Settings(families=("signed", "overlap"))).findings == ()
+
+
+# Placement
+
+
+@pytest.mark.parametrize("families", ["all", "boundary", "overlap"])
+def testNoOverlap(families):
+    """Also without counted voxels, from the boxes around both."""
+    settings = Settings(families=families)
+    far = compare(BOX, shapes.box((18, 17, 17), (21, 21, 21)), settings)
+    assert found(far, "do not overlap at all") and far.findings[0].startswith("The two contours do not overlap at all")
+    near = compare(BOX, shapes.box((15, 14, 13), (19, 19, 19)), settings)  # one voxel in common
+    assert not found(near, "do not overlap at all")
+
+
+def testMeshesWithoutOverlap():
+    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    for families in ("overlap", "signed"):
+        settings = Settings(families=families)
+        assert found(compare(box, shapes.boxMesh((20, 0, 0), (30, 10, 10)), settings), "do not overlap at all")
+        assert not found(compare(box, shapes.boxMesh((9, 0, 0), (19, 10, 10)), settings), "do not overlap at all")
+
+
+LEFT, RIGHT = ((2, 6, 6), (8, 14, 13)), ((15, 6, 6), (21, 14, 13))
+
+
+def testMirroredLeftRight():
+    mirrored = compare(shapes.box(*LEFT), shapes.box(*RIGHT))
+    (finding,) = found(mirrored, "mirrored left-right")
+    assert "(Dice 1.00 instead of 0.00)" in finding
+    # turned axes: the same patient, stored from left to right and upside down
+    turned = [shapes.imageOf(SimpleITK.GetArrayFromImage(shapes.box(*sides)), origin=(23, 0, 23), direction=d)
+              for sides, d in ((LEFT, np.diag([-1, 1, -1])), (RIGHT, np.diag([-1, 1, -1])))]  # fmt: skip
+    assert found(compare(*turned), "mirrored left-right")
+
+
+def testNotMirrored():
+    same = compare(shapes.box(*LEFT), shapes.box((3, 6, 6), (8, 14, 13)))
+    assert not found(same, "mirrored")
+    # mirrored front to back is something else
+    frontToBack = compare(shapes.box((6, 2, 6), (14, 8, 13)), shapes.box((6, 15, 6), (14, 21, 13)))
+    assert found(frontToBack, "do not overlap") and not found(frontToBack, "mirrored")
+    # apart, but not at the mirrored place either
+    elsewhere = compare(shapes.box(*LEFT), shapes.box((15, 16, 16), (21, 21, 21)))
+    assert found(elsewhere, "do not overlap") and not found(elsewhere, "mirrored")
+    # a slight gain is no reason to doubt the sides
+    settings = Settings(families="overlap")
+    for low, high in (((9, 6, 6), (16, 14, 13)), ((7, 6, 6), (17, 14, 13))):
+        assert not found(compare(BOX, shapes.box(low, high), settings), "mirrored")
+
+
+# Image edge
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        ((0, 6, 6), (15, 14, 13)),
+        ((6, 0, 6), (15, 14, 13)),
+        ((6, 6, 0), (15, 14, 13)),
+        ((6, 6, 6), (23, 14, 13)),
+        ((6, 6, 6), (15, 23, 13)),
+        ((6, 6, 6), (15, 14, 23)),
+    ],
+)
+def testTouchingTheImageEdge(low, high):
+    edge = shapes.box(low, high)
+    assert found(compare(edge, BOX), "The reference touches the image edge")
+    assert found(compare(BOX, edge), "The test touches the image edge")
+    assert found(compare(edge, edge), "Both contours touch the image edge")
+
+
+def testNotTouchingTheImageEdge():
+    settings = Settings(families="overlap")
+    assert not found(compare(shapes.box((1, 1, 1), (22, 22, 22)), BOX, settings), "image edge")
+    # an image of one slice has no edge above and below
+    square = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    assert not found(compare(square, square), "image edge")
+    corner = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), ((0, 4), (4, 4))))
+    assert found(compare(corner, square), "The reference touches the image edge")
+    mesh = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    assert not found(compare(mesh, mesh, Settings(families="signed")), "image edge")
+
+
+# Frames of reference
+
+
+def framed(path, frame: str | None = None, code: int | None = None):
+    """Write the box with a DICOM frame of reference, or with a NIfTI form code, and return its structure."""
+    image = shapes.box((6, 6, 6), (15, 14, 13))
+    if frame is not None:
+        image.SetMetaData("FrameOfReferenceUID", frame)
+    SimpleITK.WriteImage(image, str(path))
+    if code is not None:
+        data = bytearray(path.read_bytes())
+        struct.pack_into("<2h", data, 252, code, code)
+        path.write_bytes(data)
+    (structure,) = readStructures(path)
+    return structure
+
+
+def testDifferentFramesOfReference(tmp_path):
+    first, second = framed(tmp_path / "1.nrrd", "1.2.840.1"), framed(tmp_path / "2.nrrd", "1.2.840.2")
+    (finding,) = found(compare(first, second), "different frames of reference")
+    assert "(1.2.840.1 and 1.2.840.2)" in finding
+    scanner, atlas = framed(tmp_path / "3.nii", code=1), framed(tmp_path / "4.nii", code=4)
+    assert "(scanner and MNI 152)" in found(compare(scanner, atlas), "different frames of reference")[0]
+
+
+def testEqualOrUnknownFramesOfReference(tmp_path):
+    first, second = framed(tmp_path / "1.nrrd", "1.2.840.1"), framed(tmp_path / "2.nrrd", "1.2.840.1")
+    unknown = framed(tmp_path / "3.nrrd")
+    for pair in ((first, second), (first, unknown), (unknown, first), (unknown, unknown)):
+        assert not found(compare(*pair), "frames of reference")
+
+
+def testImagesApartInSpace():
+    moved = shapes.box((6, 6, 6), (15, 14, 13), origin=(500, 0, 0))
+    assert found(compare(BOX, moved), "The two images lie apart in space")
+    beside = shapes.box((1, 6, 6), (5, 14, 13), origin=(20, 0, 0))  # the images share four columns of voxels
+    assert not found(compare(BOX, beside), "apart in space")
+    assert not found(compare(BOX, shapes.boxMesh((500, 0, 0), (510, 9, 9))), "apart in space")
+
+
+# Absence
+
+
+@pytest.mark.parametrize("inputs", [(EMPTY, EMPTY), (vtkPolyData(), vtkPolyData()), (EMPTY, vtkPolyData())])
+def testAbsentInBoth(inputs):
+    result = compare(*inputs)
+    assert result.findings == ("Absent in both: neither observer drew this structure.",)
+
+
+def testPresentInOneOrBoth():
+    for pair in ((BOX, EMPTY), (EMPTY, BOX), (BOX, BOX)):
+        assert not found(compare(*pair), "Absent in both")
+    assert compare(BOX, EMPTY).findings == ("Only one contour exists: the test is empty.",)
+    assert compare(EMPTY, BOX).findings == ("Only one contour exists: the reference is empty.",)
+
+
+# Surfaces
+
+
+def appended(*meshes) -> vtkPolyData:
+    append = vtkAppendPolyData()
+    for mesh in meshes:
+        append.AddInputData(mesh)
+    append.Update()
+    return append.GetOutput()
+
+
+def testSurfacesThatAreNotClosed():
+    closed = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    result = compare(openBox(), closed)
+    (finding,) = found(result, "is not closed")
+    assert finding.startswith("The surface of the reference is not closed (4 open edges)")
+    assert found(compare(closed, openBox()), "The surface of the test is not closed")
+    assert result["DSC"].status == "undefined" and result["HD"].status == "ok"
+    assert not found(compare(closed, closed), "not closed")
+    assert not found(compare(BOX, closed), "not closed")
+
+
+def testSurfacesThatAreNotManifold():
+    """Two boxes that share an edge: four triangles meet there."""
+    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    touching = appended(box, shapes.boxMesh((10, 10, 0), (20, 20, 10)))
+    settings = Settings(families="signed")
+    (finding,) = found(compare(touching, box, settings), "more than two triangles")
+    assert finding == "The surface of the reference has 1 edges with more than two triangles."
+    assert found(compare(box, touching, settings), "The surface of the test has 1 edges")
+    assert not found(compare(touching, box, settings), "not closed")
+    apart = appended(box, shapes.boxMesh((11, 11, 0), (20, 20, 10)))
+    assert not found(compare(apart, box, settings), "more than two triangles")
+
+
+def testRepairsAreTold():
+    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
+    reverse = vtkReverseSense()
+    reverse.SetInputData(box)
+    reverse.ReverseCellsOn()
+    reverse.Update()
+    settings = Settings(families="signed")
+    result = compare(box, reverse.GetOutput(), settings)
+    assert found(result, "The surface of the test was cleaned: its triangles faced inward and were turned.")
+    assert not found(compare(box, box, settings), "cleaned")
+
+
+# Grids and ties
+
+
+def testDifferentGrids():
+    coarse = shapes.box((3, 3, 3), (7, 6, 6), (12, 12, 12), (2, 2, 2))
+    (finding,) = found(compare(BOX, coarse), "different grids")
+    assert "common grid of 1 x 1 x 1 mm" in finding
+    assert not found(compare(BOX, BOX), "different grids")
+    crop = shapes.box((4, 4, 4), (13, 12, 11), (18, 18, 18), origin=(2, 2, 2))  # of the same lattice
+    assert not found(compare(BOX, crop), "different grids")
+
+
+def testTies():
+    shifted = shapes.box((8, 6, 6), (17, 14, 13))
+    (finding,) = found(compare(BOX, shifted), "lies exactly 2 mm away")
+    assert "instead of 1.000" in finding
+    assert not found(compare(BOX, shifted, Settings(tolerances=(1.9,))), "lies exactly")
+    assert not found(compare(BOX, shifted, Settings(families="overlap")), "lies exactly")

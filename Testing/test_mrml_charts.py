@@ -1,0 +1,224 @@
+"""Charts of distances in a scene."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapes
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkFiltersSources import vtkSphereSource
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.inputs import structureFromImage
+
+slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+from SegmentMetricsLib.mrml import charts, folders, headless, outputs  # noqa: E402
+
+
+def structure(radius=12, center=(0, 0, 0), name="Liver", color=None):
+    image = shapes.ball(radius, center, origin=(-20, -20, -20), size=(40, 40, 40))
+    return replace(structureFromImage(image, "reference", None, 0.5), name=name, color=color)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare(structure(), structure(13, (4, 0, 0)), Settings(tolerances=(1.5,)))
+
+
+@pytest.fixture
+def scene():
+    scene = headless.ensureScene()
+    before = set(scene.GetNodes())
+    yield scene
+    for node in set(scene.GetNodes()) - before:
+        scene.RemoveNode(node)
+    slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene).RemoveAllItems()
+
+
+def seriesOf(chart) -> list:
+    return [chart.GetNthPlotSeriesNode(n) for n in range(chart.GetNumberOfPlotSeriesNodes())]
+
+
+def values(series) -> tuple[np.ndarray, np.ndarray]:
+    table = series.GetTableNode().GetTable()
+    return tuple(vtk_to_numpy(table.GetColumnByName(c)) for c in (series.GetXColumnName(), series.GetYColumnName()))
+
+
+def folderOf(node):
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(node.GetScene())
+    return hierarchy.GetItemName(hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node)))
+
+
+def identifiers(scene) -> set:
+    return {node.GetID() for node in scene.GetNodes()}
+
+
+class TestHistogram:
+    def testBarsAddUpToTheMeasurements(self, scene, comparison):
+        chart = charts.showHistogram(comparison)
+        bars, low, high = seriesOf(chart)
+        x, y = values(bars)
+        assert bars.GetPlotType() == bars.PlotTypeScatterBar
+        assert y.sum() == pytest.approx(100)
+        assert y[x > 1.5].sum() == pytest.approx(100 * comparison["OverFraction_1.5mm"].value)
+        assert y[x < -1.5].sum() == pytest.approx(100 * comparison["UnderFraction_1.5mm"].value)
+        assert chart.GetXAxisTitle() == "Signed distance (mm), + test outside"
+        assert chart.GetYAxisTitle() == "Share of both surfaces (%)"
+        assert chart.GetTitle() == "Liver"
+        assert not chart.GetXAxisRangeAuto() and not chart.GetYAxisRangeAuto() and not chart.GetLegendVisibility()
+        reach = chart.GetXAxisRange()[1]
+        assert chart.GetXAxisRange() == (-reach, reach) and reach >= comparison["HD"].value
+        top = chart.GetYAxisRange()[1]
+        assert chart.GetYAxisRange()[0] == 0 and y.max() < top < 2 * y.max()
+        for line, position in ((low, -1.5), (high, 1.5)):
+            assert line.GetPlotType() == line.PlotTypeScatter and line.GetLineStyle() == line.LineStyleDash
+            assert line.GetMarkerStyle() == line.MarkerStyleNone
+            np.testing.assert_array_equal(values(line), [[position, position], [0, top]])
+
+    def testAGivenTolerance(self, scene, comparison):
+        _, low, high = seriesOf(charts.showHistogram(comparison, tolerance=3))
+        assert (values(low)[0][0], values(high)[0][0]) == (-3, 3)
+        assert high.GetName() == "Tolerance 3 mm"
+
+    def testFarOnesAreSaid(self, scene):
+        far = shapes.ball(12, origin=(-20, -20, -20), size=(80, 40, 40))
+        array = shapes.imageOf(np.zeros((40, 40, 80), np.uint8), origin=(-20, -20, -20))
+        array[78, 20, 20] = 1
+        title = charts.showHistogram(compare(far, far | array)).GetXAxisTitle()
+        assert "\nouter bars: also " in title and "beyond, up to 4" in title
+
+    def testAnotherRunReplaces(self, scene, comparison):
+        chart = charts.showHistogram(comparison)
+        chart.SetTitleFontSize(30)
+        before = identifiers(scene)
+        assert charts.showHistogram(comparison, tolerance=2) is chart
+        assert identifiers(scene) == before
+        assert chart.GetNumberOfPlotSeriesNodes() == 3 and chart.GetTitleFontSize() == 30
+
+    def testOpenSurfacesHaveNoSides(self, scene, comparison):
+        source = vtkSphereSource()
+        source.SetRadius(10)
+        source.SetEndPhi(90)
+        source.Update()
+        opened = compare(shapes.ballMesh(11), source.GetOutput())
+        chart = charts.showHistogram(opened)
+        assert chart.GetXAxisRange()[0] == 0 and chart.GetXAxisTitle() == "Distance (mm)"
+        bars, line = seriesOf(chart)
+        assert values(bars)[1].sum() == pytest.approx(100)
+        assert values(line)[0].tolist() == [2, 2]
+        # the pair now has sides, and then again none: nothing of the other chart stays
+        before = identifiers(scene)
+        closed = replace(opened, distances=compare(shapes.ballMesh(11), shapes.ballMesh(12)).distances)
+        assert charts.showHistogram(closed) is chart
+        assert len(identifiers(scene)) == len(before) + 1
+        charts.showHistogram(opened)
+        assert identifiers(scene) == before
+
+    def testEverythingIsInThePairsFolderAndGoesWithIt(self, scene, comparison):
+        before = identifiers(scene)
+        charts.showHistogram(comparison)
+        charts.showCumulative(comparison)
+        nodes = [scene.GetNodeByID(identifier) for identifier in identifiers(scene) - before]
+        assert len(nodes) == (1 + 3 + 2) + (1 + 2 + 2)
+        assert {folderOf(node) for node in nodes} == {folders.folderName(comparison)}
+        assert all(node.GetSaveWithScene() for node in nodes)
+        for node in nodes:
+            if node.IsA("vtkMRMLTableNode"):
+                node.AddDefaultStorageNode()
+        folders.removeResults(comparison)
+        assert identifiers(scene) == before
+
+    def testIntoAGivenNode(self, scene, comparison):
+        given = scene.AddNewNodeByClass("vtkMRMLPlotChartNode")
+        assert charts.showHistogram(comparison, given) is given
+        assert charts.showHistogram(comparison) is given
+
+    def testWhatCannotBeShown(self, scene, comparison):
+        before = identifiers(scene)
+        nothing = shapes.imageOf(np.zeros((40, 40, 40), np.uint8), origin=(-20, -20, -20))
+        with pytest.raises(ValueError, match="no histogram because the test is empty"):
+            charts.showHistogram(compare(structure(), nothing))
+        for tolerance in (0, -1, np.nan, np.inf):
+            with pytest.raises(ValueError, match="tolerance of a chart"):
+                charts.showHistogram(comparison, tolerance=tolerance)
+        with pytest.raises(ValueError, match="no pair has distances"):
+            charts.showCumulative([compare(structure(), nothing)])
+        with pytest.raises(ValueError, match="no curve because no measurement of distances"):
+            charts.showCumulative(replace(comparison, distances=None))
+        assert identifiers(scene) == before
+
+
+class TestCumulative:
+    def testOnePair(self, scene, comparison):
+        chart = charts.showCumulative(comparison)
+        curve, line = seriesOf(chart)
+        x, y = values(curve)
+        assert y[x == 1.5] == pytest.approx(100 * comparison["NSD_1.5mm"].value)
+        assert (np.diff(y) >= 0).all() and len(x) <= 200
+        assert values(line)[0].tolist() == [1.5, 1.5]
+        assert not chart.GetLegendVisibility() and chart.GetTitle() == "Liver"
+        assert chart.GetXAxisTitle() == "Distance (mm)" and chart.GetXAxisRange() == (0, x[-1])
+
+    def testManyPairs(self, scene, comparison):
+        red, again = (compare(structure(name=n, color=(0.8, 0.1, 0.1)), structure(13)) for n in ("Red", "Again"))
+        empty = compare(structure(), shapes.imageOf(np.zeros((40, 40, 40), np.uint8), origin=(-20, -20, -20)))
+        chart = charts.showCumulative([comparison, red, empty, again])
+        *curves, line = seriesOf(chart)
+        assert [curve.GetName() for curve in curves] == ["Liver", "Red vs Liver", "Again vs Liver"]
+        assert curves[1].GetColor() == pytest.approx((0.8, 0.1, 0.1))
+        assert len({curve.GetColor() for curve in curves}) == 3
+        assert len({curve.GetTableNodeID() for curve in curves}) == 1
+        for curve, pair in zip(curves, (comparison, red, again)):
+            x, y = values(curve)
+            within = sum(d.sizeWithin(1.5 + 1e-4) for d in pair.distances.directions)
+            assert y[x == 1.5] == pytest.approx(100 * within / sum(d.totalSize for d in pair.distances.directions))
+        assert chart.GetLegendVisibility() and chart.GetTitle() == "3 structures"
+        assert line.GetName() == "Tolerance 1.5 mm"
+
+    def testOneFolderForAllPairs(self, scene, comparison):
+        before = identifiers(scene)
+        chart = charts.showCumulative([comparison] * 3)
+        table = outputs.showComparisonsTable([comparison] * 3)
+        assert folderOf(chart) == folderOf(table) == "Segment Metrics: all pairs"
+        # fewer pairs: the same chart, without the curves that are not needed any more
+        assert charts.showCumulative([comparison]) is chart
+        assert outputs.showComparisonsTable([comparison]) is table
+        assert chart.GetNumberOfPlotSeriesNodes() == 2 and chart.GetTitle() == "Liver"
+        assert len([node for node in scene.GetNodes() if node.IsA("vtkMRMLPlotSeriesNode")]) == 2
+        charts.showCumulative(comparison)
+        folders.removeResults(comparison)
+        assert chart.GetScene() is scene
+        folders.removeResults(None)
+        assert identifiers(scene) == before
+
+    def testFiveHundredPairs(self, scene, comparison):
+        chart = charts.showCumulative([comparison] * 500)
+        assert chart.GetNumberOfPlotSeriesNodes() == 501
+        assert not chart.GetLegendVisibility()
+        assert len({node.GetColor() for node in seriesOf(chart)}) > 400
+        folders.removeResults(None)
+        assert not [node for node in scene.GetNodes() if node.IsA("vtkMRMLPlotSeriesNode")]
+        # hundreds of removed nodes leave no items behind
+        hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+        assert hierarchy.GetNumberOfItemChildren(hierarchy.GetSceneItemID()) == 0
+
+
+def testChartsComeBackWithTheScene(scene, comparison):
+    chart = charts.showHistogram(comparison)
+    scene.SetSaveToXMLString(1)
+    scene.Commit()
+    saved = scene.GetSceneXMLString()
+    scene.SetSaveToXMLString(0)
+    loaded = slicer.vtkMRMLScene()
+    loaded.SetLoadFromXMLString(1)
+    loaded.SetSceneXMLString(saved)
+    loaded.Connect()
+    found = folders.findResult(comparison, "histogram", loaded)
+    assert found.GetTitle() == chart.GetTitle()
+    assert found.GetXAxisRange() == chart.GetXAxisRange()
+    assert [s.GetName() for s in seriesOf(found)] == [s.GetName() for s in seriesOf(chart)]
+    count = loaded.GetNumberOfNodes()
+    assert charts.showHistogram(comparison, scene=loaded) is found
+    assert loaded.GetNumberOfNodes() == count
