@@ -51,6 +51,8 @@ REACH = 4
 LARGEST_REACH = 8
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
+# The same for whole rows of positions.
+ROWS_CHUNK = 1 << 16
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
 # and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
 # must not matter: the same pair has to give the same digits whatever was compared before.
@@ -142,6 +144,28 @@ def subVoxelPositions(pieces: int) -> Positions:
     return Positions(denominator, np.array(list(itertools.product(axis, repeat=3))))
 
 
+@lru_cache(maxsize=8)
+def spreadPositions(count: int) -> Positions:
+    """Return positions spread evenly over the cell, in an order whose aligned blocks of 2, 4, 8 ... are even as well.
+
+    count: a power of two. These are the first points of Sobol's sequence in three dimensions. Every one has a place of
+    its own along each axis, none lies half-way across the cell, and the odd distances from the middle of that place
+    keep them off the diagonals on which the triangles of masks lie.
+    Source: Sobol', USSR Computational Mathematics and Mathematical Physics 7, 1967.
+    """
+    bits = count.bit_length() - 1
+    directions = np.ones((bits, 3), np.int64)
+    for bit in range(1, bits):
+        directions[bit, 1] = 2 * directions[bit - 1, 1] ^ directions[bit - 1, 1]
+        older = directions[bit - 2, 2]
+        directions[bit, 2] = 3 if bit == 1 else 2 * directions[bit - 1, 2] ^ 4 * older ^ older
+    place = np.zeros((count, 3), np.int64)
+    for bit in range(bits):
+        used = (np.arange(count) >> bit) & 1
+        place ^= used[:, None] * (directions[bit] << (bits - 1 - bit))
+    return Positions(16 * count, 16 * place + (7, 8, 10))
+
+
 class CellTables:
     """Squared distances from positions in a cell to the pieces of boundary in the cells around it, for one spacing.
 
@@ -160,6 +184,7 @@ class CellTables:
         order = order[bounds[order] < self.horizon]
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[int, np.ndarray] = {}
+        self._byCase: dict[int, np.ndarray] = {}
 
     @cached_property
     def groups(self) -> list[range]:
@@ -180,19 +205,34 @@ class CellTables:
     def table(self, number: int) -> np.ndarray:
         """(p * 256,) squared distance in mm2 from position p to case c one step away, at index 256 p + c."""
         if number not in self._tables:
-            triangles, cases = caseTriangles()
-            edges, sides = caseEdges()
-            step = self.steps[number]
-            # one more column for the cases without triangles
-            squared = np.full((len(self.points), len(triangles) + 1), np.inf, np.float32)
-            squared[:, :-1] = squaredDistancesToTriangles(
-                self.points, (triangles + step) * self.spacing, (edges + step) * self.spacing, sides
-            )
-            table = squared.take(cases[:, 0], axis=1)
-            for column in cases.T[1:]:
-                np.minimum(table, squared.take(column, axis=1), out=table)
-            self._tables[number] = table.ravel()
+            self._tables[number] = self._computeTable(number).ravel()
         return self._tables[number]
+
+    def _computeTable(self, number: int) -> np.ndarray:
+        """Return the squared distances (p, 256) in mm2 to all cases one step away."""
+        triangles, cases = caseTriangles()
+        edges, sides = caseEdges()
+        step = self.steps[number]
+        # one more column for the cases without triangles
+        squared = np.full((len(self.points), len(triangles) + 1), np.inf, np.float32)
+        squared[:, :-1] = squaredDistancesToTriangles(
+            self.points, (triangles + step) * self.spacing, (edges + step) * self.spacing, sides
+        )
+        table = squared.take(cases[:, 0], axis=1)
+        for column in cases.T[1:]:
+            np.minimum(table, squared.take(column, axis=1), out=table)
+        return table
+
+    def tableByCase(self, number: int) -> np.ndarray:
+        """(256, p) squared distance in mm2 to case c one step away from position p, at [c, p]."""
+        if number not in self._byCase:
+            self._byCase[number] = np.ascontiguousarray(self._computeTable(number).T)
+        return self._byCase[number]
+
+    @cached_property
+    def insideByCase(self) -> np.ndarray:
+        """(256, p) whether position p lies inside the structure of case c, at [c, p]."""
+        return np.ascontiguousarray(self.inside.reshape(-1, 256).T)
 
     @cached_property
     def inside(self) -> np.ndarray:
@@ -331,6 +371,49 @@ class Lattice:
                 break
             self._lookUp(target, cells, rows, active, group, tables, best)
         return best < limit**2
+
+    def bandMembership(
+        self, target: int, cells: np.ndarray, blocks: np.ndarray, size: int, tables: CellTables, limit: float
+    ) -> np.ndarray:
+        """Return whether points lie inside the mask of that number and closer than a limit in mm to its boundary.
+
+        cells, blocks: (n,) cell numbers and which aligned block of `size` positions is asked in each; the result is
+        (n, size). Whole rows are looked up at a time, several times faster than single points.
+        """
+        if limit > tables.horizon:
+            raise ValueError(f"The tables reach {tables.horizon} mm, less than {limit} mm.")
+        codes = self.codes[target]
+        perCase = len(tables.points) // size
+        squaredLimit = np.float32(limit**2)
+        result = np.zeros((len(cells), size), bool)
+        steps = np.flatnonzero(tables.bounds < limit)
+        for first in range(0, len(cells), max(1, ROWS_CHUNK // size)):
+            checkpoint()
+            chosen = slice(first, first + max(1, ROWS_CHUNK // size))
+            cell, block = cells[chosen], blocks[chosen]
+            inside = tables.insideByCase.reshape(-1, size).take(codes.take(cell) * np.intp(perCase) + block, axis=0)
+            within = np.zeros(inside.shape, bool)
+            rows = np.flatnonzero(inside.any(axis=1))
+            best = np.full((len(rows), size), np.inf, np.float32)
+            buffer = np.empty_like(best)
+            for position, number in enumerate(steps.tolist()):
+                if position in (7, 19, 27) or (position > 27 and position % 32 == 0):
+                    # rows whose inside points are all within are done
+                    done = best < squaredLimit
+                    keep = (inside[rows] > done).any(axis=1)
+                    if keep.mean() < 0.8:
+                        within[rows[~keep]] = done[~keep]
+                        rows, best = rows[keep], best[keep]
+                        buffer = buffer[: len(rows)]
+                if not len(rows):
+                    break
+                code = codes.take(cell[rows] + int(tables.steps[number] @ self.strides)).astype(np.intp)
+                table = tables.tableByCase(number).reshape(-1, size)
+                table.take(code * perCase + block[rows], axis=0, out=buffer, mode="clip")
+                np.minimum(best, buffer, out=best)
+            within[rows] = best < squaredLimit
+            result[chosen] = inside & within
+        return result
 
     def _lookUp(self, target, cells, rows, active, group, tables, best) -> None:
         """Lower `best` of the active points by the steps of a group."""

@@ -37,6 +37,12 @@ class Record:
         names = dict.fromkeys((self.reference["name"], self.test["name"]))
         return " / ".join(names)
 
+    @property
+    def hasSides(self) -> bool:
+        """Whether both boundaries are closed, so that inside and outside can be told apart."""
+        asking = ("SignedMean", "VolumeReference", "VolumeTest")
+        return all(self.measurements[key].status != "undefined" for key in asking if key in self.measurements)
+
     def toDictionary(self) -> dict:
         """Return the record as in metrics.json: plain values, null for those that are not finite."""
         return {

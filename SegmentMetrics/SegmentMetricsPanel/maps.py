@@ -37,7 +37,7 @@ class MapControls:
             maps.recolor(model, parameters.mapKind.name, limit)
             maps.setVisible(model, True, parameters.sliceContour, parameters.legend)
             maps.setOpacity(model, parameters.opacity)
-        if found and not before:
+        if found and not before and slicer.app.layoutManager() is not None:
             slicer.util.resetThreeDViews()  # the organ may lie anywhere
         self._enable(parameters)
 

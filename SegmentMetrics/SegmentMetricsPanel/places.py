@@ -18,14 +18,11 @@ class Places:
 
     def show(self, parameters, outcome, number: int) -> None:
         """List the places of a pair of an outcome, nothing when that is None; with markers if they are wanted."""
-        pair = None
-        self.places = ()
-        if outcome is not None and outcome.records:
-            pair = outcome.pair(number)
-            self.places = outcome.records[number].worstPlaces
-        self.table.show(*rows(self.places), stretched=3)
+        record = outcome.records[number] if outcome is not None and outcome.records else None
+        self.places = record.worstPlaces if record else ()
+        self.table.show(*rows(self.places, record is None or record.hasSides), stretched=3)
         tolerance = f"{outcome.settings.tolerances[0]:g}" if outcome is not None else ""
-        if pair is None:
+        if record is None:
             text = _("Where the contours lie farther apart than the tolerance. Click to go there.")
         elif self.places:
             text = _("Where the contours lie more than {tolerance} mm apart. Click to go there.")
@@ -33,24 +30,24 @@ class Places:
             text = _("Nowhere do the contours lie more than {tolerance} mm apart.")
         self.ui.placesLabel.text = text.format(tolerance=tolerance)
         self.ui.showMarkersCheckBox.enabled = bool(self.places)
-        self._showMarkers(parameters, pair)
+        self._showMarkers(parameters, outcome.pair(number) if record else None, record)
 
     def jump(self, number: int) -> None:
         """Bring all slice views and the 3D views to a place."""
         place = self.places[number]
         navigation.jumpTo(place.position, place.normal, slicer.mrmlScene, cameras())
 
-    def _showMarkers(self, parameters, pair) -> None:
+    def _showMarkers(self, parameters, pair, record) -> None:
         mine = None
         if pair is not None and parameters.showMarkers and self.places:
-            mine = markers.showMarkers(pair, self.places, scene=slicer.mrmlScene)
+            mine = markers.showMarkers(pair, self.places, scene=slicer.mrmlScene, signed=record.hasSides)
         for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
             if node.GetAttribute(folders.ROLE_ATTRIBUTE) == "markers" and node.GetDisplayNode():
                 node.GetDisplayNode().SetVisibility(node is mine)
 
 
-def rows(places) -> tuple:
-    """Return headings, rows and heading tips of the list of places."""
+def rows(places, signed: bool) -> tuple:
+    """Return headings, rows and heading tips of the list of places. signed: whether inside and outside are known."""
     headings = [_("#"), _("Distance"), _("Area"), _("Where")]
     tips = [
         _("Rank, the worst first."),
@@ -61,11 +58,11 @@ def rows(places) -> tuple:
     listed = []
     for place in places:
         where = markers.SIDE_NAMES[place.direction]
-        tip = markers.describe(place)
+        tip = markers.describe(place, signed)
         listed.append(
             [
                 (str(place.rank), place.rank, tip),
-                (f"{place.value:+.1f} mm", place.value, tip),
+                (f"{place.value:+.1f} mm" if signed else f"{place.value:.1f} mm", place.value, tip),
                 (f"{place.area / 100:.2f} cm²", place.area, tip),
                 (where, where, tip),
             ]

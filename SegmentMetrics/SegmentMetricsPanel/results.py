@@ -26,8 +26,11 @@ class SortableTable:
         header.connect("sectionClicked(int)", self.onHeading)
         table.connect("cellClicked(int,int)", self.onCell)
 
-    def show(self, headings, rows, tips=(), stretched: int = 0) -> None:
-        """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last."""
+    def show(self, headings, rows, tips=(), stretched: int | None = None) -> None:
+        """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
+
+        stretched: number of the column that takes all the room that is left; without one the table may scroll.
+        """
         self.rows = [list(row) for row in rows]
         self.table.setColumnCount(len(headings))
         for column, heading in enumerate(headings):
@@ -114,7 +117,7 @@ class Results:
             self.ui.verdictLabel.text = f"<b>{escaped(record.name)}</b>: {escaped(record.summary)}"
             remarks += record.findings
             if not outcome.isOfAll:
-                self.table.show(*details(record))
+                self.table.show(*details(record), stretched=0)
         else:
             self.ui.verdictLabel.text = _("There is no structure that both segmentations have.")
         self.ui.findingsLabel.text = "<br>".join(f"• {escaped(remark)}" for remark in remarks)
@@ -145,12 +148,12 @@ class Results:
 
 def details(record) -> tuple:
     """Return headings, rows and heading tips of the table of one pair."""
-    headings = [_("Metric"), _("Value"), _("Ref. → test"), _("Test → ref.")]
+    headings = [_("Metric"), _("Value"), _("→ test"), _("→ ref.")]
     tips = [
         _("Short name; hover over a row for its meaning and source."),
         _("The value, and its unit if it has one."),
-        _("Measured from the reference's surface to the test's only."),
-        _("Measured from the test's surface to the reference's only."),
+        _("Reference to test: measured from the reference's surface to the test's only."),
+        _("Test to reference: measured from the test's surface to the reference's only."),
     ]
     rows = []
     for measurement in record.measurements.values():

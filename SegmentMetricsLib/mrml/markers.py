@@ -19,14 +19,17 @@ UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
 SIDE_NAMES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "I": "inferior", "S": "superior"}
 
 
-def showMarkers(comparison, places: Sequence[Place] | None = None, markersNode=None, scene=None):
+def showMarkers(
+    comparison, places: Sequence[Place] | None = None, markersNode=None, scene=None, signed: bool | None = None
+):
     """Show a numbered marker at every worst place of a pair and return the vtkMRMLMarkupsFiducialNode.
 
     A marker's label is the place's rank, its description says what is there. Markers are red where the test lies
     outside the reference, blue where inside. They cannot be moved, and placing markups goes on as before. Without
     places the node is empty and hidden.
     places: None takes comparison.worstPlaces. markersNode: the node to fill, else the one of an earlier run of the same
-    pair, else a new one. scene: None is Slicer's.
+    pair, else a new one. scene: None is Slicer's. signed: whether inside and outside can be told apart; None asks the
+    comparison's distances.
     """
     scene = ensureScene() if scene is None else scene
     places = comparison.worstPlaces if places is None else places
@@ -40,11 +43,12 @@ def showMarkers(comparison, places: Sequence[Place] | None = None, markersNode=N
     node.SetName(f"{pairName(comparison)}: worst places")
     node.SetFixedNumberOfControlPoints(False)
     node.RemoveAllControlPoints()
-    known = comparison.distances is not None and hasSides(comparison)
+    if signed is None:
+        signed = comparison.distances is not None and hasSides(comparison)
     for place in places:
         position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
         index = node.AddControlPoint(*position.tolist(), str(place.rank))
-        node.SetNthControlPointDescription(index, describe(place, known))
+        node.SetNthControlPointDescription(index, describe(place, signed))
         # points have one of two colors, depending on whether they are selected
         node.SetNthControlPointSelected(index, place.value > 0)
         node.SetNthControlPointLocked(index, True)

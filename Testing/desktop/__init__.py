@@ -32,7 +32,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6 import QtCore, QtGui, QtWidgets
 
-from . import application, loading, modules, parameternodes, pythonqt, qt5, scenes, scripted, signals, validators, views
+from . import application, loading, modules, parameternodes, qt5, scenes, scripted, signals, validators, views
 from .pythonqt import wrap, wrapperClass
 
 _CORE_LOGICS = {
@@ -47,7 +47,7 @@ _PARAMETER_NAMES = (
 
 
 def _onQtMessage(kind, context, message: str) -> None:
-    """What Qt warns about, as a connection in a .ui file that cannot be made; not what a missing screen makes it say."""
+    """Qt's warnings, as about a connection in a .ui file that cannot be made; not those about the missing screen."""
     if kind != QtCore.QtMsgType.QtDebugMsg and "propagateSizeHints" not in message and "plugin" not in message:
         signals.complain(message)
 
@@ -72,13 +72,16 @@ class Desktop:
         self._useOwnSettings(developerMode)
         self.testing, self.modules = testing, {}
         self._before = {"scene": getattr(slicer, "mrmlScene", None), "path": list(sys.path), "hook": sys.excepthook}
-        self._added, self._imported = [], []
+        self._modulesBefore, self._moduleFolders, self._added = dict(sys.modules), [], []
         sys.excepthook = signals.recordException
         QtCore.qInstallMessageHandler(_onQtMessage)
         self.forget()
 
         self.scene = slicer.vtkMRMLScene()
-        self.scene.SetCacheManager(slicer.vtkCacheManager())
+        self._dataIO = slicer.vtkDataIOManager()  # without it no .mrb file can be read
+        self._dataIO.SetCacheManager(slicer.vtkCacheManager())
+        self._dataIO.GetCacheManager().SetRemoteCacheDirectory(f"{self.temporaryPath}/cache")
+        self.scene.SetDataIOManager(self._dataIO)
         headless = HeadlessSlicer(self.scene)
         self._headless, self.applicationLogic = headless, headless.applicationLogic
         self.segmentationsLogic = headless.segmentationsLogic
@@ -129,8 +132,9 @@ class Desktop:
         """Let Qt do what is due, and what becomes due within a time."""
         timer = QtCore.QElapsedTimer()
         timer.start()
-        QtWidgets.QApplication.processEvents()
-        while timer.elapsed() < milliseconds:
+        rounds = 5  # a layout within a layout asks for one after the other
+        while rounds > 0 or timer.elapsed() < milliseconds:
+            rounds -= 1
             QtWidgets.QApplication.processEvents(QtCore.QEventLoop.ProcessEventsFlag.AllEvents, 10)
         QtWidgets.QApplication.sendPostedEvents(None, QtCore.QEvent.Type.DeferredDelete.value)
 
@@ -139,10 +143,9 @@ class Desktop:
         import slicer
 
         path = Path(path).resolve()
-        before = set(sys.modules)
         sys.path.append(str(path.parent))
+        self._moduleFolders.append(str(path.parent))
         module = modules.qSlicerScriptedLoadableModule(path)
-        self._imported += [path.stem, *(set(sys.modules) - before)]
         self.modules[module.name] = module
         setattr(slicer.modules, module.name.lower(), module)
         setattr(slicer.modules, f"{module.name}Instance", module._instance)
@@ -183,15 +186,16 @@ class Desktop:
         self.processEvents()
         self.scene.Clear(0)
         self._keeper.close()
+        self.scene.RemoveAllObservers()  # the scene still tells things while it is destroyed
         for owner, name in self._added:
             if owner is sys.modules:
                 sys.modules.pop(name, None)
             else:
                 delattr(owner, name)
-        folder = str(Path(scripted.__file__).parents[2] / "SegmentMetrics")
-        for name in set(self._imported):
-            if str(getattr(sys.modules.get(name), "__file__", "")).startswith(folder) or name in self.modules:
-                sys.modules.pop(name, None)
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(tuple(self._moduleFolders) or ("-",)):
+                del sys.modules[name]
+        sys.modules.update(self._modulesBefore)  # a module's Reload may have loaded its library anew
         sys.path[:] = self._before["path"]
         sys.excepthook = self._before["hook"]
         QtCore.qInstallMessageHandler(None)

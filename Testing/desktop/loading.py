@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from PySide6.QtCore import QBuffer, QByteArray, QObject
+from PySide6.QtCore import QBuffer, QObject
 from PySide6.QtUiTools import QUiLoader as NativeLoader
 from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QMenu, QMessageBox, QWidget
 
@@ -52,7 +52,8 @@ class QUiLoader(NativeLoader):
         own = [c for c in connections or () if "vtkMRML" in c.findtext("signal")]
         for connection in own:
             connections.remove(connection)
-        buffer = QBuffer(QByteArray(ElementTree.tostring(root)))
+        buffer = QBuffer()
+        buffer.setData(ElementTree.tostring(root))
         buffer.open(QBuffer.OpenModeFlag.ReadOnly)
         widget = super().load(buffer, parent)
         for connection in own:

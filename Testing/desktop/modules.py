@@ -6,6 +6,7 @@ import importlib.util
 import sys
 import types
 from pathlib import Path
+from typing import ClassVar
 
 from PySide6.QtCore import Property, QObject, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -21,7 +22,7 @@ class qSlicerScriptedLoadableModuleWidget(QWidget):
 
     mrmlSceneChanged = Signal(object)
     exposed = frozenset({"self", "reload", "enter", "exit", "isEntered", "setMRMLScene", "mrmlSceneChanged"})
-    signatures = {"mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)"}
+    signatures: ClassVar[dict[str, str]] = {"mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)"}
 
     def __init__(self, module):
         super().__init__()

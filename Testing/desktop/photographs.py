@@ -42,8 +42,7 @@ def photograph(widget, path: str | Path | None = None, width: int = 380, height:
     QApplication.processEvents()
     width = max(width, native.minimumSizeHint().width())
     tall = native.heightForWidth(width) if native.hasHeightForWidth() else native.sizeHint().height()
-    native.resize(width, height or tall)
-    QApplication.processEvents()
+    native.resize(width, height or tall)  # no events in between: the window around it would resize it again
     image = native.grab().toImage()
     native.resize(size)
     if path is not None and not image.save(str(path)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
@@ -11,12 +13,12 @@ from .selectors import observe, unobserve
 
 
 class qMRMLPlotView(QWidget):
-    """Bars, lines and points in the axis ranges of the chart, its titles, no legend; follows chart, series and tables."""
+    """Bars, lines and points in the chart's axis ranges, its titles, no legend; follows chart, series and tables."""
 
     mrmlSceneChanged = Signal(object)
     dataSelected = Signal(object, object)
     exposed = frozenset({"mrmlSceneChanged", "dataSelected", "setMRMLScene", "setMRMLPlotViewNode", "fitToContent"})
-    signatures = {
+    signatures: ClassVar[dict[str, str]] = {
         "mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)",
         "dataSelected(vtkStringArray*,vtkCollection*)": "dataSelected(PyObject,PyObject)",
     }
@@ -54,8 +56,10 @@ class qMRMLPlotView(QWidget):
 
     def _series(self) -> list:
         chart = self._chart()
-        count = chart.GetNumberOfPlotSeriesNodes() if chart is not None else 0
-        return [node for node in map(chart.GetNthPlotSeriesNode, range(count)) if node is not None]
+        if chart is None:
+            return []
+        nodes = map(chart.GetNthPlotSeriesNode, range(chart.GetNumberOfPlotSeriesNodes()))
+        return [node for node in nodes if node is not None]
 
     def follow(self) -> None:
         """Observe what is shown now and draw it."""
@@ -135,7 +139,7 @@ class qMRMLPlotView(QWidget):
             x = points[:, 0] if series.GetPlotType() == series.PlotTypeScatterBar else np.arange(len(points))
             half = (np.diff(np.unique(x)).min() if len(np.unique(x)) > 1 else 1.0) / 2
             for middle, height in zip(x, points[:, 1]):
-                box = QRectF(place(middle - half, height), place(middle + half, min(bottom, 0) if bottom < 0 else bottom))
+                box = QRectF(place(middle - half, height), place(middle + half, bottom))
                 painter.fillRect(box.adjusted(0.5, 0, -0.5, 0), color)
             return
         painter.setPen(pen)

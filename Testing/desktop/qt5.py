@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-# the classes that the qt module of the stand-in has; Slicer has no qt.QRadioButton (one in a .ui file works)
+# the classes that the stand-in shows; only their members and those of their bases are visible
 CLASSES = """
-QAbstractItemView QAction QApplication QBrush QButtonGroup QCheckBox QClipboard QColor QComboBox QCursor
-QDesktopServices QDialog QDoubleSpinBox QFile QFileDialog QFont QFontMetrics QFormLayout QFrame QGridLayout QGroupBox
-QHBoxLayout QHeaderView QIcon QKeySequence QLabel QLineEdit QMainWindow QMenu QMessageBox QObject QPainter QPalette
-QPen QPixmap QPoint QProgressBar QProgressDialog QPushButton QRect QScrollArea QSettings QShortcut QSignalBlocker
-QSize QSizePolicy QSlider QSpacerItem QSpinBox QSplitter QStackedWidget QStyle QTabWidget QTableView QTableWidget
-QTableWidgetItem QTextEdit QTimer QToolButton QUrl QVBoxLayout QWidget Qt
+QAbstractItemView QAction QApplication QBrush QButtonGroup QByteArray QCheckBox QClipboard QColor QComboBox QCursor
+QDesktopServices QDialog QDockWidget QDoubleSpinBox QFile QFileDialog QFont QFontMetrics QFormLayout QFrame
+QGridLayout QGroupBox QHBoxLayout QHeaderView QIcon QImage QInputDialog QItemSelectionModel QKeySequence QLabel
+QLineEdit QListWidget QListWidgetItem QMainWindow QMenu QMessageBox QModelIndex QObject QPainter QPalette QPen QPixmap
+QPoint QProgressBar QProgressDialog QPushButton QRect QScrollArea QScrollBar QSettings QShortcut QSignalBlocker QSize
+QSizePolicy QSlider QSpacerItem QSpinBox QSplitter QStackedWidget QStyle QTabWidget QTableView QTableWidget
+QTableWidgetItem QTextDocument QTextEdit QTimer QToolButton QUrl QVBoxLayout QWidget Qt
 """
+HIDDEN_CLASSES = "QRadioButton"  # not in Slicer's qt module, but one in a .ui file works
 
 # members of these classes, by the class that declares them, that came after Qt 5 or that PythonQt does not show
 _NOT_IN_QT5 = {
@@ -24,6 +26,11 @@ _NOT_IN_QT5 = {
     "QAbstractSpinBox": "returnPressed",
     "QAction": "associatedObjects checkableChanged enabledChanged resetEnabled visibleChanged",
     "QApplication": "resolveInterface",
+    "QByteArray": (
+        "assign cbegin cend erase first fromRawData fromStdString isValidUtf8 last maxSize max_size nullTerminate "
+        "nullTerminated percentDecoded removeAt removeFirst removeLast resizeForOverwrite slice sliced toLong "
+        "toLongLong toShort toStdString toUInt toULong toULongLong"
+    ),
     "QCheckBox": "checkStateChanged",
     "QColor": "fromString getHsv getHsvF getRgb getRgbF isValidColorName toTuple",
     "QComboBox": "LabelDrawingMode labelDrawingMode setLabelDrawingMode",
@@ -31,6 +38,7 @@ _NOT_IN_QT5 = {
         "checkPermission installNativeEventFilter instanceExists removeNativeEventFilter requestPermission "
         "resolveInterface shutdown"
     ),
+    "QDockWidget": "dockLocation setDockLocation",
     "QFile": "supportsMoveToTrash",
     "QFileDevice": "MemoryMapFlag",
     "QFont": (
@@ -49,13 +57,22 @@ _NOT_IN_QT5 = {
     ),
     "QIODevice": "readLineInto skipData",
     "QIcon": "ThemeIcon",
+    "QImage": (
+        "colorTransformed convertedTo detachMetadata deviceIndependentSize flip flipped mirror rgbSwap setColorTable"
+    ),
     "QLayout": (
         "getContentsMargins horizontalSizeConstraint setHorizontalSizeConstraint setSizeConstraints "
         "setVerticalSizeConstraint totalMinimumHeightForWidth unsetContentsMargins verticalSizeConstraint"
     ),
     "QLayoutItem": "align",
+    "QListView": (
+        "currentChanged dataChanged initViewItemOption rowsAboutToBeRemoved rowsInserted selectionChanged "
+        "updateGeometries"
+    ),
+    "QListWidget": "setSupportedDragActions supportedDragActions",
     "QMenu": "menuInAction",
     "QMessageBox": "Option buttonText options setButtonText setOption setOptions standardIcon testOption",
+    "QModelIndex": "constInternalPointer multiData",
     "QObject": "connectNotify disconnectNotify emit isQmlExposed isQuickItemType receivers",
     "QPaintDevice": "encodeMetricF painters",
     "QPainter": "brushOriginF drawPointsNp",
@@ -64,6 +81,7 @@ _NOT_IN_QT5 = {
     "QPoint": "toPointF toTuple",
     "QProgressDialog": "forceShow",
     "QRect": "getCoords getRect span toRectF",
+    "QScrollBar": "createStandardContextMenu",
     "QShortcut": "keys setKeys",
     "QSignalBlocker": "dismiss",
     "QSize": "toSizeF toTuple",
@@ -75,6 +93,10 @@ _NOT_IN_QT5 = {
         "rowCountChanged rowMoved rowResized selectionChanged updateGeometries verticalScrollbarAction"
     ),
     "QTableWidget": "setSupportedDragActions supportedDragActions",
+    "QTextDocument": (
+        "baselineOffset isLayoutEnabled setBaselineOffset setLayoutEnabled setSubScriptBaseline "
+        "setSuperScriptBaseline subScriptBaseline superScriptBaseline"
+    ),
     "QTimer": "id intervalAsDuration remainingTimeAsDuration",
     "QUrl": "AceProcessingOption",
     "QWidget": (

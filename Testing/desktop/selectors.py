@@ -8,8 +8,10 @@ signal, removing the last node gives no signal and leaves currentSegmentID() as 
 from __future__ import annotations
 
 import weakref
+from typing import ClassVar
 
-from PySide6.QtCore import Property, Signal
+import shiboken6
+from PySide6.QtCore import Property, QObject, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from . import signals
@@ -25,8 +27,9 @@ def observe(caller, event, owner, method: str, observers: list, withNode: bool =
     reference = weakref.ref(owner)
 
     def callback(caller, event, callData=None):
-        if reference() is not None:
-            getattr(reference(), method)(*([callData] if withNode else []))
+        receiver = reference()
+        if receiver is not None and (not isinstance(receiver, QObject) or shiboken6.isValid(receiver)):
+            getattr(receiver, method)(*([callData] if withNode else []))
 
     if withNode:
         callback.CallDataType = vtk.VTK_OBJECT
@@ -47,12 +50,15 @@ class _Nodes(QComboBox):
         self.changed = lambda: None
         self.scene, self.ids, self.noneEnabled = None, [], False
         self._observers, self._renames = [], []
-        # like the real one it is as wide as its longest name: nothing is elided unless the layout forces it
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setPlaceholderText("Select a Segmentation")
         self.setEnabled(False)
         self.currentIndexChanged.connect(lambda index: self.changed())
+
+    def minimumSizeHint(self):
+        """As wide as the longest name: nothing is elided unless the size policy allows it."""
+        return self.sizeHint()
 
     def setScene(self, scene) -> None:
         import slicer
@@ -82,6 +88,7 @@ class _Nodes(QComboBox):
         self.addItems(([_NONE] if self.noneEnabled else []) + [node.GetName() or "" for node in nodes])
         self.setCurrentIndex(self.ids.index(current) if current in self.ids else -1)
         self.blockSignals(wasBlocked)
+        self.updateGeometry()
         unobserve(self._renames)
         for node in nodes:
             observe(node, vtkCommand.ModifiedEvent, self, "rename", self._renames)
@@ -116,7 +123,7 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
     exposed = frozenset({"currentNode", "currentNodeID", "currentSegmentID", "setCurrentNode", "setCurrentNodeID"})
     exposed |= {"setCurrentSegmentID", "currentNodeChanged", "currentSegmentChanged", "segmentSelectionChanged"}
     exposed |= {"segmentIDs", "setMRMLScene"}
-    signatures = {
+    signatures: ClassVar[dict[str, str]] = {
         **qMRMLWidget.signatures,
         "currentNodeChanged(vtkMRMLNode*)": "currentNodeChanged(PyObject)",
     }
@@ -133,6 +140,7 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         self._label, self._message = QLabel("Segment: "), QLabel()
         layout.addWidget(self._nodes, 0, 0)
         row = QWidget()
+        row.setObjectName("frame_Segment")
         rowLayout = QHBoxLayout(row)
         rowLayout.setContentsMargins(4, 0, 0, 0)
         rowLayout.setSpacing(4)

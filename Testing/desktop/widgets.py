@@ -6,6 +6,8 @@ through PythonQt. signatures: a signal as Slicer declares it -> as PySide6 does.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from PySide6.QtCore import Property, QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
@@ -348,7 +350,7 @@ class qMRMLWidget(QWidget):
 
     mrmlSceneChanged = Signal(object)
     exposed = frozenset({"mrmlSceneChanged", "setMRMLScene", "mrmlScene"})
-    signatures = {"mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)"}
+    signatures: ClassVar[dict[str, str]] = {"mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)"}
 
     def __init__(self, parent=None):
         super().__init__(parent)

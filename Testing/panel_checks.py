@@ -1,0 +1,490 @@
+"""What a user does in the panel and what must then be seen; the same in a running Slicer and on the stand-in.
+
+Every check takes the Session and begins where the one before has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import slicer
+import vtk
+from vtk.util.numpy_support import vtk_to_numpy
+
+STRUCTURE = "Parotid_L"
+
+
+class Session:
+    """The panel as a user sees it. Segments are looked up anew each time: scenes come and go."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="segment-metrics-")
+        self.remembered = {}
+
+    @property
+    def widget(self):
+        return slicer.modules.SegmentMetricsWidget
+
+    @property
+    def panel(self):
+        return self.widget.panel
+
+    @property
+    def ui(self):
+        return self.widget.ui
+
+    @property
+    def parameters(self):
+        return self.panel.parameters
+
+    @property
+    def nodes(self) -> list:
+        return [self.parameters.reference, self.parameters.test]
+
+    def settle(self, seconds: float = 0.5) -> None:
+        """Let timers and events happen."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            slicer.app.processEvents()
+            time.sleep(0.01)
+
+    def choose(self, name: str) -> None:
+        """Choose a structure of the reference, as the segment selector does."""
+        segmentation = self.nodes[0].GetSegmentation()
+        self.ui.referenceSelector.setCurrentSegmentID(segmentation.GetSegmentIdBySegmentName(name))
+        self.settle(0.1)
+
+    def apply(self) -> None:
+        assert self.ui.applyButton.enabled, self.ui.applyButton.toolTip
+        self.ui.applyButton.click()
+        self.settle(0.2)
+
+    def maps(self) -> dict:
+        """The distance maps that can be seen, by the side they are on."""
+        from SegmentMetricsLib.mrml import maps
+
+        models = maps.allMaps(slicer.mrmlScene)
+        return {maps.mapInformation(m)["side"]: m for m in models if m.GetDisplayNode().GetVisibility()}
+
+    def texts(self, table) -> list[list[str]]:
+        return [[table.item(r, c).text() for c in range(table.columnCount)] for r in range(table.rowCount)]
+
+    def visibleInThreeD(self) -> list[bool]:
+        segments = (self.parameters.referenceSegment, self.parameters.testSegment)
+        return [bool(n.GetDisplayNode().GetSegmentVisibility3D(s)) for n, s in zip(self.nodes, segments)]
+
+    def results(self) -> list:
+        """All nodes that hold results."""
+        return [node for node in slicer.mrmlScene.GetNodes() if node.GetAttribute("SegmentMetrics.Role")]
+
+
+def checkOpening(session: Session) -> None:
+    """The module opens with two segmentations and a structure that both have already chosen."""
+    from SegmentMetrics import SegmentMetricsLogic
+
+    SegmentMetricsLogic().loadSample()
+    slicer.util.selectModule("SegmentMetrics")
+    session.settle(0.2)
+    assert [node.GetName() for node in session.nodes] == ["Observer 1", "Observer 2"]
+    assert session.ui.applyButton.enabled and not session.results()
+    session.choose(STRUCTURE)
+    names = [
+        node.GetSegmentation().GetSegment(segment).GetName()
+        for node, segment in zip(session.nodes, (session.parameters.referenceSegment, session.parameters.testSegment))
+    ]
+    assert names == [STRUCTURE, STRUCTURE], "the other observer's contour of the same structure follows"
+
+
+def checkApply(session: Session) -> None:
+    """Apply shows the numbers that the library computes, and the segmentations stay what they were."""
+    from SegmentMetricsLib import mrml
+
+    before = [node.GetSegmentation().GetMTime() for node in session.nodes]
+    session.apply()
+    assert [node.GetSegmentation().GetMTime() for node in session.nodes] == before
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE)
+    shown = session.panel.outcome.records[0].measurements
+    assert {key: m.value for key, m in shown.items()} == {key: m.value for key, m in expected.items()}
+    rows = session.texts(session.ui.resultsTable)
+    assert [row[0] for row in rows][:3] == ["HD", "HD95", "MASD"] and len(rows) == len(expected)
+    assert rows[0][1:] == [expected["HD"].text()] + [
+        f"{value:.2f} mm" for value in (expected["HD"].referenceToTest, expected["HD"].testToReference)
+    ]
+    assert expected.summary.split(";")[0] in session.ui.verdictLabel.text
+    assert not session.ui.staleLabel.isVisibleTo(session.ui.staleLabel.parent())
+    assert "doi" in session.ui.resultsTable.item(len(rows) - 7, 0).toolTip()
+    table = session.parameters.result
+    saved = json.loads(table.GetAttribute("SegmentMetrics.Comparison"))["measurements"]
+    assert saved["HD95"]["value"] == expected["HD95"].value
+    session.remembered["HD95"] = expected["HD95"].value
+
+
+def checkSorting(session: Session) -> None:
+    """A click on a heading sorts by value, the third one brings the order back."""
+    table = session.panel.results.table
+    before = session.texts(session.ui.resultsTable)
+    table.onHeading(1)
+    values = [table.rows[n][1][1] for n in table.order]
+    assert values == sorted(values) and session.texts(session.ui.resultsTable) != before
+    table.onHeading(1)
+    assert [table.rows[n][1][1] for n in table.order] == sorted(values, reverse=True)
+    table.onHeading(1)
+    assert session.texts(session.ui.resultsTable) == before
+
+
+def checkCopyAndExport(session: Session) -> None:
+    """The table can be pasted into a spreadsheet, and is exported with all digits."""
+    import csv
+
+    import qt
+
+    session.ui.copyButton.click()
+    lines = qt.QApplication.clipboard().text().split("\n")
+    assert len(lines) == 1 + session.ui.resultsTable.rowCount and lines[1].split("\t")[0] == "HD"
+    path = Path(session.folder.name) / "metrics.csv"
+    session.panel.results.export(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert float(row["HD95"]) == session.remembered["HD95"] and row["Reference"] == STRUCTURE
+    assert path.with_name("metrics.schema.csv").exists()
+
+
+def checkMap(session: Session) -> None:
+    """The map is there, finite, with a legend, in place of the segments; one check box takes all of it back."""
+    (model,) = session.maps().values()
+    values = vtk_to_numpy(model.GetPolyData().GetPointData().GetArray("SignedDistance"))
+    assert np.isfinite(values).all() and values.min() < -2 and len(values) > 1000
+    display = model.GetDisplayNode()
+    assert display.GetActiveScalarName() == "SignedDistance" and display.GetScalarVisibility()
+    low, high = display.GetScalarRange()
+    assert low == -high and high == session.ui.rangeSpinBox.value
+    assert display.GetVisibility2D() and display.GetSliceIntersectionThickness() >= 4
+    legend = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(model)
+    assert legend.GetVisibility() and "mm" in legend.GetTitleText()
+    assert session.visibleInThreeD() == [False, False]
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert not session.maps() and session.visibleInThreeD() == [True, True] and not legend.GetVisibility()
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert session.maps() and session.visibleInThreeD() == [False, False]
+
+
+def checkMapOptions(session: Session) -> None:
+    """Side, kind, surface, range, opacity, slices and legend do what they say, with one model per side."""
+    ui = session.ui
+    ui.mapSideComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert set(session.maps()) == {"reference", "test"}
+    ui.mapKindComboBox.currentIndex = 1
+    session.settle(0.1)
+    for model in session.maps().values():
+        assert model.GetDisplayNode().GetActiveScalarName() == "Distance"
+        assert model.GetDisplayNode().GetScalarRange()[0] == 0
+    ui.mapKindComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert session.maps()["test"].GetDisplayNode().GetScalarRange() == (-6, 6)
+    ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    ui.automaticRangeCheckBox.click()
+    ui.rangeSpinBox.value = 4
+    ui.opacitySlider.value = 0.5
+    ui.sliceContourCheckBox.click()
+    ui.legendCheckBox.click()
+    session.settle(0.1)
+    display = session.maps()["reference"].GetDisplayNode()
+    assert display.GetScalarRange() == (-4, 4) and math.isclose(display.GetOpacity(), 0.5)
+    assert not display.GetVisibility2D()
+    legend = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(session.maps()["reference"])
+    assert not legend.GetVisibility()
+    ui.mapSurfaceComboBox.currentIndex = 1
+    session.settle(0.1)
+    measured = session.panel.outcome.comparisons[0].reference.surface
+    assert session.maps()["reference"].GetPolyData().GetNumberOfPoints() == len(measured.points)
+    ui.mapSurfaceComboBox.currentIndex = 0
+    for box in (ui.automaticRangeCheckBox, ui.sliceContourCheckBox, ui.legendCheckBox):
+        box.click()
+    ui.opacitySlider.value = 1
+    ui.mapSideComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert set(session.maps()) == {"reference"}
+
+
+def checkPlot(session: Session) -> None:
+    """The plot shows the histogram, or the cumulative curve, with the tolerance marked."""
+    viewNode = session.panel.plot.viewNode
+    histogram = viewNode.GetPlotChartNode()
+    assert histogram.GetAttribute("SegmentMetrics.Role") == "histogram"
+    series = [histogram.GetNthPlotSeriesNode(n) for n in range(histogram.GetNumberOfPlotSeriesNodes())]
+    shares = vtk_to_numpy(series[0].GetTableNode().GetTable().GetColumnByName(series[0].GetYColumnName()))
+    assert math.isclose(shares.sum(), 100, abs_tol=1e-6)
+    lines = [s for s in series if "Tolerance" in s.GetName()]
+    at = [s.GetTableNode().GetTable().GetColumnByName(s.GetXColumnName()).GetValue(0) for s in lines]
+    assert sorted(at) == [-2, 2]
+    session.ui.plotComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert viewNode.GetPlotChartNode().GetAttribute("SegmentMetrics.Role") == "cumulative"
+    session.ui.plotComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert viewNode.GetPlotChartNode() is histogram
+
+
+def checkPlaces(session: Session) -> None:
+    """A click on a worst place brings the slice views and the camera there; markers come and go."""
+    from SegmentMetrics import SegmentMetricsLogic  # noqa: F401  (the library is importable from here on)
+    from SegmentMetricsPanel.places import cameras
+
+    places = session.panel.outcome.records[0].worstPlaces
+    rows = session.texts(session.ui.placesTable)
+    assert len(rows) == len(places) and rows[0][0] == "1" and rows[0][1] == f"{places[0].value:+.1f} mm"
+    session.panel.places.table.onCell(0, 0)
+    session.settle(0.1)
+    ras = np.array(places[0].position) * (-1, -1, 1)
+    sliceNodes = [
+        n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() in ("Red", "Green", "Yellow")
+    ]
+    assert sliceNodes
+    for node in sliceNodes:
+        normal = [node.GetSliceToRAS().GetElement(row, 2) for row in range(3)]
+        assert math.isclose(np.dot(normal, ras), node.GetSliceOffset(), abs_tol=1e-3), node.GetName()
+    for camera in cameras():
+        assert np.allclose(camera.GetFocalPoint(), ras)
+    assert not markersOf(session)
+    session.ui.showMarkersCheckBox.click()
+    session.settle(0.1)
+    (markers,) = markersOf(session)
+    assert markers.GetNumberOfControlPoints() == len(places) and markers.GetLocked()
+    assert markers.GetNthControlPointLabel(0) == "1" and np.allclose(markers.GetNthControlPointPosition(0), ras)
+    session.ui.showMarkersCheckBox.click()
+    session.settle(0.1)
+    assert not markersOf(session)
+
+
+def markersOf(session: Session) -> list:
+    nodes = slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode")
+    return [node for node in nodes if node.GetDisplayNode().GetVisibility()]
+
+
+def isStale(session: Session) -> bool:
+    session.settle(0.6)
+    return bool(session.panel.staleness())
+
+
+def checkStaleness(session: Session) -> None:
+    """Results are out of date as soon as a segment, a transform or a setting changes, and only then."""
+    node, segment = session.nodes[1], session.parameters.testSegment
+    assert not isStale(session)
+    node.GetSegmentation().GetSegment(segment).SetColor(0.1, 0.6, 0.2)
+    node.SetName("Observer two")
+    node.GetDisplayNode().SetSegmentOpacity3D(segment, 0.5)
+    assert not isStale(session), "colors and names change no number"
+    image = slicer.vtkOrientedImageData()
+    node.GetBinaryLabelmapRepresentation(segment, image)
+    before = slicer.vtkOrientedImageData()
+    before.DeepCopy(image)
+    edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    assert isStale(session) and STRUCTURE in session.ui.staleLabel.text
+    edit(node, segment, before, lambda voxels: None)
+    assert not isStale(session), "undone"
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    node.SetAndObserveTransformNodeID(transform.GetID())
+    assert not isStale(session), "identity moves nothing"
+    matrix = vtk.vtkMatrix4x4()
+    matrix.SetElement(0, 3, 3.0)
+    transform.SetMatrixTransformToParent(matrix)
+    assert isStale(session)
+    slicer.mrmlScene.RemoveNode(transform)
+    assert not isStale(session)
+    session.ui.toleranceSpinBox.value = 3
+    assert isStale(session)
+    session.ui.toleranceSpinBox.value = 2
+    assert not isStale(session)
+    session.ui.swapButton.click()
+    assert isStale(session) and session.nodes[0] is node
+    session.ui.swapButton.click()
+    assert not isStale(session)
+
+
+def edit(node, segment: str, image, change) -> None:
+    """Change the voxels of a segment as an editor effect does."""
+    change(vtk_to_numpy(image.GetPointData().GetScalars()))
+    image.Modified()
+    assert slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(image, node, segment)
+
+
+def checkRerun(session: Session) -> None:
+    """Another run of the same pair replaces its results."""
+    before = sorted(node.GetID() for node in session.results())
+    session.apply()
+    assert sorted(node.GetID() for node in session.results()) == before
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
+    folders = {hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node)) for node in session.results()}
+    assert len(folders) == 1, "all results of a pair are in one folder"
+
+
+def checkAutoUpdate(session: Session) -> None:
+    """With auto-update a change is measured a moment later."""
+    session.ui.autoUpdateCheckBox.click()
+    session.ui.toleranceSpinBox.value = 1
+    session.settle(0.5)
+    deadline = time.monotonic() + 20
+    while session.panel.staleness() and time.monotonic() < deadline:
+        session.settle(0.2)
+    assert not session.panel.staleness() and "NSD_1mm" in session.panel.outcome.records[0].measurements
+    session.ui.autoUpdateCheckBox.click()
+    session.ui.toleranceSpinBox.value = 2
+    session.settle(0.1)
+    session.apply()
+
+
+def checkBadInput(session: Session) -> None:
+    """What cannot be compared is said in words; nothing is left behind."""
+    ui, parameters = session.ui, session.parameters
+    before = len(session.results())
+    test = parameters.test, parameters.testSegment
+    parameters.test, parameters.testSegment = parameters.reference, parameters.referenceSegment
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and "same segment" in ui.applyButton.toolTip
+    parameters.test = None
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and ui.applyButton.toolTip == "Choose a test segmentation."
+    parameters.test, parameters.testSegment = test
+    for box in (ui.boundaryCheckBox, ui.signedCheckBox, ui.overlapCheckBox):
+        box.click()
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and "famil" in ui.applyButton.toolTip
+    for box in (ui.boundaryCheckBox, ui.signedCheckBox, ui.overlapCheckBox):
+        box.click()
+    session.settle(0.1)
+    # an empty segment is no error: distances are infinite, and there is no map
+    empty = parameters.test.GetSegmentation().AddEmptySegment("Nothing")
+    parameters.testSegment = empty
+    session.settle(0.1)
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["HD"].status == "infinite"
+    assert "empty" in ui.messageLabel.text and not session.maps()
+    assert session.panel.plot.viewNode.GetPlotChartNode() is None
+    slicer.mrmlScene.RemoveNode(parameters.result)
+    session.settle(0.2)
+    assert session.panel.outcome is None and ui.resultsTable.rowCount == 0
+    parameters.test.GetSegmentation().RemoveSegment(empty)
+    parameters.testSegment = test[1]
+    session.settle(0.5)
+    session.apply()
+    assert len(session.results()) == before and not ui.messageLabel.text
+
+
+def checkAllStructures(session: Session) -> None:
+    """All structures of the same name: a row each, unmatched ones named; a click shows one of them."""
+    ui = session.ui
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    names = [row[0] for row in session.texts(ui.resultsTable)]
+    assert len(names) == 8 and STRUCTURE in names
+    assert "Only in the reference: Submandibular_R." in ui.findingsLabel.text
+    session.panel.results.table.onCell(names.index("Mandible"), 0)
+    session.settle(0.2)
+    assert "Mandible" in ui.verdictLabel.text
+    assert [model.GetName() for model in session.maps().values()] == ["Mandible: distance map on reference"]
+    ui.plotComboBox.currentIndex = 1
+    session.settle(0.1)
+    chart = session.panel.plot.viewNode.GetPlotChartNode()
+    assert chart.GetNumberOfPlotSeriesNodes() == 8 + 1
+    ui.plotComboBox.currentIndex = 0
+    ui.modeComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.choose(STRUCTURE)
+    session.apply()
+
+
+def checkSaving(session: Session) -> None:
+    """Everything visible survives saving, closing and loading the scene."""
+    path = str(Path(session.folder.name) / "scene.mrb")
+    before = seen(session)
+    assert slicer.util.saveScene(path)
+    assert not isStale(session), "saving changes nothing"
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.2)
+    assert session.panel.outcome is None and not session.ui.applyButton.enabled
+    slicer.util.loadScene(path)
+    session.settle(0.5)
+    assert seen(session) == before
+    assert not isStale(session)
+    (model,) = session.maps().values()
+    assert model.GetPolyData().GetPointData().GetArray("SignedDistance") is not None
+    assert slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(model).GetVisibility()
+    session.ui.mapKindComboBox.currentIndex = 2  # other colors need no measuring
+    session.settle(0.1)
+    assert model.GetDisplayNode().GetScalarRange() == (-6, 6)
+    session.ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.apply()
+    assert seen(session) == before
+
+
+def seen(session: Session) -> dict:
+    """What the panel and the views show, comparable between scenes."""
+    chart = session.panel.plot.viewNode.GetPlotChartNode()
+    models = session.maps().items()
+    return {
+        "verdict": session.ui.verdictLabel.text,
+        "table": session.texts(session.ui.resultsTable),
+        "places": session.texts(session.ui.placesTable),
+        "inputs": [node.GetName() for node in session.nodes],
+        "maps": {side: model.GetDisplayNode().GetScalarRange() for side, model in models},
+        "covered": session.visibleInThreeD(),
+        "series": chart.GetNumberOfPlotSeriesNodes() if chart else 0,
+        "stale": session.ui.staleLabel.text if session.panel.staleness() else "",
+        "results": sorted(node.GetName() for node in session.results()),
+    }
+
+
+def checkReload(session: Session) -> None:
+    """Reloading the module reloads its library; the results are still there and everything goes on working."""
+    import sys
+
+    before = seen(session)
+    library = sys.modules["SegmentMetricsLib"]
+    session.widget.onReload()
+    session.settle(0.3)
+    assert sys.modules["SegmentMetricsLib"] is not library
+    assert seen(session) == before
+    session.apply()
+    assert seen(session) == before
+
+
+def checkRemovedSegmentation(session: Session) -> None:
+    """A segmentation that is deleted while its results are shown leaves a panel that says so."""
+    slicer.mrmlScene.RemoveNode(session.nodes[1])
+    session.settle(0.6)
+    assert not session.ui.applyButton.enabled
+    assert session.panel.staleness() and session.ui.resultsTable.rowCount > 0
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.2)
+    assert session.panel.outcome is None and not session.results()
+
+
+CHECKS = (
+    checkOpening,
+    checkApply,
+    checkSorting,
+    checkCopyAndExport,
+    checkMap,
+    checkMapOptions,
+    checkPlot,
+    checkPlaces,
+    checkStaleness,
+    checkRerun,
+    checkAutoUpdate,
+    checkBadInput,
+    checkAllStructures,
+    checkSaving,
+    checkReload,
+    checkRemovedSegmentation,
+)
