@@ -236,8 +236,11 @@ def checkPlot(session: Session) -> None:
 
 def checkPlaces(session: Session) -> None:
     """A click on a worst place brings the slice views and the camera there; markers come and go."""
-    from SegmentMetrics import SegmentMetricsLogic  # noqa: F401  (the library is importable from here on)
     from SegmentMetricsPanel.places import cameras
+
+    from SegmentMetricsPanel.places import cameras
+
+    from SegmentMetrics import SegmentMetricsLogic  # noqa: F401  (the library is importable from here on)
 
     places = session.panel.outcome.records[0].worstPlaces
     rows = session.texts(session.ui.placesTable)

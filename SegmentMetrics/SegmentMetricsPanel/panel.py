@@ -8,7 +8,7 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib import explanations
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.mrml import charts, folders, outcomes
+from SegmentMetricsLib.mrml import charts, folders, maps, outcomes
 from SegmentMetricsLib.progress import Cancelled
 
 from .freshness import SegmentWatcher
@@ -63,6 +63,9 @@ class Panel(VTKObservationMixin):
         self.inputs.setParameters(parameters)
         self.guiTag = parameters.connectGui(self.ui)
         self.addObserver(parameters, vtk.vtkCommand.ModifiedEvent, self.onParametersChanged)
+        scene = slicer.mrmlScene
+        if not self.hasObserver(scene, scene.NodeAboutToBeRemovedEvent, self.onNodeAboutToBeRemoved):
+            self.addObserver(scene, scene.NodeAboutToBeRemovedEvent, self.onNodeAboutToBeRemoved)
         self.refresh()
 
     def pause(self) -> None:
@@ -87,6 +90,15 @@ class Panel(VTKObservationMixin):
 
     def onParametersChanged(self, _caller=None, _event=None) -> None:
         self.refreshTimer.start()
+
+    @vtk.calldata_type(vtk.VTK_OBJECT)
+    def onNodeAboutToBeRemoved(self, _caller, _event, node) -> None:
+        """Bring back the segments that a map covers when the user deletes it."""
+        if not slicer.mrmlScene.IsBatchProcessing() and maps.isMap(node):
+            isShown = node.GetDisplayNode() is not None and node.GetDisplayNode().GetVisibility()
+            maps.uncover(node)
+            if isShown and self.guiTag is not None:
+                self.parameters.showMap = False
 
     def onSuspect(self, suspects) -> None:
         """Find out whether the compared segments really changed. suspects: IDs of those that may have, None for all."""

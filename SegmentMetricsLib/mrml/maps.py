@@ -24,12 +24,13 @@ def findMaps(pair, scene) -> dict:
 
 def allMaps(scene) -> list:
     """Return the models of all maps of a scene."""
+    return [node for node in scene.GetNodes() if isMap(node)]
+
+
+def isMap(node) -> bool:
+    """Return whether a node is the model of a distance map."""
     roles = {mapRole(side) for side in SIDES}
-    return [
-        node
-        for node in scene.GetNodes()
-        if node.IsA("vtkMRMLModelNode") and node.GetAttribute(folders.ROLE_ATTRIBUTE) in roles
-    ]
+    return node.IsA("vtkMRMLModelNode") and node.GetAttribute(folders.ROLE_ATTRIBUTE) in roles
 
 
 def mapInformation(model) -> dict:

@@ -1,0 +1,237 @@
+"""The panel on the stand-in with input and in situations that are out of the ordinary."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import shapes
+from desktop import Desktop
+from panel_checks import Session
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
+
+from SegmentMetricsLib.mrml.conversion import orientedImage
+
+MODULE = Path(__file__).parents[1] / "SegmentMetrics" / "SegmentMetrics.py"
+
+
+@pytest.fixture(scope="module")
+def desktop():
+    with Desktop() as desktop:
+        desktop.loadModule(MODULE)
+        slicer.util.selectModule("SegmentMetrics")
+        yield desktop
+
+
+@pytest.fixture
+def session(desktop):
+    slicer.mrmlScene.Clear(0)
+    desktop.forget()
+    session = Session()
+    session.settle(0.05)
+    yield session
+    assert desktop.exceptions == [] and desktop.messages == []
+
+
+def segmentation(name: str, **masks):
+    """Return a new segmentation node with segments made of SimpleITK images, by name."""
+    from SegmentMetricsLib.inputs import structureFromImage
+
+    node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
+    node.CreateDefaultDisplayNodes()
+    for segment, image in masks.items():
+        structure = structureFromImage(image, segment, None, 0.5)
+        identifier = node.GetSegmentation().AddEmptySegment("", segment)
+        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(
+            orientedImage(structure.mask), node, identifier
+        )
+    return node
+
+
+def twoBoxes(name: str = "Box") -> list:
+    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
+    return [segmentation(which, **{name: box}) for which, box in zip(("First", "Second"), boxes)]
+
+
+def choose(session: Session, reference, test, name: str) -> None:
+    p = session.parameters
+    with slicer.util.NodeModify(p.parameterNode):
+        p.reference, p.test = reference, test
+        p.referenceSegment = reference.GetSegmentation().GetSegmentIdBySegmentName(name)
+        p.testSegment = test.GetSegmentation().GetSegmentIdBySegmentName(name)
+    session.settle(0.05)
+
+
+def testNothingIsThere(session):
+    assert not session.ui.applyButton.enabled
+    assert session.ui.applyButton.toolTip == "Choose a reference segmentation."
+    assert not session.panel.apply() and session.results() == []
+
+
+def testOneSegmentationOnly(session):
+    node = segmentation("Only", A=shapes.box((6, 5, 5), (9, 9, 9)), B=shapes.box((8, 5, 5), (9, 9, 9)))
+    session.panel.inputs.chooseLikely()
+    session.settle(0.05)
+    assert session.nodes == [node, node]
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["HD"].value == pytest.approx(2, abs=0.3)
+
+
+def testNamesAreShownAsTheyAre(session):
+    name = "<b>Left & right</b> " + 80 * "x"
+    choose(session, *twoBoxes(name), name)
+    session.apply()
+    assert "&lt;b&gt;Left &amp; right" in session.ui.verdictLabel.text
+    assert session.ui.inputsSection.parent().minimumSizeHint.width() <= 380
+
+
+@pytest.mark.parametrize("source", ["surface", "planar contour"])
+def testSegmentsWithoutVoxels(session, source):
+    nodes = twoBoxes()
+    names = slicer.vtkSegmentationConverter
+    surface = names.GetSegmentationClosedSurfaceRepresentationName()
+    for node in nodes:
+        segmentationObject = node.GetSegmentation()
+        assert segmentationObject.CreateRepresentation(surface)
+        segmentationObject.SetSourceRepresentationName(surface)
+        segmentationObject.RemoveRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName())
+        if source == "planar contour":
+            planar = names.GetSegmentationPlanarContourRepresentationName()
+            for identifier in segmentationObject.GetSegmentIDs():
+                segmentationObject.GetSegment(identifier).AddRepresentation(planar, vtkPolyData())
+            segmentationObject.SetSourceRepresentationName(planar)
+            segmentationObject.RemoveRepresentation(surface)
+    choose(session, *nodes, "Box")
+    session.apply()
+    if source == "surface":
+        assert session.panel.outcome.records[0].surface == "imported"
+        assert session.maps() and not session.ui.messageLabel.text
+    else:
+        assert session.panel.outcome is None and session.results() == []
+        assert "surface" in session.ui.messageLabel.text
+
+
+def testBentByATransform(session):
+    nodes = twoBoxes()
+    points, moved = vtkPoints(), vtkPoints()
+    for corner in np.array(np.meshgrid([-30, 30], [-30, 30], [-30, 30])).reshape(3, -1).T:
+        points.InsertNextPoint(corner)
+        moved.InsertNextPoint(corner + (2, 0, 0) if corner[2] > 0 else corner)
+    spline = vtkThinPlateSplineTransform()
+    spline.SetSourceLandmarks(points)
+    spline.SetTargetLandmarks(moved)
+    spline.SetBasisToR()
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLTransformNode")
+    transform.SetAndObserveTransformToParent(spline)
+    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
+    choose(session, *nodes, "Box")
+    session.apply()
+    assert session.maps() and not session.panel.staleness()
+    moved.SetPoint(7, 60, 30, 30)
+    spline.Modified()
+    transform.TransformModified()
+    session.settle(0.6)
+    assert "changed" in session.panel.staleness()
+
+
+def testStopping(session, monkeypatch):
+    """Cancelled work leaves nothing behind, also when it is in the middle of a calculation."""
+    from SegmentMetricsLib import comparison, progress
+    from SegmentMetricsPanel import work
+
+    def endless(pair):
+        while True:
+            progress.checkpoint()
+            time.sleep(0.005)
+
+    choose(session, *twoBoxes(), "Box")
+    monkeypatch.setattr(work, "PATIENCE", 0.05)
+    monkeypatch.setattr(comparison, "compared", endless)
+    dialogs = []
+    create = slicer.util.createProgressDialog
+
+    def createAndCancel(**options):
+        dialogs.append(create(**options))
+        dialogs[-1].cancel()
+        return dialogs[-1]
+
+    monkeypatch.setattr(slicer.util, "createProgressDialog", createAndCancel)
+    before = slicer.mrmlScene.GetNumberOfNodes()
+    session.apply()
+    assert len(dialogs) == 1 and session.ui.messageLabel.text == "The comparison was stopped."
+    assert slicer.mrmlScene.GetNumberOfNodes() == before and session.panel.outcome is None
+    monkeypatch.undo()
+    session.apply()
+    assert session.panel.outcome is not None and not session.ui.messageLabel.text
+
+
+def testTheSceneIsClosing(session):
+    choose(session, *twoBoxes(), "Box")
+    tried = []
+
+    def onClosing(caller, event):
+        tried.append(session.panel.apply())
+
+    tag = slicer.mrmlScene.AddObserver(slicer.mrmlScene.StartCloseEvent, onClosing)
+    slicer.mrmlScene.Clear(0)
+    slicer.mrmlScene.RemoveObserver(tag)
+    session.settle(0.1)
+    assert tried == [False] and session.results() == []
+
+
+def testManySegments(session):
+    nodes = []
+    for which in range(2):
+        masks = {f"Part {n}": shapes.box((5 + which, 5, 5), (8 + which, 8, 8 + n % 3)) for n in range(500)}
+        nodes.append(segmentation(f"Many {which}", **masks))
+    session.parameters.reference, session.parameters.test = nodes
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    before = time.perf_counter()
+    session.apply()
+    assert session.ui.resultsTable.rowCount == 500
+    assert time.perf_counter() - before < 60
+    session.ui.modeComboBox.currentIndex = 0
+
+
+def testAnotherSceneIsAdded(session, tmp_path):
+    nodes = twoBoxes()
+    choose(session, *nodes, "Box")
+    session.apply()
+    slicer.util.saveScene(str(tmp_path / "one.mrb"))
+    slicer.util.loadScene(str(tmp_path / "one.mrb"))
+    session.settle(0.5)
+    assert len(slicer.util.getNodesByClass("vtkMRMLSegmentationNode")) == 4
+    assert session.panel.outcome is not None and not session.panel.staleness()
+    session.apply()
+    assert len(session.maps()) == 1
+
+
+def testLeavingTheModule(desktop, session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    outcome = session.panel.outcome
+    session.widget.exit()
+    session.ui.toleranceSpinBox.value = 4
+    assert session.parameters.tolerance == 2
+    session.widget.enter()
+    session.settle(0.1)
+    assert session.panel.outcome is outcome and session.ui.toleranceSpinBox.value == 2
+
+
+def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    assert session.visibleInThreeD() == [False, False]
+    (model,) = session.maps().values()
+    slicer.mrmlScene.RemoveNode(model)
+    session.settle(0.2)
+    assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked

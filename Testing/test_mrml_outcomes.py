@@ -1,0 +1,149 @@
+"""Results that are kept in the scene: recalled, recognized as out of date, and the segments that maps cover."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+
+from SegmentMetricsLib import Settings, explanations, mrml  # noqa: E402
+from SegmentMetricsLib.measurements import REGISTRY  # noqa: E402
+from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402
+from SegmentMetricsLib.mrml.contents import currentStamp  # noqa: E402
+from SegmentMetricsLib.mrml.sample import loadSample  # noqa: E402
+from SegmentMetricsLib.settings import FAMILIES  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def scene():
+    scene = mrml.ensureScene()
+    scene.Clear(0)
+    yield scene
+    scene.Clear(0)
+
+
+@pytest.fixture(scope="module")
+def nodes(scene):
+    return loadSample(scene)
+
+
+@pytest.fixture(scope="module")
+def outcome(nodes):
+    return outcomes.keepPair(mrml.compareSegments(nodes[0], "Parotid_L", nodes[1], "Parotid_L", Settings(tolerances=3)))
+
+
+def testTheSampleHasNoFilesBehindIt(nodes):
+    assert [node.GetName() for node in nodes] == ["Observer 1", "Observer 2"]
+    assert [node.GetSegmentation().GetNumberOfSegments() for node in nodes] == [9, 8]
+    assert all(node.GetStorageNode() is None and node.GetDisplayNode() is not None for node in nodes)
+
+
+def testRecalledResultsAreThoseThatWereKept(outcome):
+    recalled = outcomes.recall(outcome.table)
+    assert recalled.comparisons is None and outcome.comparisons is not None
+    assert [r.toDictionary() for r in recalled.records] == [r.toDictionary() for r in outcome.records]
+    for name in ("run", "segments", "settings", "isOfAll", "unmatched", "failures"):
+        assert getattr(recalled, name) == getattr(outcome, name), name
+    assert json.loads(json.dumps(recalled.stamps)) == recalled.stamps == outcome.stamps
+    assert recalled.node("reference") is outcome.node("reference")
+
+
+def testTablesWithoutResults(scene):
+    assert outcomes.recall(None) is None
+    assert outcomes.recall(scene.AddNewNodeByClass("vtkMRMLTableNode")) is None
+
+
+def testResultsOfAllStructures(nodes):
+    comparisons = mrml.compareSegmentations(*nodes)
+    outcome = outcomes.keepAll(comparisons, *nodes, Settings())
+    recalled = outcomes.recall(outcome.table)
+    assert recalled.isOfAll and recalled.change() == ""
+    assert recalled.unmatched == {"reference": ["Submandibular_R"], "test": []}
+    assert [r.name for r in recalled.records] == [c.reference.name for c in comparisons]
+    added = nodes[1].GetSegmentation().AddEmptySegment("Another")
+    assert recalled.change() == "The test has other segments now."
+    nodes[1].GetSegmentation().RemoveSegment(added)
+    assert recalled.change() == ""
+    # a second run uses the same table
+    assert outcomes.keepAll(comparisons, *nodes, Settings()).table is outcome.table
+
+
+def testOnlyChangesOfTheContentCount(scene, nodes, outcome):
+    node, segment = nodes[1], outcome.segments[0][1]
+    before = currentStamp(node, segment)
+    node.GetSegmentation().GetSegment(segment).SetName("Something else")
+    assert node.CreateClosedSurfaceRepresentation()
+    assert outcome.change() == "" and currentStamp(node, segment) == before
+    transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    node.SetAndObserveTransformNodeID(transform.GetID())
+    assert outcome.change() == ""
+    moved = transform.GetMatrixTransformToParent()
+    moved.SetElement(1, 3, 0.001)
+    transform.SetMatrixTransformToParent(moved)
+    assert outcome.change() == "Something else of the test has changed."
+    assert outcome.change(suspects={"another segment"}) == ""
+    scene.RemoveNode(transform)
+    node.GetSegmentation().GetSegment(segment).SetName("Parotid_L")
+    assert outcome.change() == ""
+
+
+def testSmoothSurfacesDependOnHowTheyAreMade(nodes):
+    segmentation = nodes[0].GetSegmentation()
+    segment = segmentation.GetSegmentIdBySegmentName("Eye_L")
+    name = slicer.vtkBinaryLabelmapToClosedSurfaceConversionRule.GetSmoothingFactorParameterName()
+    before = segmentation.GetConversionParameter(name)
+    stamps = [currentStamp(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
+    segmentation.SetConversionParameter(name, "0.1")
+    after = [currentStamp(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
+    segmentation.SetConversionParameter(name, before)
+    assert stamps[0] == after[0] and stamps[1] != after[1]
+
+
+def testMapsOfAnEarlierRunAreRecognized(outcome):
+    model = outcome.mark(mrml.showDistanceMap(outcome.comparisons[0]))
+    assert outcome.shows(model) and maps.findMaps(outcome.pair(0), model.GetScene()) == {"reference": model}
+    again = outcomes.keepPair(outcome.comparisons[0])
+    assert again.table is outcome.table and not again.shows(model) and not again.shows(None)
+    assert maps.mapInformation(model)["tolerance"] == 3
+
+
+def testMapsCoverSegmentsAndGiveThemBack(nodes, outcome):
+    model = mrml.showDistanceMap(outcome.comparisons[0])
+    times = [node.GetSegmentation().GetMTime() for node in nodes]
+    displays = [node.GetDisplayNode() for node in nodes]
+    displays[1].SetSegmentVisibility3D(outcome.segments[0][1], False)  # by the user
+    maps.setVisible(model, True)
+    maps.setVisible(model, True)
+    shown = [d.GetSegmentVisibility3D(s) for d, s in zip(displays, outcome.segments[0], strict=True)]
+    assert shown == [False, False] and model.GetDisplayNode().GetVisibility()
+    maps.setVisible(model, False)
+    shown = [d.GetSegmentVisibility3D(s) for d, s in zip(displays, outcome.segments[0], strict=True)]
+    assert shown == [True, False] and not model.GetDisplayNode().GetVisibility()
+    assert [node.GetSegmentation().GetMTime() for node in nodes] == times
+
+
+def testRecoloringNeedsNoDistances(outcome):
+    model = mrml.showDistanceMap(outcome.comparisons[0])
+    limit = maps.mapInformation(model)["limit"]
+    maps.recolor(model, "absolute")
+    assert model.GetDisplayNode().GetScalarRange() == (0, limit)
+    maps.recolor(model, "signed", 5.0)
+    assert model.GetDisplayNode().GetScalarRange() == (-5, 5)
+    maps.recolor(model, "tolerance")
+    assert model.GetDisplayNode().GetScalarRange() == (-9, 9)
+
+
+def testExplanationsComeFromTheRegistry(outcome):
+    for family in FAMILIES:
+        text = explanations.ofFamily(family)
+        for definition in REGISTRY:
+            key = definition.key.format(percentile="95", tolerance="τ").replace("_", " ")
+            assert (key in text.split("\n")[1].split(", ")) == (definition.family == family)
+    assert explanations.ofSetting("tolerance").endswith(
+        "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm."
+    )
+    measurement = outcome.records[0].measurements["NSD_3mm"]
+    text = explanations.ofMeasurement(measurement)
+    assert measurement.title in text and measurement.source in text and "Higher is better." in text
