@@ -29,7 +29,7 @@ class SegmentMetrics(ScriptedLoadableModule):
         super().__init__(parent)
         parent.title = _("Segment Metrics")
         parent.categories = [translate("qSlicerAbstractCoreModule", "Quantification")]
-        parent.dependencies = ["Segmentations"]
+        parent.dependencies = ["Cameras", "Markups", "Plots", "Segmentations"]
         parent.contributors = ["SegmentMetrics contributors"]
         parent.helpText = _(
             "Choose a reference and a test segment, then Apply: exact surface distances, overlap and volumes, and "
@@ -65,7 +65,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         self.logic = None
         self.panel = None
-        self.isEntered = False
+        self.resumed = None  # after a scene came or went: whether the panel shall be active, None for not at all
 
     def setup(self) -> None:
         """Build the panel; called once, before it is shown for the first time."""
@@ -80,20 +80,19 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         self.logic = SegmentMetricsLogic()
         self.panel = Panel(self.ui, self.logic)
         scene = slicer.mrmlScene
-        self.addObserver(scene, scene.StartCloseEvent, self.onSceneStartClose)
-        self.addObserver(scene, scene.EndCloseEvent, self.onSceneEnd)
-        self.addObserver(scene, scene.StartImportEvent, self.onSceneStartImport)
-        self.addObserver(scene, scene.EndImportEvent, self.onSceneEnd)
+        self.addObserver(scene, scene.StartCloseEvent, self.onSceneStart)
+        self.addObserver(scene, scene.StartImportEvent, self.onSceneStart)
+        # closing and loading are batches, and so is loading that closes first
+        self.addObserver(scene, scene.EndBatchProcessEvent, self.onSceneEnd)
         self.useParameterNode()
 
     def enter(self) -> None:
         """Work with the scene; called each time the user opens the module."""
-        self.isEntered = True
         self.useParameterNode()
 
     def exit(self) -> None:
         """Leave the scene alone; called each time the user opens another module."""
-        self.isEntered = False
+        self.resumed = False if self.resumed else self.resumed
         self.panel.pause()
 
     def cleanup(self) -> None:
@@ -108,22 +107,28 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
             del sys.modules[name]
         super().onReload()
 
-    def onSceneStartClose(self, _caller, _event) -> None:
-        self.panel.releaseScene()
-
-    def onSceneStartImport(self, _caller, _event) -> None:
-        self.panel.setParameters(None)
+    def onSceneStart(self, _caller, _event) -> None:
+        """Let go of the scene that is about to be closed, or to get nodes from a file."""
+        if self.panel.parameters:
+            self.resumed = self.panel.isActive
+            self.panel.releaseScene()
 
     def onSceneEnd(self, _caller, _event) -> None:
-        # a parameter node that was wrapped before the scene arrived would not see the nodes that came with it
-        self.panel.setParameters(None)
-        if self.isEntered:
+        """Work with the scene as it is now, with a fresh wrapper: one made before would not see nodes that came."""
+        if self.resumed is not None and not slicer.mrmlScene.IsBatchProcessing():
+            isActive, self.resumed = self.resumed, None
             self.useParameterNode()
+            if not isActive:
+                self.panel.pause()
 
     def useParameterNode(self) -> None:
         """Show the parameters of the scene."""
-        if not slicer.mrmlScene.IsClosing() and not slicer.mrmlScene.IsImporting():
+        if slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
+            return
+        if self.panel.parameters is None:
             self.panel.setParameters(self.logic.getParameterNode())
+        else:
+            self.panel.resume()
 
 
 class SegmentMetricsLogic(ScriptedLoadableModuleLogic):

@@ -11,7 +11,19 @@ from .settings import shortest
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.
 OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference", "VolumeTest")
-HEADINGS = {"VolumeReference": "Volume ref.", "VolumeTest": "Volume test", "SignedMean": "Signed mean"}
+# Short names of measurements whose key says too little.
+HEADINGS = {
+    "SignedMean": "Signed mean",
+    "OverFraction": "Over-contoured",
+    "UnderFraction": "Under-contoured",
+    "TPR": "Sensitivity",
+    "PPV": "Precision",
+    "VolumeReference": "Volume ref.",
+    "VolumeTest": "Volume test",
+    "VolumeDifference": "Volume diff.",
+    "VoxelVolumeReference": "Voxel vol. ref.",
+    "VoxelVolumeTest": "Voxel vol. test",
+}
 LONGEST_NAME = 28
 LONGEST_TITLE = 48
 
@@ -28,10 +40,16 @@ def pairTable(record: Record) -> str:
 def overviewTable(records: Sequence[Record]) -> str:
     """Return the main measurements of many pairs, one pair per line."""
     keys = [key for key in records[0].measurements if key.startswith(OVERVIEW)]
-    rows = [["Structure", *(HEADINGS.get(key, key.replace("_", " ")) for key in keys)]]
+    rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
     return aligned(rows, left=1)
+
+
+def heading(key: str) -> str:
+    """Return a short name of a measurement for the head of a column or row: NSD_2mm is "NSD 2 mm"."""
+    name, _, parameter = key.partition("_")
+    return f"{HEADINGS.get(name, name)} {parameter.replace('mm', ' mm')}".strip()
 
 
 def remarks(records: Sequence[Record]) -> Iterable[str]:

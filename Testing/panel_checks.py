@@ -135,6 +135,12 @@ def checkSorting(session: Session) -> None:
     assert [table.rows[n][1][1] for n in table.order] == sorted(values, reverse=True)
     table.onHeading(1)
     assert session.texts(session.ui.resultsTable) == before
+    places = session.panel.places.table
+    places.onCell(0, 0)
+    places.onHeading(2)
+    assert places.order[session.ui.placesTable.currentRow()] == 0, "what is selected stays selected"
+    places.onHeading(2)
+    places.onHeading(2)
 
 
 def checkCopyAndExport(session: Session) -> None:
@@ -181,6 +187,10 @@ def checkMapOptions(session: Session) -> None:
     ui.mapSideComboBox.currentIndex = 2
     session.settle(0.1)
     assert set(session.maps()) == {"reference", "test"}
+    ui.mapSideComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert set(session.maps()) == {"test"} and session.visibleInThreeD() == [False, False]
+    ui.mapSideComboBox.currentIndex = 2
     ui.mapKindComboBox.currentIndex = 1
     session.settle(0.1)
     for model in session.maps().values():
@@ -238,8 +248,6 @@ def checkPlaces(session: Session) -> None:
     """A click on a worst place brings the slice views and the camera there; markers come and go."""
     from SegmentMetricsPanel.places import cameras
 
-    from SegmentMetricsPanel.places import cameras
-
     from SegmentMetrics import SegmentMetricsLogic  # noqa: F401  (the library is importable from here on)
 
     places = session.panel.outcome.records[0].worstPlaces
@@ -292,6 +300,9 @@ def checkStaleness(session: Session) -> None:
     before.DeepCopy(image)
     edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
     assert isStale(session) and STRUCTURE in session.ui.staleLabel.text
+    others = [i for i in node.GetSegmentation().GetSegmentIDs() if i != segment]
+    node.GetSegmentation().GetSegment(others[0]).SetColor(0.3, 0.2, 0.9)
+    assert isStale(session), "events of other segments do not make it fresh"
     edit(node, segment, before, lambda voxels: None)
     assert not isStale(session), "undone"
     transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
@@ -348,7 +359,7 @@ def checkAutoUpdate(session: Session) -> None:
 def checkBadInput(session: Session) -> None:
     """What cannot be compared is said in words; nothing is left behind."""
     ui, parameters = session.ui, session.parameters
-    before = len(session.results())
+    before = sorted(node.GetName() for node in session.results())
     test = parameters.test, parameters.testSegment
     parameters.test, parameters.testSegment = parameters.reference, parameters.referenceSegment
     session.settle(0.1)
@@ -375,11 +386,14 @@ def checkBadInput(session: Session) -> None:
     slicer.mrmlScene.RemoveNode(parameters.result)
     session.settle(0.2)
     assert session.panel.outcome is None and ui.resultsTable.rowCount == 0
-    parameters.test.GetSegmentation().RemoveSegment(empty)
     parameters.testSegment = test[1]
+    session.settle(0.1)
+    parameters.test.GetSegmentation().RemoveSegment(empty)
     session.settle(0.5)
     session.apply()
-    assert len(session.results()) == before and not ui.messageLabel.text
+    after = sorted(node.GetName() for node in session.results())
+    assert after == before, set(after) ^ set(before)
+    assert not ui.messageLabel.text
 
 
 def checkAllStructures(session: Session) -> None:
@@ -412,12 +426,14 @@ def checkSaving(session: Session) -> None:
     before = seen(session)
     assert slicer.util.saveScene(path)
     assert not isStale(session), "saving changes nothing"
-    slicer.mrmlScene.Clear(0)
-    session.settle(0.2)
-    assert session.panel.outcome is None and not session.ui.applyButton.enabled
-    slicer.util.loadScene(path)
-    session.settle(0.5)
-    assert seen(session) == before
+    for clear in (False, True):
+        if not clear:
+            slicer.mrmlScene.Clear(0)
+            session.settle(0.2)
+            assert session.panel.outcome is None and not session.ui.applyButton.enabled
+        slicer.util.loadScene(path, {"clear": clear})
+        session.settle(0.5)
+        assert seen(session) == before
     assert not isStale(session)
     (model,) = session.maps().values()
     assert model.GetPolyData().GetPointData().GetArray("SignedDistance") is not None
@@ -468,6 +484,7 @@ def checkRemovedSegmentation(session: Session) -> None:
     session.settle(0.6)
     assert not session.ui.applyButton.enabled
     assert session.panel.staleness() and session.ui.resultsTable.rowCount > 0
+    assert session.parameters.test is None, "no other one is chosen silently"
     slicer.mrmlScene.Clear(0)
     session.settle(0.2)
     assert session.panel.outcome is None and not session.results()

@@ -32,4 +32,9 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    slicer.util.exit(main())
+    try:
+        status = main()
+    except Exception:  # Slicer would only print it and stay open
+        traceback.print_exc()
+        status = 1
+    slicer.util.exit(status)

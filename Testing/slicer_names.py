@@ -24,6 +24,7 @@ RESULTS = {
     "qt.QTableWidget.horizontalHeaderItem()": "qt.QTableWidgetItem",
     "qt.QApplication.clipboard()": "qt.QClipboard",
     "slicer.util.createProgressDialog()": "qt.QProgressDialog",
+    "slicer.util.loadUI()": "slicer.qMRMLWidget",
     "slicer.util.mainWindow()": "slicer.qSlicerMainWindow",
 }
 _ROOTS = ("qt", "ctk", "slicer")
@@ -97,7 +98,9 @@ class _Collector(ast.NodeVisitor):
         for argument in node.args.args:
             self.known.pop(argument.arg, None)
         self.generic_visit(node)
-        attributes = {name: kind for name, kind in self.known.items() if name not in before and self._isAttribute(name, node)}
+        attributes = {
+            name: kind for name, kind in self.known.items() if name not in before and self._isAttribute(name, node)
+        }
         self.known = before | attributes
 
     @staticmethod

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import shapes
+import slicer
 from desktop import Desktop
 from panel_checks import Session
 from vtkmodules.vtkCommonCore import vtkPoints
@@ -90,7 +91,6 @@ def testNamesAreShownAsTheyAre(session):
     choose(session, *twoBoxes(name), name)
     session.apply()
     assert "&lt;b&gt;Left &amp; right" in session.ui.verdictLabel.text
-    assert session.ui.inputsSection.parent().minimumSizeHint.width() <= 380
 
 
 @pytest.mark.parametrize("source", ["surface", "planar contour"])
@@ -124,7 +124,7 @@ def testBentByATransform(session):
     points, moved = vtkPoints(), vtkPoints()
     for corner in np.array(np.meshgrid([-30, 30], [-30, 30], [-30, 30])).reshape(3, -1).T:
         points.InsertNextPoint(corner)
-        moved.InsertNextPoint(corner + (2, 0, 0) if corner[2] > 0 else corner)
+        moved.InsertNextPoint(corner + np.array([2, 0, 0]) if corner[2] > 0 else corner)
     spline = vtkThinPlateSplineTransform()
     spline.SetSourceLandmarks(points)
     spline.SetTargetLandmarks(moved)
@@ -144,8 +144,9 @@ def testBentByATransform(session):
 
 def testStopping(session, monkeypatch):
     """Cancelled work leaves nothing behind, also when it is in the middle of a calculation."""
-    from SegmentMetricsLib import comparison, progress
     from SegmentMetricsPanel import work
+
+    from SegmentMetricsLib import comparison, progress
 
     def endless(pair):
         while True:
@@ -235,3 +236,127 @@ def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
     slicer.mrmlScene.RemoveNode(model)
     session.settle(0.2)
     assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
+
+
+def testAnotherSegmentationIsChosenWithTheSameStructure(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Other=shapes.box((1, 1, 1), (3, 3, 3)), Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    choose(session, first, second, "Box")
+    session.ui.testSelector.setCurrentNode(third)
+    session.settle(0.1)
+    assert session.parameters.test is third
+    assert third.GetSegmentation().GetSegment(session.parameters.testSegment).GetName() == "Box"
+    assert session.ui.testSelector.currentSegmentID() == session.parameters.testSegment
+
+
+def testADeletedSegmentIsNotReplacedSilently(session):
+    first, second = twoBoxes()
+    other = second.GetSegmentation().AddEmptySegment("Other")
+    choose(session, first, second, "Box")
+    session.apply()
+    session.ui.autoUpdateCheckBox.click()
+    segment = session.parameters.testSegment
+    second.GetSegmentation().RemoveSegment(segment)
+    session.settle(0.6)
+    assert session.parameters.test is None and session.parameters.testSegment != other
+    assert "gone" in session.ui.staleLabel.text and "Apply" not in session.ui.staleLabel.text
+    session.ui.autoUpdateCheckBox.click()
+
+
+@pytest.mark.parametrize("kind", ["input", "cancelled", "unexpected"])
+def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch, kind):
+    from SegmentMetricsLib.errors import InputError
+    from SegmentMetricsLib.progress import Cancelled
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    attempts = []
+
+    def fail(parameters, work):
+        attempts.append(1)
+        raise {"input": InputError, "cancelled": Cancelled, "unexpected": RuntimeError}[kind]("No.")
+
+    monkeypatch.setattr(session.panel.logic, "measure", fail)
+    session.ui.autoUpdateCheckBox.click()
+    session.ui.toleranceSpinBox.value = 3
+    session.settle(0.5)
+    assert len(attempts) == 1
+    assert session.ui.autoUpdateCheckBox.checked == (kind != "cancelled")
+    if kind == "unexpected":
+        assert [shown[0] for shown in desktop.shown] == ["Critical"]
+        desktop.forget()
+    else:
+        assert session.ui.messageLabel.text
+    session.parameters.autoUpdate = False
+
+
+def testTwoPairsOfSegmentationsHaveTheirOwnResults(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    session.ui.modeComboBox.currentIndex = 1
+    for test in (second, third):
+        choose(session, first, test, "Box")
+        session.apply()
+    tables = [node for node in session.results() if node.GetAttribute("SegmentMetrics.Role") == "table"]
+    assert len(tables) == 2
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
+    folders = {hierarchy.GetItemName(hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node))) for node in tables}
+    assert folders == {
+        f"Segment Metrics: all structures of First (reference) vs all structures of {name} (test)"
+        for name in ("Second", "Third")
+    }
+    session.ui.modeComboBox.currentIndex = 0
+
+
+def testNothingInCommon(session):
+    nodes = segmentation("One", A=shapes.box((6, 5, 5), (9, 9, 9)), B=shapes.box((6, 5, 5), (9, 9, 9)))
+    other = segmentation("Two", C=shapes.box((6, 5, 5), (9, 9, 9)), D=shapes.box((6, 5, 5), (9, 9, 9)))
+    session.parameters.reference, session.parameters.test = nodes, other
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    assert "no structure" in session.ui.verdictLabel.text and "Only in the test: C, D." in session.ui.findingsLabel.text
+    assert not session.ui.copyButton.enabled and not session.ui.exportButton.enabled
+    session.ui.modeComboBox.currentIndex = 0
+
+
+def testSegmentationsThatComeLaterAreChosen(session):
+    nodes = twoBoxes()
+    session.settle(0.1)
+    assert session.nodes == nodes and session.ui.applyButton.enabled
+
+
+def testResultsThatCannotBeReadAreSaidToBe(session):
+    table = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLTableNode", "Old results")
+    table.SetAttribute("SegmentMetrics.Outcome", '{"run": "1"}')
+    session.parameters.result = table
+    session.settle(0.1)
+    assert "Old results" in session.ui.messageLabel.text and session.panel.outcome is None
+
+
+def testVisitsLeaveNothingBehind(session):
+    parameters = session.parameters
+    for _ in range(5):
+        session.widget.exit()
+        session.widget.enter()
+    assert session.parameters is parameters and len(session.panel.Observations) <= 4
+
+
+def testDecimalsAreTypedInPeace(session):
+    assert not any(
+        getattr(session.ui, name).keyboardTracking
+        for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox", "subdivisionsSpinBox")
+    )
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def testThePanelStaysNarrow(session, scale):
+    from desktop import photographs
+
+    name = 80 * "x"
+    choose(session, *twoBoxes(name), name)
+    session.apply()
+    top = session.ui.inputsSection.parent()
+    with photographs.fontScale(scale):
+        session.settle(0.1)
+        assert top.minimumSizeHint.width() <= 380

@@ -122,7 +122,7 @@ class TestHistogram:
         charts.showCumulative(comparison)
         nodes = [scene.GetNodeByID(identifier) for identifier in identifiers(scene) - before]
         assert len(nodes) == (1 + 3 + 2) + (1 + 2 + 2)
-        assert {folderOf(node) for node in nodes} == {folders.folderName(comparison)}
+        assert {folderOf(node) for node in nodes} == {folders.folderName(comparison, scene)}
         assert all(node.GetSaveWithScene() for node in nodes)
         for node in nodes:
             if node.IsA("vtkMRMLTableNode"):

@@ -260,6 +260,46 @@ def testUnknownAndAmbiguousSegments(scene, images):
         mrml.compareSegments(None, "Organ", node, "Organ")
 
 
+def testNodesThatAreNoSegmentations(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    model = scene.AddNewNodeByClass("vtkMRMLModelNode", "Skin")
+    for other, message in ((None, "There is no segmentation"), (model, "Skin is not a segmentation")):
+        for pair in ((other, node), (node, other)):
+            with pytest.raises(ValueError, match=message):
+                mrml.compareSegmentations(*pair)
+            with pytest.raises(ValueError, match=message):
+                mrml.compareSegments(pair[0], "Organ", pair[1], "Organ")
+
+
+def testASegmentationWithoutSegments(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    nothing = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Draft")
+    result = mrml.compareSegmentations(node, nothing)
+    assert not result and [s.name for s in result.unmatchedReference] == ["Organ"]
+    assert result.remarks == ["Draft has no segments.", "Only in the reference: Organ."]
+    assert "Draft has no segments." in repr(result)
+    assert mrml.compareSegmentations(node, node).remarks == []
+
+
+def testImagesFarApartUnderANonLinearTransform(scene, images):
+    """The grid on which a segment was drawn says nothing about where the transform puts it."""
+    box = shapes.box((6, 6, 6), (15, 14, 13))
+    moved = segmentationOf(scene, Box=shapes.box((6, 6, 6), (15, 14, 13), origin=(2000, 0, 0)))
+    transform = scene.AddNewNodeByClass("vtkMRMLTransformNode")
+    spline = vtkThinPlateSplineTransform()
+    source = np.array([(-2000 - x, -y, z) for x in (0, 24) for y in (0, 24) for z in (0, 24)], float)
+    spline.SetSourceLandmarks(doublePoints(source))
+    bent = source + (2000, 0, 0) + np.where(source[:, [1]] < 0, 0.5, 0) * [[1, 0, 0]]
+    spline.SetTargetLandmarks(doublePoints(bent))
+    spline.SetBasisToR()
+    transform.SetAndObserveTransformToParent(spline)
+    moved.SetAndObserveTransformNodeID(transform.GetID())
+    for surface in ("unsmoothed", "displayed"):
+        result = mrml.compareSegments(moved, "Box", segmentationOf(scene, Box=box), "Box", Settings(surface=surface))
+        assert result["DSC"].value > 0.8
+        assert not [finding for finding in result.findings if "apart in space" in finding or "mirrored" in finding]
+
+
 def testImagesStayReadable(images):
     # the fixture's images are shared by all tests
     assert SimpleITK.GetArrayFromImage(images[0]).max() == 1

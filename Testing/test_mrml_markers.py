@@ -83,7 +83,7 @@ class TestMarkers:
         node = markers.showMarkers(comparison)
         hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
         folder = hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node))
-        assert hierarchy.GetItemName(folder) == folders.folderName(comparison)
+        assert hierarchy.GetItemName(folder) == folders.folderName(comparison, scene)
         folders.removeResults(comparison)
         assert {n.GetID() for n in scene.GetNodes()} == before
 

@@ -114,11 +114,14 @@ def testMapsCoverSegmentsAndGiveThemBack(nodes, outcome):
     times = [node.GetSegmentation().GetMTime() for node in nodes]
     displays = [node.GetDisplayNode() for node in nodes]
     displays[1].SetSegmentVisibility3D(outcome.segments[0][1], False)  # by the user
-    maps.setVisible(model, True)
-    maps.setVisible(model, True)
+    both = [model, mrml.showDistanceMap(outcome.comparisons[0], side="test")]
+    maps.showMaps(both, model.GetScene())
+    maps.showMaps(both[1:], model.GetScene())
+    assert not model.GetDisplayNode().GetVisibility()
+    maps.showMaps([model], model.GetScene())
     shown = [d.GetSegmentVisibility3D(s) for d, s in zip(displays, outcome.segments[0], strict=True)]
     assert shown == [False, False] and model.GetDisplayNode().GetVisibility()
-    maps.setVisible(model, False)
+    maps.showMaps([], model.GetScene())
     shown = [d.GetSegmentVisibility3D(s) for d, s in zip(displays, outcome.segments[0], strict=True)]
     assert shown == [True, False] and not model.GetDisplayNode().GetVisibility()
     assert [node.GetSegmentation().GetMTime() for node in nodes] == times

@@ -12,13 +12,15 @@ DELAY = 300
 class SegmentWatcher(VTKObservationMixin):
     """Watches segmentation nodes and reports, a moment after the last event, which segments may have changed.
 
-    onSuspect: called with a set of segment IDs, or with None when it may be any of them.
+    onSuspect: called with a set of segment IDs, or with None when it may be any of them. isActive: while False, what
+    happens is only remembered.
     """
 
     def __init__(self, onSuspect):
         super().__init__()
         self.onSuspect = onSuspect
         self.nodes = []
+        self.isActive = True
         self.suspects: set[str] | None = set()
         self.timer = qt.QTimer()
         self.timer.setSingleShot(True)
@@ -52,19 +54,28 @@ class SegmentWatcher(VTKObservationMixin):
         self.timer.stop()
         self.suspects = set()
 
+    def setActive(self, isActive: bool) -> None:
+        """Report from now on, or only remember."""
+        self.isActive = isActive
+        if isActive and self.suspects != set():
+            self.timer.start()
+
     @vtk.calldata_type(vtk.VTK_STRING)
-    def onSegmentEvent(self, _caller, _event, segmentID=None) -> None:
-        if not segmentID:
+    def onSegmentEvent(self, node, _event, segmentID=None) -> None:
+        # some events bring an object instead of an ID, which then reads as anything
+        if segmentID not in node.GetSegmentation().GetSegmentIDs():
             self.suspects = None
         elif self.suspects is not None:
             self.suspects.add(segmentID)
         self.timer.start()
 
-    def onNodeEvent(self, _caller, _event) -> None:
+    def onNodeEvent(self, _node, _event) -> None:
         self.suspects = None
         self.timer.start()
 
     def onTimeout(self) -> None:
-        suspects, self.suspects = self.suspects, set()
-        if not slicer.mrmlScene.IsBatchProcessing():
+        if slicer.mrmlScene.IsBatchProcessing():
+            self.timer.start()
+        elif self.isActive:
+            suspects, self.suspects = self.suspects, set()
             self.onSuspect(suspects)

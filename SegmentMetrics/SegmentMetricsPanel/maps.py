@@ -16,30 +16,35 @@ class MapControls:
     def __init__(self, ui):
         self.ui = ui
         self.problem = ""
+        self.shown = None
 
     def show(self, parameters, outcome, number: int) -> None:
-        """Show the map of a pair of an outcome, or none when that is None."""
+        """Show the map of a pair of an outcome, or none when that is None.
+
+        Nothing is done when nothing is new, so that what the user does to the model by other means stays.
+        """
+        p = parameters
+        wanted = (p.showMap, p.mapSide, p.mapKind, p.mapSurface, p.automaticRange, p.opacity, p.sliceContour, p.legend)
+        wanted += (outcome, number, None if p.automaticRange else p.range)
+        if wanted == self.shown:
+            return
+        self.shown = wanted
         self.problem = ""
         scene = slicer.mrmlScene
-        before = maps.allMaps(scene)
+        isFirst = not maps.allMaps(scene)
         found = {}
-        if outcome is not None and outcome.records and parameters.showMap:
-            found = self._draw(parameters, outcome, number)
-        for model in before:  # first: what these covered comes back, before others cover it
-            if model not in found.values():
-                maps.setVisible(model, False)
+        if outcome is not None and outcome.records and p.showMap:
+            found = self._draw(p, outcome, number)
         for model in found.values():
-            limit = None
-            if not parameters.automaticRange:
-                limit = parameters.range
-            elif parameters.range != maps.mapInformation(model)["limit"]:
-                parameters.range = maps.mapInformation(model)["limit"]
-            maps.recolor(model, parameters.mapKind.name, limit)
-            maps.setVisible(model, True, parameters.sliceContour, parameters.legend)
-            maps.setOpacity(model, parameters.opacity)
-        if found and not before and slicer.app.layoutManager() is not None:
+            automatic = maps.mapInformation(model)["limit"]
+            if p.automaticRange and p.range != automatic:
+                p.range = automatic
+            maps.recolor(model, p.mapKind.name, p.range)
+            maps.setOpacity(model, p.opacity)
+        maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
+        if found and isFirst and slicer.app.layoutManager() is not None:
             slicer.util.resetThreeDViews()  # the organ may lie anywhere
-        self._enable(parameters)
+        self._enable(p)
 
     def _draw(self, parameters, outcome, number: int) -> dict:
         """Return the wanted maps by side; those that are missing, old, or of the other kind of surface are made."""

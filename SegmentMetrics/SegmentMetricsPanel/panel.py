@@ -8,12 +8,12 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib import explanations
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.mrml import charts, folders, maps, outcomes
+from SegmentMetricsLib.mrml import folders, maps, outcomes
 from SegmentMetricsLib.progress import Cancelled
 
 from .freshness import SegmentWatcher
 from .maps import MapControls
-from .parameters import Mode, Plot, settingsOf
+from .parameters import Mode, settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
 from .results import Results
@@ -31,10 +31,13 @@ class Panel(VTKObservationMixin):
         super().__init__()
         self.ui, self.logic = ui, logic
         self.parameters = None
-        self.guiTag = None
+        self.guiTag = None  # None while the panel does not follow the parameter node
         self.outcome = None
         self.change = ""  # what happened to the compared segments since
+        self.notice = ""  # what there is to say about the last attempt to measure
         self.isBusy = False
+        self.isNews = False  # whether anything has happened since the last attempt
+        self.orphaned = []  # whose results have lost their table
         self.shown = None
         self.inputs = Inputs(ui)
         self.results = Results(ui, self.choosePair)
@@ -50,65 +53,97 @@ class Panel(VTKObservationMixin):
         ui.applyButton.connect("clicked(bool)", self.onApply)
         explain(ui)
 
+    # Following the scene, or not
+
+    @property
+    def isActive(self) -> bool:
+        """Whether the panel follows its parameter node."""
+        return self.guiTag is not None
+
     def setParameters(self, parameters) -> None:
         """Work with a parameter node, or with none while there is no scene to work with."""
         self.pause()
+        self.removeObservers()
         self.parameters = parameters
+        self.inputs.setParameters(parameters)
         if parameters is None:
             self.watcher.stop()
             self.setOutcome(None)
-            self.inputs.setParameters(None)
             self.results.show(None, 0)
+            self.ui.applyButton.enabled = False
+            self.ui.applyButton.toolTip = self.inputs.whyNot()
             return
-        self.inputs.setParameters(parameters)
-        self.guiTag = parameters.connectGui(self.ui)
-        self.addObserver(parameters, vtk.vtkCommand.ModifiedEvent, self.onParametersChanged)
+        # the node, not its wrapper: the wrapper would live as long as the observer
+        self.addObserver(parameters.parameterNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
         scene = slicer.mrmlScene
-        if not self.hasObserver(scene, scene.NodeAboutToBeRemovedEvent, self.onNodeAboutToBeRemoved):
-            self.addObserver(scene, scene.NodeAboutToBeRemovedEvent, self.onNodeAboutToBeRemoved)
-        self.refresh()
+        self.addObserver(scene, scene.NodeAddedEvent, self.onNodeAdded)
+        self.addObserver(scene, scene.NodeAboutToBeRemovedEvent, self.onNodeAboutToBeRemoved)
+        self.resume()
+
+    def resume(self) -> None:
+        """Follow the parameter node, after pause()."""
+        if not self.isActive:
+            self.guiTag = self.parameters.connectGui(self.ui)
+            self.watcher.setActive(True)
+            self.inputs.chooseLikely()
+            self.refresh()
 
     def pause(self) -> None:
-        """Leave the scene alone until the panel is opened again; only changes of the segments are still noticed."""
-        if self.guiTag is not None:
+        """Leave the scene alone until resume(); changes of the segments are only remembered."""
+        if self.isActive:
             self.parameters.disconnectGui(self.guiTag)
             self.guiTag = None
-            self.removeObserver(self.parameters, vtk.vtkCommand.ModifiedEvent, self.onParametersChanged)
+        self.watcher.setActive(False)
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
         """Let go of the scene before it is closed."""
         self.setParameters(None)
+        self.plot.remove()
         releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""
         self.setParameters(None)
-        self.removeObservers()
+        self.plot.remove()
 
     # What changed?
 
-    def onParametersChanged(self, _caller=None, _event=None) -> None:
-        self.refreshTimer.start()
+    def onNews(self, _caller=None, _event=None) -> None:
+        """Show what is new, in a moment."""
+        self.isNews = True
+        if self.isActive:
+            self.refreshTimer.start()
+
+    @vtk.calldata_type(vtk.VTK_OBJECT)
+    def onNodeAdded(self, _caller, _event, node) -> None:
+        if node.IsA("vtkMRMLSegmentationNode"):  # its segments come in a moment
+            qt.QTimer.singleShot(0, self.inputs.chooseLikely)
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAboutToBeRemoved(self, _caller, _event, node) -> None:
-        """Bring back the segments that a map covers when the user deletes it."""
-        if not slicer.mrmlScene.IsBatchProcessing() and maps.isMap(node):
-            isShown = node.GetDisplayNode() is not None and node.GetDisplayNode().GetVisibility()
-            maps.uncover(node)
-            if isShown and self.guiTag is not None:
+        if slicer.mrmlScene.IsBatchProcessing():
+            return
+        self.inputs.onRemoved(node)
+        if maps.isMap(node):
+            shown = [m for m in maps.allMaps(slicer.mrmlScene) if m is not node and m.GetDisplayNode().GetVisibility()]
+            maps.cover(shown, slicer.mrmlScene)  # brings back the segments that it covers
+            if self.isActive and node.GetDisplayNode() and node.GetDisplayNode().GetVisibility():
                 self.parameters.showMap = False
+        elif self.outcome is not None and node is self.outcome.table:
+            self.orphaned = self.outcome.owners()
+        self.onNews()
 
     def onSuspect(self, suspects) -> None:
         """Find out whether the compared segments really changed. suspects: IDs of those that may have, None for all."""
         if self.outcome is not None:
-            self.change = self.outcome.change(suspects)
-            self.refreshTimer.start()
+            # what is known to have changed has to be looked at again, too: it may be undone
+            self.change = self.outcome.change(None if self.change else suspects)
+            self.onNews()
 
     def staleness(self) -> str:
         """Return why the shown results are out of date, "" when they are not."""
-        if self.outcome is None:
+        if self.outcome is None or self.parameters is None:
             return ""
         if self.change:
             return self.change
@@ -141,23 +176,44 @@ class Panel(VTKObservationMixin):
 
     def refresh(self) -> None:
         """Show what the parameters say."""
-        if self.guiTag is None or slicer.mrmlScene.IsBatchProcessing():
+        if not self.isActive or self.isBusy or slicer.mrmlScene.IsBatchProcessing():
             return
+        if self.isNews:
+            self.notice = ""
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
-            # a scene was loaded, or the table was deleted
-            self.setOutcome(outcomes.recall(self.parameters.result))
-            self.change = self.outcome.change() if self.outcome else ""
+            self._recall()
         self.inputs.show()
         problem = self.whyNot()
         self.ui.applyButton.enabled = not problem
         self.ui.applyButton.toolTip = problem or _("Measure how the two differ.")
         stale = self.staleness()
-        self.ui.staleLabel.text = _("Out of date: {reason} Apply to measure again.").format(reason=stale)
+        advice = "" if problem else _("Apply to measure again.")
+        self.ui.staleLabel.text = _("Out of date: {reason}").format(reason=f"{stale} {advice}".strip())
         self.ui.staleLabel.visible = bool(stale)
         self.watcher.watch(self._watched())
         self._present()
-        if stale and self.parameters.autoUpdate and not problem:
-            self.apply()
+        if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
+            self.onApply()
+
+    def _recall(self) -> None:
+        """Take over the results of a scene that was loaded, or let go of those whose table was deleted."""
+        for owner in self.orphaned:
+            folders.removeResults(owner, slicer.mrmlScene)
+        self.orphaned = []
+        try:
+            self.setOutcome(outcomes.recall(self.parameters.result))
+        except InputError as error:
+            self.setOutcome(None)
+            self.parameters.result = None
+            self.notice = str(error)
+            self.isNews = False
+        self.change = self.outcome.change() if self.outcome else ""
+
+    def _isSamePair(self) -> bool:
+        """Whether the shown results are of what is chosen: only that is measured again without being asked to."""
+        p, outcome = self.parameters, self.outcome
+        isSame = [p.reference, p.test] == [outcome.node("reference"), outcome.node("test")]
+        return isSame and (outcome.isOfAll or (p.referenceSegment, p.testSegment) == tuple(outcome.segments[0]))
 
     def _watched(self) -> list:
         nodes = [self.parameters.reference, self.parameters.test]
@@ -173,27 +229,10 @@ class Panel(VTKObservationMixin):
             self.results.show(self.outcome, number)
             self.places.show(p, self.outcome, number)
         self.map.show(p, self.outcome, number)
-        self.plot.show(self._chart(number), p)
-        if self.map.problem:
-            self.message(self.map.problem)
-
-    def _chart(self, number: int):
-        """Return the chart to show: of the pair, or of all where that is chosen; None when there is none."""
-        outcome = self.outcome
-        if outcome is None or not outcome.records:
-            return None
-        isOfAll = outcome.isOfAll and self.parameters.plot == Plot.cumulative
-        pair = None if isOfAll else outcome.pair(number)
-        chart = folders.findResult(pair, self.parameters.plot.name, slicer.mrmlScene)
-        if outcome.shows(chart):
-            return chart
-        if outcome.comparisons is None or all(c.distances is None for c in outcome.comparisons):
-            return None
-        chosen = outcome.comparisons if isOfAll else outcome.comparisons[number]
-        if not isOfAll and chosen.distances is None:
-            return None
-        show = charts.showCumulative if self.parameters.plot == Plot.cumulative else charts.showHistogram
-        return outcome.mark(show(chosen))
+        self.plot.showPair(p, self.outcome, number)
+        message = self.notice or self.map.problem or self.plot.problem
+        self.ui.messageLabel.text = message
+        self.ui.messageLabel.visible = bool(message)
 
     def pairNumber(self) -> int:
         """Return the number of the pair that is shown in detail."""
@@ -202,18 +241,14 @@ class Panel(VTKObservationMixin):
 
     def choosePair(self, number: int) -> None:
         """Show one pair of many in detail."""
-        self.parameters.shownPair = number
+        if self.parameters:
+            self.parameters.shownPair = number
 
     def setOutcome(self, outcome) -> None:
         """Take over the results to show; None for none."""
         self.outcome = outcome
         self.change = ""
         self.shown = None
-
-    def message(self, text: str) -> None:
-        """Say something below the Apply button, nothing when it is empty."""
-        self.ui.messageLabel.text = text
-        self.ui.messageLabel.visible = bool(text)
 
     # Measuring
 
@@ -227,25 +262,27 @@ class Panel(VTKObservationMixin):
             return False
         self.isBusy = True
         self.ui.applyButton.enabled = False
+        outcome = None
         try:
             with LongWork(_("Segment Metrics")) as work:
                 outcome = self.logic.measure(self.parameters, work)
-        except Cancelled as cancelled:
-            self.message(str(cancelled))
-            return False
+            self.notice = ""
+        except Cancelled:
+            self.notice = _("The comparison was stopped.")
+            self.parameters.autoUpdate = False
         except InputError as error:
-            self.message(str(error))
-            return False
+            self.notice = str(error)
         finally:
             self.isBusy = False
-            self.refreshTimer.start()
-        self.setOutcome(outcome)
-        with slicer.util.NodeModify(self.parameters.parameterNode):
-            self.parameters.result = outcome.table
-            self.parameters.shownPair = self.pairNumber()
-        self.message("")
+            self.isNews = False  # the same attempt again would end in the same way
+        if outcome is not None:
+            self.setOutcome(outcome)
+            with slicer.util.NodeModify(self.parameters.parameterNode):
+                self.parameters.result = outcome.table
+                self.parameters.shownPair = self.pairNumber()
+        self.isNews = False
         self.refresh()
-        return True
+        return outcome is not None
 
 
 def explain(ui) -> None:

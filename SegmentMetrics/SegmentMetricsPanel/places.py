@@ -28,8 +28,8 @@ class Places:
             text = _("Where the contours lie more than {tolerance} mm apart. Click to go there.")
         else:
             text = _("Nowhere do the contours lie more than {tolerance} mm apart.")
+        self.ui.placesTable.visible = self.ui.showMarkersCheckBox.visible = bool(self.places)
         self.ui.placesLabel.text = text.format(tolerance=tolerance)
-        self.ui.showMarkersCheckBox.enabled = bool(self.places)
         self._showMarkers(parameters, outcome.pair(number) if record else None, record)
 
     def jump(self, number: int) -> None:

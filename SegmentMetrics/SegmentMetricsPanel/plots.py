@@ -1,16 +1,51 @@
 """The plot below the table."""
 
 import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.mrml import charts, folders
+
+from .parameters import Plot
 
 NAME = "SegmentMetrics"
 
 
 class PlotPanel:
-    """A plot view of the panel's own; it takes no part in the layout and is not saved with the scene."""
+    """A plot view of the panel's own; it takes no part in the layout and is not saved with the scene.
+
+    `problem` says why there is no plot where one could be expected, "" otherwise.
+    """
 
     def __init__(self, layout):
         self.layout = layout
         self.view = None
+        self.problem = ""
+
+    def showPair(self, parameters, outcome, number: int) -> None:
+        """Show the chart of a pair of an outcome, or of all its pairs; nothing when the outcome is None."""
+        self.problem = ""
+        self.show(self._chart(parameters, outcome, number), parameters)
+
+    def _chart(self, parameters, outcome, number: int):
+        """Return the vtkMRMLPlotChartNode to show, made if it is missing or old; None when there is none."""
+        if outcome is None or not outcome.records:
+            return None
+        isCumulative = parameters.plot == Plot.cumulative
+        isOfAll = outcome.isOfAll and isCumulative
+        owner = outcome.whole() if isOfAll else outcome.pair(number)
+        chart = folders.findResult(owner, parameters.plot.name, slicer.mrmlScene)
+        if outcome.shows(chart):
+            return chart
+        if outcome.comparisons is None:
+            self.problem = _("This plot was not saved with the scene: Apply to draw it.")
+            return None
+        if isOfAll:
+            chosen = [comparison for comparison in outcome.comparisons if comparison.distances is not None]
+        else:
+            chosen = outcome.comparisons[number]
+        if not chosen or (not isOfAll and chosen.distances is None):
+            return None
+        return outcome.mark(charts.showCumulative(chosen) if isCumulative else charts.showHistogram(chosen))
 
     def show(self, chart, parameters) -> None:
         """Show a vtkMRMLPlotChartNode, or hide the plot when it is None."""
@@ -22,29 +57,38 @@ class PlotPanel:
         if self.view:
             self.view.visible = chart is not None
 
+    def remove(self) -> None:
+        """Take the plot view's node out of the scene."""
+        if self.viewNode is not None:
+            self.view.setMRMLPlotViewNode(None)
+            slicer.mrmlScene.RemoveNode(self.viewNode)
+
     @property
     def viewNode(self):
-        """The plot view's node; made when the scene has none."""
+        """The plot view's node, None when the scene has none."""
         return slicer.mrmlScene.GetSingletonNode(NAME, "vtkMRMLPlotViewNode")
 
     def _ensureView(self, parameters) -> None:
         node = self.viewNode
-        if node is None:
+        isNew = node is None
+        if isNew:
             node = slicer.vtkMRMLPlotViewNode()
             node.SetSingletonTag(NAME)
             node.SetLayoutName(NAME)
             node.SetName("Segment Metrics plot")
             node.SetHideFromEditors(True)
             node.SetSaveWithScene(False)
-            # a parent keeps the layout manager from making a view for it
-            node.SetAndObserveParentLayoutNodeID(parameters.parameterNode.GetID())
+        # a parent keeps the layout manager from making a view for it
+        node.SetAndObserveParentLayoutNodeID(parameters.parameterNode.GetID())
+        if isNew:
             node = slicer.mrmlScene.AddNode(node)
         if self.view is None:
             self.view = slicer.qMRMLPlotView()
             self.view.setMRMLScene(slicer.mrmlScene)
             self.view.setMinimumHeight(200)
             self.layout.addWidget(self.view)
-        self.view.setMRMLPlotViewNode(node)
+        if isNew:
+            self.view.setMRMLPlotViewNode(node)
 
 
 def releaseAllCharts() -> None:

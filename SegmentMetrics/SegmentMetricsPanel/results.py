@@ -1,6 +1,7 @@
 """The table of numbers, copied and exported."""
 
 import math
+import re
 from pathlib import Path
 
 import qt
@@ -20,6 +21,7 @@ class SortableTable:
         self.table, self.onRow = table, onRow
         self.rows: list[list[tuple]] = []
         self.order: list[int] = []
+        self.selected: int | None = None
         self.sortedBy: tuple[int, bool] | None = None
         header = table.horizontalHeader()
         header.setSectionsClickable(True)
@@ -32,6 +34,7 @@ class SortableTable:
         stretched: number of the column that takes all the room that is left; without one the table may scroll.
         """
         self.rows = [list(row) for row in rows]
+        self.selected = None
         self.table.setColumnCount(len(headings))
         for column, heading in enumerate(headings):
             item = qt.QTableWidgetItem(heading)
@@ -46,8 +49,11 @@ class SortableTable:
 
     def select(self, number: int) -> None:
         """Mark the row of that number."""
+        self.selected = number
         if number in self.order:
             self.table.selectRow(self.order.index(number))
+        else:
+            self.table.clearSelection()
 
     def texts(self) -> list[list[str]]:
         """Return headings and rows as they are shown."""
@@ -63,8 +69,10 @@ class SortableTable:
         self._fill()
 
     def onCell(self, row: int, _column: int) -> None:
-        if self.onRow and row < len(self.order):
-            self.onRow(self.order[row])
+        if row < len(self.order):
+            self.selected = self.order[row]
+            if self.onRow:
+                self.onRow(self.selected)
 
     def _fill(self) -> None:
         self.order = list(range(len(self.rows)))
@@ -85,6 +93,7 @@ class SortableTable:
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(row, column, item)
         self.table.resizeRowsToContents()
+        self.select(self.selected)
 
 
 class Results:
@@ -101,7 +110,7 @@ class Results:
         """Show an outcome, of many pairs with one of them in detail; or nothing when it is None."""
         self.outcome = outcome
         for button in (self.ui.copyButton, self.ui.exportButton):
-            button.enabled = outcome is not None
+            button.enabled = outcome is not None and bool(outcome.records)
         if outcome is None:
             self.ui.verdictLabel.text = _("Choose a reference and a test segment, then Apply.")
             self.ui.findingsLabel.visible = False
@@ -114,7 +123,7 @@ class Results:
             remarks += notCompared(outcome)
         if outcome.records:
             record = outcome.records[number]
-            self.ui.verdictLabel.text = f"<b>{escaped(record.name)}</b>: {escaped(record.summary)}"
+            self.ui.verdictLabel.text = f"<b>{escaped(record.name)}</b>: {escaped(typeset(record.summary))}"
             remarks += record.findings
             if not outcome.isOfAll:
                 self.table.show(*details(record), stretched=0)
@@ -137,6 +146,7 @@ class Results:
             self.ui.exportButton, _("Export measurements"), "metrics.csv", _("Table (*.csv)")
         )
         if path:
+            path = path if Path(path).suffix else f"{path}.csv"
             with slicer.util.tryWithErrorDisplay(_("The measurements could not be written.")):
                 self.export(Path(path))
 
@@ -161,8 +171,8 @@ def details(record) -> tuple:
         directed = (measurement.referenceToTest, measurement.testToReference)
         rows.append(
             [
-                (measurement.key.replace("_", " "), measurement.key, tip),
-                (measurement.text(), sortable(measurement.value), tip),
+                (tables.heading(measurement.key), measurement.key, tip),
+                (typeset(measurement.text()), sortable(measurement.value), tip),
                 *((tables.number(value, measurement), sortable(value), tip) for value in directed),
             ]
         )
@@ -174,8 +184,9 @@ def overview(records) -> tuple:
     if not records:
         return [], [], []
     measurements = {key: m for record in records for key, m in record.measurements.items()}
-    keys = [key for key in measurements if key.startswith(tables.OVERVIEW)]
-    headings = [_("Structure"), *(tables.HEADINGS.get(key, key.replace("_", " ")) for key in keys)]
+    # what tells most comes first: a narrow panel shows three or four of them
+    keys = sorted((key for key in measurements if key.startswith(tables.OVERVIEW)), key=importance)
+    headings = [_("Structure"), *(tables.heading(key) for key in keys)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]
     rows = []
     for record in records:
@@ -185,9 +196,15 @@ def overview(records) -> tuple:
             if measurement is None:
                 row.append(("", None, ""))
             else:
-                row.append((measurement.text(), sortable(measurement.value), measurement.reason))
+                row.append((typeset(measurement.text()), sortable(measurement.value), measurement.reason))
         rows.append(row)
     return headings, rows, tips
+
+
+def importance(key: str) -> int:
+    """Return the place of a measurement among the columns of the overview."""
+    name = "HD percentile" if key.startswith("HD") and key != "HD" else key.partition("_")[0]
+    return {"HD percentile": 0, "NSD": 1, "DSC": 2, "HD": 3}.get(name, 4)
 
 
 def notCompared(outcome) -> list[str]:
@@ -205,6 +222,11 @@ def notCompared(outcome) -> list[str]:
 def sortable(value: float | None) -> float | None:
     """Return a value by which rows can be sorted, None for none or undefined."""
     return None if value is None or math.isnan(value) else value
+
+
+def typeset(text: str) -> str:
+    """Return a text with proper exponents: the terminal has to do without."""
+    return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
 
 
 def escaped(text: str) -> str:

@@ -1,5 +1,6 @@
 """Choosing what is compared."""
 
+import qt
 import slicer
 from slicer.i18n import tr as _
 
@@ -11,21 +12,38 @@ SIDES = ("reference", "test")
 class SegmentChooser:
     """Keeps one segment selector and two parameters, a segmentation node and a segment ID, the same.
 
-    side: "reference" or "test", the name of the parameters. onChosen: called with the side after the user chose.
+    side: "reference" or "test", the name of the parameters. onChosen: called with side, node and segment ID when the
+    user chose.
     """
 
     def __init__(self, selector, side: str, onChosen):
         self.selector, self.side, self.onChosen = selector, side, onChosen
         self.parameters = None
         self.isShowing = False
+        self.isLost = False
+        # A new node makes the selector report its first segment before the node itself: look when it is done.
+        self.timer = qt.QTimer()
+        self.timer.setSingleShot(True)
+        self.timer.setInterval(0)
+        self.timer.connect("timeout()", self.take)
         selector.setMinimumWidth(150)  # else long names would widen the whole panel
         selector.connect("currentNodeChanged(vtkMRMLNode*)", self.onSelectorChanged)
         selector.connect("currentSegmentChanged(QString)", self.onSelectorChanged)
 
+    @property
+    def node(self):
+        return getattr(self.parameters, self.side)
+
+    @property
+    def segment(self) -> str:
+        return getattr(self.parameters, f"{self.side}Segment")
+
     def show(self) -> None:
-        """Show the parameters in the selector."""
-        node, segment = getattr(self.parameters, self.side), getattr(self.parameters, f"{self.side}Segment")
-        self.isShowing = True  # the selector reports the first segment before it can be told which one
+        """Show the parameters in the selector, unless it has something to tell first."""
+        if self.timer.isActive():
+            return
+        node, segment = self.node, self.segment
+        self.isShowing = True
         try:
             if self.selector.currentNode() is not node:
                 self.selector.setCurrentNode(node)
@@ -33,21 +51,32 @@ class SegmentChooser:
                 self.selector.setCurrentSegmentID(segment)
         finally:
             self.isShowing = False
-        self.selector.toolTip = self.description()
+        name = segmentName(node, segment)
+        text = f"{node.GetName()}: {name}" if node and name else node.GetName() if node else ""
+        self.selector.toolTip = text.replace("<", "&lt;")  # names are no markup
 
-    def description(self) -> str:
-        node = getattr(self.parameters, self.side)
-        name = segmentName(node, getattr(self.parameters, f"{self.side}Segment"))
-        return f"{node.GetName()}: {name}" if node and name else node.GetName() if node else ""
+    def onRemoved(self, node) -> None:
+        """Choose nothing when the chosen segmentation goes; the selector would take another one by itself."""
+        if self.parameters and node is self.node:
+            self.isLost = True
+            self.timer.start()
 
     def onSelectorChanged(self, _ignored=None) -> None:
-        if self.parameters is None or self.isShowing or slicer.mrmlScene.IsBatchProcessing():
+        if self.parameters and not self.isShowing and not slicer.mrmlScene.IsBatchProcessing():
+            self.timer.start()
+
+    def take(self) -> None:
+        """Take over what the selector shows, unless it only shows it because the chosen segment is gone."""
+        if not self.parameters or slicer.mrmlScene.IsBatchProcessing():
             return
         node = self.selector.currentNode()
         segment = self.selector.currentSegmentID() if node else ""
-        if node is getattr(self.parameters, self.side) and segment == getattr(self.parameters, f"{self.side}Segment"):
-            return
-        self.onChosen(self.side, node, segment)
+        if self.isLost or (node is self.node and self.segment and self.segment not in segmentIDs(node)):
+            self.isLost = False
+            node, segment = None, ""
+        if (node, segment) != (self.node, self.segment):
+            self.onChosen(self.side, node, segment)
+        self.show()
 
 
 class Inputs:
@@ -56,30 +85,37 @@ class Inputs:
     def __init__(self, ui):
         self.ui = ui
         self.parameters = None
+        self.isGuess = False
         self.choosers = [SegmentChooser(getattr(ui, f"{side}Selector"), side, self.choose) for side in SIDES]
         ui.swapButton.connect("clicked(bool)", self.swap)
 
     def setParameters(self, parameters) -> None:
         """Work with a parameter node, or with none. Where nothing is chosen yet, choose what is likely meant."""
-        self.parameters = None  # until all are told
+        self.parameters = parameters
         for chooser in self.choosers:
             chooser.parameters = parameters
-        self.parameters = parameters
+            chooser.timer.stop()
         if parameters:
+            self.isGuess = parameters.reference is None and parameters.test is None
             self.chooseLikely()
             self.show()
 
     def show(self) -> None:
         """Show the parameters."""
-        for chooser in self.choosers:
-            chooser.show()
         isPair = self.parameters.mode == Mode.onePair
         for chooser in self.choosers:
+            chooser.show()
             for frame in slicer.util.findChildren(chooser.selector, name="frame_Segment"):
                 frame.visible = isPair
 
+    def onRemoved(self, node) -> None:
+        """Notice that a node is about to be removed from the scene."""
+        for chooser in self.choosers:
+            chooser.onRemoved(node)
+
     def choose(self, side: str, node, segment: str) -> None:
         """Take over a choice. A segment of the same name is chosen on the other side where that is likely meant."""
+        self.isGuess = False
         other = SIDES[1 - SIDES.index(side)]
         parameters = self.parameters
         otherNode = getattr(parameters, other)
@@ -91,26 +127,27 @@ class Inputs:
         with slicer.util.NodeModify(parameters.parameterNode):
             setattr(parameters, side, node)
             setattr(parameters, f"{side}Segment", segment)
-            if not isNewNode and node is not otherNode and (before == otherName or not otherName):
+            if node and not isNewNode and node is not otherNode and (before == otherName or not otherName):
                 # both showed the same structure: keep it so
                 same = segmentOfName(otherNode, segmentName(node, segment))
                 if same:
                     setattr(parameters, f"{other}Segment", same)
 
     def chooseLikely(self) -> None:
-        """Choose the first two segmentations of the scene and a structure that both have, where nothing is chosen."""
+        """Choose the first two segmentations of the scene and a structure that both have, until the user chooses."""
         parameters = self.parameters
-        nodes = [
-            node for node in slicer.util.getNodesByClass("vtkMRMLSegmentationNode") if not node.GetHideFromEditors()
-        ]
-        if parameters.reference or parameters.test or not nodes:
+        if parameters is None or not self.isGuess:
+            return
+        everything = slicer.util.getNodesByClass("vtkMRMLSegmentationNode")
+        nodes = [node for node in everything if not node.GetHideFromEditors() and segmentIDs(node)]
+        if not nodes:
             return
         reference, test = nodes[0], nodes[1] if len(nodes) > 1 else nodes[0]
         names = [segmentName(reference, i) for i in segmentIDs(reference)]
         common = next((n for n in names if test is not reference and segmentOfName(test, n)), None)
         with slicer.util.NodeModify(parameters.parameterNode):
             parameters.reference, parameters.test = reference, test
-            parameters.referenceSegment = segmentOfName(reference, common) or next(iter(segmentIDs(reference)), "")
+            parameters.referenceSegment = segmentOfName(reference, common) or segmentIDs(reference)[0]
             parameters.testSegment = segmentOfName(test, common) or next(
                 (i for i in segmentIDs(test) if test is not reference or i != parameters.referenceSegment), ""
             )
@@ -119,6 +156,7 @@ class Inputs:
         """Exchange reference and test."""
         if not self.parameters:
             return
+        self.isGuess = False
         p = self.parameters
         reference, test = (p.reference, p.referenceSegment), (p.test, p.testSegment)
         with slicer.util.NodeModify(p.parameterNode):
@@ -163,6 +201,6 @@ def segmentName(node, identifier: str) -> str:
     return node.GetSegmentation().GetSegment(identifier).GetName() if identifier in segmentIDs(node) else ""
 
 
-def segmentOfName(node, name: str) -> str:
+def segmentOfName(node, name: str | None) -> str:
     """Return the ID of the first segment of a name, "" when there is none."""
     return next((i for i in segmentIDs(node) if name and segmentName(node, i) == name), "")

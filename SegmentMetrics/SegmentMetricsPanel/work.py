@@ -1,10 +1,13 @@
 """Long work, with a progress dialog and a way out of it."""
 
 import threading
+import time
 
+import qt
 import slicer
 from slicer.i18n import tr as _
 
+from SegmentMetricsLib.closest import allCores
 from SegmentMetricsLib.progress import Cancelled, stoppable
 
 # Seconds before a dialog shows up: most comparisons are done by then.
@@ -26,7 +29,7 @@ class LongWork:
         self.title, self.text = title, title
         self.number, self.count = 0, 0
         self.dialog = None
-        self.waited = 0.0
+        self.begin = time.monotonic()
         self.isStopped = False
 
     def __enter__(self):
@@ -38,10 +41,17 @@ class LongWork:
             self.dialog.deleteLater()
             self.dialog = None
 
+    @property
+    def patience(self) -> float:
+        """Seconds that are left before the dialog shows up."""
+        return self.begin + PATIENCE - time.monotonic()
+
     def report(self, number: int, count: int, text: str) -> None:
         """Say which of how many parts begins now."""
         self.number, self.count, self.text = number, count, text
         self._look()
+        if self.isStopped:
+            raise Cancelled(_("The comparison was stopped."))
 
     def run(self, function):
         """Return what the function returns, or raise what it raises."""
@@ -55,38 +65,33 @@ class LongWork:
                 outcome["error"] = error
 
         thread = threading.Thread(target=work, name="SegmentMetrics")
-        thread.start()
-        while thread.is_alive():
-            if self.waited < PATIENCE and not self.dialog:
-                # nothing else happens in the first moment, so nothing can change under our hands
-                thread.join(PATIENCE - self.waited)
-                self.waited = PATIENCE
-            else:
-                thread.join(INTERVAL)
-                self._look(mayRaise=False)  # the thread first has to notice
+        with allCores():  # set here, not by the thread while the views draw
+            thread.start()
+            while thread.is_alive():
+                # nothing else happens in the first moment, so that nothing can change under our hands
+                thread.join(max(self.patience, INTERVAL))
+                self._look()
         if "error" in outcome:
             raise outcome["error"]
         return outcome["value"]
 
-    def _look(self, mayRaise: bool = True) -> None:
-        if self.waited >= PATIENCE and not self.dialog:
+    def _look(self) -> None:
+        """Bring the dialog up to date, once the patience is over, and see whether the user wants to stop."""
+        if self.patience > 0:
+            return
+        if not self.dialog:
             self.dialog = slicer.util.createProgressDialog(
-                windowTitle=self.title, labelText=self.text, maximum=self.count, **self._behavior()
+                windowTitle=self.title,
+                labelText=self.text,
+                maximum=self.count,
+                windowModality=qt.Qt.WindowModal,  # nobody changes the segments meanwhile
+                autoClose=False,
+                autoReset=False,
             )
-        if self.dialog:
-            if self.dialog.wasCanceled:
-                self.isStopped = True
-            else:  # setting the value of a canceled dialog would show it again
-                self.dialog.labelText = self.text
-                self.dialog.maximum = self.count  # 0: busy, without an end in sight
-                self.dialog.value = self.number
-            slicer.app.processEvents()
-        if self.isStopped and mayRaise:
-            raise Cancelled(_("The comparison was stopped."))
-
-    @staticmethod
-    def _behavior() -> dict:
-        import qt
-
-        # modal, so that nobody changes the segments meanwhile
-        return {"windowModality": qt.Qt.WindowModal, "autoClose": False, "autoReset": False}
+        if self.dialog.wasCanceled:
+            self.isStopped = True
+        else:  # setting the value of a canceled dialog would show it again
+            self.dialog.labelText = self.text
+            self.dialog.maximum = self.count  # 0: busy, without an end in sight
+            self.dialog.value = self.number
+        slicer.app.processEvents()

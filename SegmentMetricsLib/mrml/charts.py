@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..distributions import cumulativeLimit, cumulativePositions, cumulativeShares, histogram, roundAbove
 from ..errors import InputError
 from ..settings import shortest
+from ..tables import shortened
 from . import folders
 from .headless import ensureScene
 from .outputs import fillTable, hasSides, pairName, requireDistances
@@ -16,6 +17,8 @@ BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
 # More names than these leave no room for the curves.
 LONGEST_LEGEND = 16
+# letters that fit above a plot in a panel
+LONGEST_TITLE = 36
 
 
 def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | None = None):
@@ -49,7 +52,7 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
     title = "Signed distance (mm), + test outside" if signed else "Distance (mm)"
     if shown.beyond > 0:
         title += f"\nouter bars: also {_percent(shown.beyond)} beyond, up to {shown.largest:.1f} mm"
-    axes = (title, f"Share of both {what} (%)")
+    axes = (title, f"Share of {what} (%)")
     return chart.finish(f"{name}: histogram", name, axes, (shown.edges[0], shown.edges[-1]), (0, top))
 
 
@@ -71,9 +74,10 @@ def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | N
     scene = ensureScene() if scene is None else scene
     limit = cumulativeLimit([pair.distances for pair in pairs], tolerance)
     positions = cumulativePositions(limit, tolerance)
-    name = pairName(comparisons) if isOne else folders.folderName(None)
+    owner = comparisons if isOne else folders.allPairs(pairs, scene)
+    name = pairName(comparisons) if isOne else folders.folderName(owner, scene)
     what = "surfaces" if any(pair.dimension == 3 for pair in pairs) else "contours"
-    chart = _Chart(comparisons if isOne else None, "cumulative", chartNode, scene)
+    chart = _Chart(owner, "cumulative", chartNode, scene)
     columns = [("Distance", "Distance", "mm", positions, "Distance to the other contour")]
     for number, pair in enumerate(pairs, start=1):
         shares = cumulativeShares(pair.distances, positions)
@@ -85,7 +89,7 @@ def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | N
         chart.series(f"curve {number}", pairName(pair), table, "Distance", f"Share{number}", color)
     chart.toleranceLines([tolerance], tolerance, 100, name)
     title = name if isOne else f"{len(pairs)} structures" if len(pairs) > 1 else pairName(pairs[0])
-    axes = ("Distance (mm)", f"Share of both {what} within (%)")
+    axes = ("Distance (mm)", f"{what.title()} within (%)")
     legend = 1 < len(pairs) <= LONGEST_LEGEND
     # a little more than 100, so that a curve does not run along the frame
     return chart.finish(f"{name}: cumulative", title, axes, (0, limit), (0, 102), legend)
@@ -155,7 +159,7 @@ class _Chart:
         chart = self._node(self.role, "vtkMRMLPlotChartNode")
         wasModifying = chart.StartModify()
         chart.SetName(name)
-        chart.SetTitle(title)
+        chart.SetTitle(shortened(title, LONGEST_TITLE))
         chart.SetXAxisTitle(axes[0])
         chart.SetYAxisTitle(axes[1])
         chart.SetXAxisRangeAuto(False)

@@ -1,12 +1,14 @@
 """Where results live in the scene: one folder per pair, found again by what was compared and never by a node's name.
 
-What shows many pairs at once is in a folder of its own: there, the comparison that the functions take is None.
+What shows many pairs at once is in a folder of its own: there, the comparison that the functions take is what
+allPairs() returns.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from .colors import COLORS_ATTRIBUTE
 
@@ -14,7 +16,36 @@ ROLE_ATTRIBUTE = "SegmentMetrics.Role"
 PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
 # node references to the compared segmentations: Slicer keeps them right when scenes are merged
 REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetrics.Test"}
-ALL_PAIRS = "all pairs"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A segment, or a whole segmentation, in place of the structures of a comparison. source: as of a Structure."""
+
+    name: str
+    source: Mapping[str, str]
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two segments, or two whole segmentations; stands for their comparison where results are looked for."""
+
+    reference: Compared
+    test: Compared
+
+
+def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
+    """Return the two segmentations that all comparisons are about; None if they are not about the same two."""
+    sides = []
+    for side in REFERENCE_ROLES:
+        sources = [getattr(getattr(comparison, side), "source", {}) for comparison in comparisons]
+        nodeIDs = {source.get("nodeID") for source in sources}
+        node = scene.GetNodeByID(nodeIDs.pop() or "") if len(nodeIDs) == 1 else None
+        if node is None:
+            return None
+        sides.append(Compared(node.GetName(), {"nodeID": node.GetID()}))
+    return ComparedPair(*sides)
 
 
 def addToFolder(node, comparison, role: str) -> None:
@@ -60,18 +91,28 @@ def folderItem(comparison, scene) -> int:
     hierarchy = _hierarchy(scene)
     folder = next((item for item in map(_resultFolder, _results(comparison, scene)) if item), 0)
     if not folder:
-        folder = hierarchy.CreateFolderItem(hierarchy.GetSceneItemID(), folderName(comparison))
+        folder = hierarchy.CreateFolderItem(hierarchy.GetSceneItemID(), folderName(comparison, scene))
         hierarchy.SetItemAttribute(folder, ROLE_ATTRIBUTE, "folder")
-    elif hierarchy.GetItemName(folder) != folderName(comparison):
-        hierarchy.SetItemName(folder, folderName(comparison))
+    elif hierarchy.GetItemName(folder) != folderName(comparison, scene):
+        hierarchy.SetItemName(folder, folderName(comparison, scene))
     return folder
 
 
-def folderName(comparison) -> str:
+def folderName(comparison, scene) -> str:
     """Return what a pair's folder is called."""
     if comparison is None:
-        return f"Segment Metrics: {ALL_PAIRS}"
-    return f"Segment Metrics: {comparison.reference.name} (reference) vs {comparison.test.name} (test)"
+        return "Segment Metrics: all pairs"
+    names = [_fullName(compared, scene) for compared in (comparison.reference, comparison.test)]
+    return f"Segment Metrics: {names[0]} (reference) vs {names[1]} (test)"
+
+
+def _fullName(compared, scene) -> str:
+    """Return a structure's name with that of its segmentation, if that is in the scene."""
+    nodeID = _nodeID(compared, scene)
+    if not nodeID:
+        return compared.name
+    isSegment = "segmentID" in compared.source
+    return f"{compared.name if isSegment else 'all structures'} of {scene.GetNodeByID(nodeID).GetName()}"
 
 
 def removeResults(comparison, scene=None) -> None:
@@ -168,7 +209,7 @@ def _setPair(node, comparison) -> None:
 def _pairKey(comparison) -> str:
     """Which segments are compared within their segmentations or files; the same for every run."""
     if comparison is None:
-        return ALL_PAIRS
+        return "all pairs"
     return json.dumps([_structureKey(comparison.reference), _structureKey(comparison.test)])
 
 
@@ -176,4 +217,6 @@ def _structureKey(structure) -> list:
     source = structure.source
     if source.get("segmentID"):
         return ["segment", source["segmentID"]]  # a segment can be renamed
+    if source.get("nodeID"):
+        return ["segmentation"]
     return ["file", structure.file or "", source.get("label"), structure.name]

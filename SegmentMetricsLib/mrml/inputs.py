@@ -20,11 +20,19 @@ from ..structures import Structure
 from .conversion import closedSurface, displayedSurface, toRas
 
 
+def segmentationOf(node):
+    """Return the vtkSegmentation of a segmentation node. Raises ValueError when the node is none or something else."""
+    if node is None:
+        raise InputError("There is no segmentation.")
+    segmentation = node.GetSegmentation() if node.IsA("vtkMRMLSegmentationNode") else None
+    if segmentation is None:
+        raise InputError(f"{node.GetName()} is not a segmentation; import it into one first.")
+    return segmentation
+
+
 def findSegment(segmentationNode, segment: str) -> str:
     """Return the ID of a segment given by ID or by name. Raises ValueError unless there is exactly one."""
-    if segmentationNode is None or segmentationNode.GetSegmentation() is None:
-        raise InputError("There is no segmentation.")
-    segmentation = segmentationNode.GetSegmentation()
+    segmentation = segmentationOf(segmentationNode)
     identifiers = segmentation.GetSegmentIDs()
     if segment in identifiers:
         return segment
@@ -68,8 +76,9 @@ def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoot
             if surface == "unsmoothed" or mask.isEmpty:
                 return Structure(mask=mask, **common)
         elif surface == "unsmoothed" or mask.isEmpty:
+            # bent voxels are no image grid, so the surface is all there is
             moved = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
-            return Structure(givenSurface=moved, grid=mask.grid, **common)
+            return Structure(givenSurface=moved, **common)
     polyData = shownSurface(segmentationNode, identifier)
     world = vtkPolyData()
     world.ShallowCopy(polyData)
@@ -82,8 +91,7 @@ def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoot
     boundary = meshing.fromPolyData(world)
     if mask is not None and linear is not None:
         return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
-    kind = "imported" if mask is None else "displayed"
-    return Structure(givenSurface=boundary, surfaceKind=kind, grid=None if mask is None else mask.grid, **common)
+    return Structure(givenSurface=boundary, surfaceKind="imported" if mask is None else "displayed", **common)
 
 
 def maskOfSegment(segmentationNode, identifier: str) -> Mask:

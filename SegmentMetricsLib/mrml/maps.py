@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 
 from . import colors, folders
 from .outputs import MAP_ATTRIBUTE, SIDES, colorMap
 
-# on a map's model: which segments were visible before it covered them, by side
+# on a map's model: the sides whose segments it covers and that were visible before
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
 
 
@@ -44,21 +45,23 @@ def recolor(model, kind: str, range: float | None = None) -> None:
     colorMap(model, kind, known["side"], range or known["limit"], known["tolerance"], known["signed"])
 
 
-def setVisible(model, visible: bool, slices: bool = True, legend: bool = True) -> None:
-    """Show or hide a map, its contour in the slice views and its legend, and make way for it or restore what it hid."""
-    if visible:
-        cover(model)
-    display = model.GetDisplayNode()
-    if display is not None:
-        wasModifying = display.StartModify()
-        display.SetVisibility(visible)
-        display.SetVisibility2D(slices)
-        display.EndModify(wasModifying)
-    legendNode = colors.legendOf(model)
-    if legendNode is not None:
-        legendNode.SetVisibility(visible and legend)
-    if not visible:
-        uncover(model)
+def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True) -> None:
+    """Show these maps and hide all others, with their contours in the slice views and their legends.
+
+    The segments that a shown map covers are hidden in the 3D views, and come back when no shown map covers them.
+    """
+    cover(models, scene)
+    for model in allMaps(scene):
+        isShown = model in models
+        display = model.GetDisplayNode()
+        if display is not None:
+            wasModifying = display.StartModify()
+            display.SetVisibility(isShown)
+            display.SetVisibility2D(slices)
+            display.EndModify(wasModifying)
+        legendNode = colors.legendOf(model)
+        if legendNode is not None:
+            legendNode.SetVisibility(isShown and legend)
 
 
 def setOpacity(model, opacity: float) -> None:
@@ -68,36 +71,37 @@ def setOpacity(model, opacity: float) -> None:
     display.SetSliceIntersectionOpacity(opacity)
 
 
-def cover(model) -> None:
-    """Hide the compared segments in the 3D views, else they would cover the map; only once."""
-    if model.GetAttribute(COVERED_ATTRIBUTE):
-        return
-    hidden = {}
-    for side, (node, segment) in _segments(model).items():
-        display = node.GetDisplayNode()
-        if display is not None and display.GetSegmentVisibility3D(segment):
+def cover(models: Collection, scene) -> None:
+    """Hide the segments that these maps cover in the 3D views, and show those again that only other maps covered."""
+    hidden, wanted = {}, {}
+    for model in allMaps(scene):
+        for side in json.loads(model.GetAttribute(COVERED_ATTRIBUTE) or "[]"):
+            if side in _segments(model):
+                hidden[_segments(model)[side]] = None
+    for model in models:
+        wanted.update(dict.fromkeys(_segments(model).values()))
+    for nodeID, segment in hidden.keys() - wanted.keys():
+        scene.GetNodeByID(nodeID).GetDisplayNode().SetSegmentVisibility3D(segment, True)
+    for nodeID, segment in wanted.keys() - hidden.keys():
+        display = scene.GetNodeByID(nodeID).GetDisplayNode()
+        if display.GetSegmentVisibility3D(segment):  # what the user hid stays hidden
             display.SetSegmentVisibility3D(segment, False)
-            hidden[side] = segment
-    model.SetAttribute(COVERED_ATTRIBUTE, json.dumps(hidden))
+            hidden[nodeID, segment] = None
+    for model in allMaps(scene):
+        covered = [side for side, key in _segments(model).items() if model in models and key in hidden]
+        if covered:
+            model.SetAttribute(COVERED_ATTRIBUTE, json.dumps(covered))
+        else:
+            model.RemoveAttribute(COVERED_ATTRIBUTE)
 
 
-def uncover(model) -> None:
-    """Show the segments again that cover() hid."""
-    hidden = json.loads(model.GetAttribute(COVERED_ATTRIBUTE) or "{}")
-    model.RemoveAttribute(COVERED_ATTRIBUTE)
-    for side, (node, segment) in _segments(model).items():
-        display = node.GetDisplayNode()
-        if display is not None and hidden.get(side) == segment:
-            display.SetSegmentVisibility3D(segment, True)
-
-
-def _segments(model) -> dict:
-    """Return the compared segments that are still there: node and segment ID by side."""
+def _segments(model) -> dict[str, tuple[str, str]]:
+    """Return the compared segments that are still there and can be shown: node ID and segment ID by side."""
     pair = json.loads(model.GetAttribute(folders.PAIR_ATTRIBUTE) or "[]")
     found = {}
     for (side, role), key in zip(folders.REFERENCE_ROLES.items(), pair):
         node = model.GetNodeReference(role)
         isSegment = key[0] == "segment" and node is not None and node.GetSegmentation() is not None
-        if isSegment and key[1] in node.GetSegmentation().GetSegmentIDs():
-            found[side] = node, key[1]
+        if isSegment and node.GetDisplayNode() is not None and key[1] in node.GetSegmentation().GetSegmentIDs():
+            found[side] = node.GetID(), key[1]
     return found

@@ -13,6 +13,7 @@ from ..records import Record
 from ..settings import Settings
 from .comparing import Comparisons
 from .contents import currentStamp, stamp
+from .folders import Compared, ComparedPair, allPairs
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, showComparisonsTable, showTable
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
@@ -22,31 +23,15 @@ RUN_ATTRIBUTE = "SegmentMetrics.Run"
 COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMetrics.ComparedTest"}
 
 
-@dataclass(frozen=True)
-class ComparedSegment:
-    """A segment that was compared; stands for its structure where results are looked for in the scene."""
-
-    name: str
-    source: Mapping[str, str]
-    file: str = ""
-
-
-@dataclass(frozen=True)
-class SegmentPair:
-    """Two segments that were compared; stands for their comparison where results are looked for in the scene."""
-
-    reference: ComparedSegment
-    test: ComparedSegment
-
-
 @dataclass(eq=False)
 class Outcome:
     """The results of one pair or of many, and what they were made of.
 
     table: the vtkMRMLTableNode that keeps them. records: of all pairs. segments: the IDs of each pair's segments.
     stamps: contents of the compared segments, for either side by segment ID. isOfAll: whether all structures were
-    compared. unmatched: names of structures that only one side has, by side. failures: reasons by name. comparisons:
-    of all pairs, with the geometry; None after the scene was loaded. run: tells this outcome from all others.
+    compared; members: then, the IDs of all segments of either side. unmatched: names of structures that only one side
+    has, by side. failures: reasons by name. comparisons: of all pairs, with the geometry; None after the scene was
+    loaded. run: tells this outcome from all others.
     """
 
     table: object
@@ -55,6 +40,7 @@ class Outcome:
     settings: Settings
     stamps: Mapping[str, Mapping[str, str]]
     isOfAll: bool = False
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     comparisons: Sequence[Comparison] | None = None
@@ -73,13 +59,22 @@ class Outcome:
         """Return the compared vtkMRMLSegmentationNode of a side, None when it is gone."""
         return self.table.GetNodeReference(COMPARED[side])
 
-    def pair(self, number: int) -> SegmentPair:
+    def owners(self) -> list[ComparedPair | None]:
+        """Return whose results everything may be that was made of this outcome."""
+        pairs = [self.pair(number) for number in range(len(self.records))]
+        return [*pairs, self.whole()] if self.isOfAll else pairs
+
+    def whole(self) -> ComparedPair | None:
+        """Return whose results those of all pairs together are in the scene."""
+        return allPairs([self.pair(number) for number in range(len(self.records))], self.table.GetScene())
+
+    def pair(self, number: int) -> ComparedPair:
         """Return whose results a pair's results in the scene are."""
         segments = []
         for side, identifier in zip(COMPARED, self.segments[number], strict=True):
             source = {"nodeID": self.table.GetNodeReferenceID(COMPARED[side]), "segmentID": identifier}
-            segments.append(ComparedSegment(getattr(self.records[number], side)["name"], source))
-        return SegmentPair(*segments)
+            segments.append(Compared(getattr(self.records[number], side)["name"], source))
+        return ComparedPair(*segments)
 
     def change(self, suspects: Collection[str] | None = None) -> str:
         """Return what has happened to the compared segments since, "" when they are what they were.
@@ -103,14 +98,9 @@ class Outcome:
                 if now != before:
                     name = node.GetSegmentation().GetSegment(identifier).GetName()
                     return f"{name} of the {side} has changed."
-            if self.isOfAll and len(identifiers) != self._segmentCounts[side]:
+            if self.isOfAll and set(identifiers) != set(self.members[side]):
                 return f"The {side} has other segments now."
         return ""
-
-    @property
-    def _segmentCounts(self) -> dict[str, int]:
-        """How many segments each side had."""
-        return {side: len(self.stamps[side]) + len(self.unmatched.get(side, ())) for side in self.stamps}
 
 
 def keepPair(comparison: Comparison, tableNode=None) -> Outcome:
@@ -126,7 +116,11 @@ def keepAll(comparisons: Comparisons, referenceNode, testNode, settings: Setting
         "test": [s.name for s in comparisons.unmatchedTest],
     }
     table = showComparisonsTable(comparisons, tableNode)
-    more = {"isOfAll": True, "unmatched": unmatched, "failures": comparisons.failures}
+    members = {
+        side: list(node.GetSegmentation().GetSegmentIDs())
+        for side, node in (("reference", referenceNode), ("test", testNode))
+    }
+    more = {"isOfAll": True, "members": members, "unmatched": unmatched, "failures": comparisons.failures}
     return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, **more)
 
 
@@ -147,18 +141,28 @@ def _keep(table, nodeIDs: Sequence[str], comparisons: Sequence[Comparison], sett
         **more,
     )
     remembered = {
-        name: getattr(outcome, name) for name in ("run", "segments", "stamps", "isOfAll", "unmatched", "failures")
+        name: getattr(outcome, name)
+        for name in ("run", "segments", "stamps", "isOfAll", "members", "unmatched", "failures")
     }
     table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps({**remembered, "settings": settings.toDictionary()}))
     return outcome
 
 
 def recall(tableNode) -> Outcome | None:
-    """Return the results that a table node keeps, for example after a scene was loaded; None when it keeps none."""
+    """Return the results that a table node keeps, for example after a scene was loaded; None when it keeps none.
+
+    Raises ValueError when they cannot be read, for example because another version of SegmentMetrics wrote them.
+    """
     text = tableNode.GetAttribute(OUTCOME_ATTRIBUTE) if tableNode is not None else None
     if not text:
         return None
-    remembered = json.loads(text)
+    try:
+        return _recalled(tableNode, json.loads(text))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"The results in {tableNode.GetName()} cannot be read: {error!r}.") from error
+
+
+def _recalled(tableNode, remembered: Mapping) -> Outcome:
     many = tableNode.GetAttribute(COMPARISONS_ATTRIBUTE) if remembered["isOfAll"] else None
     records = json.loads(many) if many else [json.loads(tableNode.GetAttribute(COMPARISON_ATTRIBUTE))]
     return Outcome(
@@ -168,6 +172,7 @@ def recall(tableNode) -> Outcome | None:
         settings=Settings(**remembered["settings"]),
         stamps=remembered["stamps"],
         isOfAll=remembered["isOfAll"],
+        members=remembered["members"],
         unmatched=remembered["unmatched"],
         failures=remembered["failures"],
         run=remembered["run"],

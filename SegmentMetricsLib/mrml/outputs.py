@@ -91,14 +91,15 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
         columns.append((key, measurement.title, measurement.unit, values, measurement.description))
     remarks = [_remarks(record) for record in records]
     columns.append(("Remarks", "Remarks", "", remarks, "Why values are not finite numbers"))
-    node = tableNode or folders.findResult(None, "table", scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode", folders.folderName(None))
+    owner = folders.allPairs(comparisons, scene)
+    node = tableNode or folders.findResult(owner, "table", scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode", folders.folderName(owner, scene))
     wasModifying = node.StartModify()
     fillTable(node, columns)
     everything = [record.toDictionary() for record in records]
     node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     node.EndModify(wasModifying)
-    folders.addToFolder(node, None, "table")
+    folders.addToFolder(node, owner, "table")
     return node
 
 

@@ -30,10 +30,10 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6 import QtCore, QtGui, QtWidgets
+from PySide6 import QtCore, QtWidgets
 
 from . import application, loading, modules, parameternodes, qt5, scenes, scripted, signals, validators, views
-from .pythonqt import wrap, wrapperClass
+from .pythonqt import nativeClass, wrap, wrapperClass
 
 _CORE_LOGICS = {
     "cameras": "vtkSlicerCamerasModuleLogic",
@@ -239,10 +239,7 @@ class Desktop:
         import slicer.util
 
         loading.install()
-        classes = {}
-        for name in qt5.CLASSES.split():
-            native = next(getattr(m, name) for m in (QtWidgets, QtGui, QtCore) if hasattr(m, name))
-            classes[name] = wrapperClass(native)
+        classes = {name: wrapperClass(nativeClass(name)) for name in qt5.CLASSES.split()}
         classes["QUiLoader"] = wrapperClass(loading.QUiLoader)
         self._module("qt", **classes)
         standIns = {name: wrapperClass(kind) for name, kind in loading.STANDINS.items()}

@@ -32,7 +32,7 @@ answers: list = []  # what the next dialogs answer: a button of a message box, a
 class QUiLoader(NativeLoader):
     """Makes the stand-ins for ctk's and Slicer's widgets; connects mrmlSceneChanged() as the .ui file says."""
 
-    exposed = frozenset()
+    exposed = frozenset({"load"})
 
     def __init__(self, parent=None):
         super().__init__(parent)

@@ -12,10 +12,11 @@ import math
 import weakref
 
 import shiboken6
-from PySide6 import QtCore
+from PySide6 import QtCore, QtGui, QtWidgets
 
 from . import signals
-from .qt5 import METHODS_NOT_PROPERTIES, NOT_IN_QT5
+from .enumerators import Enumerator
+from .qt5 import CLASSES, HIDDEN_CLASSES, METHODS_NOT_PROPERTIES, NOT_IN_QT5
 
 overrides: dict[tuple[str, str], object] = {}  # (class, method) -> function(native object or class, *arguments)
 
@@ -24,42 +25,13 @@ _wrappers: weakref.WeakValueDictionary[int, Wrapper] = weakref.WeakValueDictiona
 _PYTHON_WORDS = {"raise": "raise_", "exec_": "exec"}  # as Slicer writes them -> as PySide6 does
 
 
-class Enumerator(int):
-    """An enumerator or a combination of flags: a number that remembers which Qt type it has."""
+def nativeClass(name: str) -> type:
+    """PySide6's class of a name."""
+    return next(getattr(module, name) for module in (QtWidgets, QtGui, QtCore) if hasattr(module, name))
 
-    native: enum.Enum
 
-    def __new__(cls, native: enum.Enum):
-        self = super().__new__(cls, native.value)
-        self.native = native
-        return self
-
-    def _combine(self, other, operation):
-        value = operation(int(self), int(other))
-        try:
-            return Enumerator(type(self.native)(value))
-        except ValueError:  # not a flag: an ordinary number
-            return value
-
-    def __or__(self, other):
-        return self._combine(other, int.__or__)
-
-    def __and__(self, other):
-        return self._combine(other, int.__and__)
-
-    def __xor__(self, other):
-        return self._combine(other, int.__xor__)
-
-    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
-
-    def __invert__(self):
-        try:
-            return Enumerator(~self.native)
-        except TypeError:
-            return ~int(self)
-
-    def __repr__(self) -> str:
-        return f"{self.native.name} (0x{int(self):08x})"
+# the classes whose members are compared with Slicer's; other classes of PySide6 show nothing
+_VISIBLE = {base for name in (*CLASSES.split(), *HIDDEN_CLASSES.split()) for base in nativeClass(name).__mro__}
 
 
 class WrapperClass(type):
@@ -242,19 +214,19 @@ class Method:
         return hash(self._key)
 
 
-def findMember(nativeClass: type, name: str) -> tuple[str, type | None]:
+def findMember(kind: type, name: str) -> tuple[str, type | None]:
     """PySide6's name of a member and the class that declares it; None as the latter where Slicer has no such name."""
     found = _PYTHON_WORDS.get(name, name)
-    for base in nativeClass.__mro__:
+    for base in kind.__mro__:
         if base is object or found not in vars(base):
             continue
         if not base.__module__.startswith("PySide6."):  # a stand-in says itself what it shows beside Qt's own members
             if name in vars(base).get("exposed", ()):
                 return found, base
             continue
-        return found, None if name in NOT_IN_QT5.get(base.__name__, ()) else base
-    isEnumerator = isinstance(getattr(nativeClass, found, None), enum.Enum)  # as qt.Qt.AlignRight
-    return found, nativeClass if isEnumerator else None
+        return found, None if base not in _VISIBLE or name in NOT_IN_QT5.get(base.__name__, ()) else base
+    isEnumerator = isinstance(getattr(kind, found, None), enum.Enum)  # as qt.Qt.AlignRight
+    return found, kind if isEnumerator else None
 
 
 def _present(native, owner: type, name: str):
@@ -310,11 +282,11 @@ def _propertyValue(prop: QtCore.QMetaProperty, name: str, value):
     return toNative(value)
 
 
-def wrapperClass(nativeClass: type) -> type:
-    if nativeClass not in _wrapperClasses:
-        base = ObjectWrapper if issubclass(nativeClass, QtCore.QObject) else Wrapper
-        _wrapperClasses[nativeClass] = WrapperClass(nativeClass.__name__, (base,), {"_nativeClass": nativeClass})
-    return _wrapperClasses[nativeClass]
+def wrapperClass(kind: type) -> type:
+    if kind not in _wrapperClasses:
+        base = ObjectWrapper if issubclass(kind, QtCore.QObject) else Wrapper
+        _wrapperClasses[kind] = WrapperClass(kind.__name__, (base,), {"_nativeClass": kind})
+    return _wrapperClasses[kind]
 
 
 def wrap(native):

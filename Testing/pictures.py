@@ -1,0 +1,118 @@
+"""Make the pictures of the module that the README shows, by `PYTHONPATH=. python Testing/pictures.py`.
+
+The panel and the plot are those of the stand-in for Slicer's widgets in Testing/desktop; the 3D view is Slicer's own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from desktop import Desktop, photographs
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QImage, QPainter
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+ROOT = Path(__file__).parents[1]
+STRUCTURE = "Parotid_L"
+COLUMN = 400  # width of the panel in pixels
+WIDE = 640  # and where many structures are listed
+GAP = 16
+# from the patient's right and front, RAS: the side on which this gland was drawn differently
+SEEN_FROM = (0.5, 0.8, 0.3)
+
+
+def write(folder: Path) -> list[Path]:
+    """Use the module as the tutorial says and write its pictures into a folder; return their paths.
+
+    Raises NoOpenGLError where nothing can be drawn.
+    """
+    import slicer
+
+    with Desktop() as desktop, photographs.fontScale():
+        desktop.loadModule(ROOT / "SegmentMetrics" / "SegmentMetrics.py")
+        from SegmentMetrics import SegmentMetricsLogic
+
+        reference, _test = SegmentMetricsLogic().loadSample()
+        slicer.util.selectModule("SegmentMetrics")
+        desktop.processEvents(100)
+        ui = slicer.modules.SegmentMetricsWidget.ui
+        segment = reference.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE)
+        ui.referenceSelector.setCurrentSegmentID(segment)
+        desktop.processEvents(100)
+        ui.applyButton.click()
+        desktop.processEvents(300)
+        made = {
+            "Panel.png": panel(ui),
+            "DistanceMap.png": distanceMap(desktop),
+            "Histogram.png": photographs.photograph(ui.plotFrame, width=560, height=300),
+        }
+        ui.modeComboBox.currentIndex = 1
+        desktop.processEvents(100)
+        ui.applyButton.click()
+        desktop.processEvents(300)
+        made["AllStructures.png"] = allStructures(ui)
+        if desktop.exceptions or desktop.messages:
+            raise RuntimeError(f"The module did not work: {desktop.exceptions} {desktop.messages}")
+    paths = []
+    for name, image in made.items():
+        paths.append(folder / name)
+        if not image.save(str(paths[-1]), "PNG", 0):  # 0 is the smallest file; the quality is always the same
+            raise OSError(f"{paths[-1]} cannot be written.")
+    return paths
+
+
+def panel(ui) -> QImage:
+    """Draw the panel in two columns, the second one from the plot on."""
+    whole = photographs.photograph(ui.inputsSection.parent(), width=COLUMN)
+    cut = edge(ui, whole, ui.plotComboBox)
+    both = QImage(2 * COLUMN + GAP, max(cut, whole.height() - cut), QImage.Format.Format_RGB32)
+    both.fill(whole.pixelColor(1, 1))
+    painter = QPainter(both)
+    painter.drawImage(0, 0, whole.copy(0, 0, COLUMN, cut))
+    painter.drawImage(COLUMN + GAP, 0, whole.copy(0, cut, COLUMN, whole.height() - cut))
+    painter.end()
+    return both
+
+
+def allStructures(ui) -> QImage:
+    """Draw the results of many structures, without the plot."""
+    whole = photographs.photograph(ui.inputsSection.parent(), width=WIDE)
+    top, bottom = (edge(ui, whole, widget) for widget in (ui.resultsSection, ui.plotComboBox))
+    return whole.copy(0, top, whole.width(), bottom - top)
+
+
+def edge(ui, whole: QImage, widget) -> int:
+    """Return where a widget begins in a picture of the panel, with half of the room above it."""
+    content, part = (native(each) for each in (ui.inputsSection.parent(), widget))
+    before = content.size()
+    content.resize(whole.size())
+    position = part.mapTo(content, QPoint(0, 0)).y()
+    content.resize(before)
+    return position - 4
+
+
+def native(widget):
+    """Return the PySide6 widget behind one of the stand-in."""
+    return getattr(widget, "_native", widget)
+
+
+def distanceMap(desktop) -> QImage:
+    """Draw what Slicer's 3D view shows, as a user would turn it, without its box."""
+    from SegmentMetricsLib.mrml import maps
+
+    view = desktop.layoutManager.threeDWidget(0).threeDView().offscreen()
+    view.viewNode.SetBoxVisible(False)
+    view.viewNode.SetAxisLabelsVisible(False)
+    view.resize((520, 420))
+    (model,) = maps.allMaps(desktop.scene)
+    points = vtk_to_numpy(model.GetPolyData().GetPoints().GetData())
+    view.lookFrom(SEEN_FROM, points, area=(0.06, 0.06, 0.74, 0.94))
+    view.showOrientationMarker()
+    pixels = view.image()
+    height, width, _ = pixels.shape
+    return QImage(pixels.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()
+
+
+if __name__ == "__main__":
+    for path in write(ROOT / "Resources"):
+        print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

@@ -1,0 +1,31 @@
+"""The pictures of the module in the README can be made anew."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import pictures
+from desktop import photographs
+from PySide6.QtGui import QImage
+
+from SegmentMetricsLib.mrml import views
+
+pytestmark = pytest.mark.opengl
+
+
+def testPicturesAreThoseOfTheReadme(tmp_path):
+    try:
+        views.requireOpenGL()
+    except views.NoOpenGLError as error:
+        pytest.skip(str(error))
+    paths = pictures.write(tmp_path)
+    if not photographs.hasFont():
+        pytest.skip(f"{photographs.FONT} is not installed: letters are boxes")
+    for path in paths:
+        made, shown = QImage(str(path)), QImage(str(pictures.ROOT / "Resources" / path.name))
+        assert path.stat().st_size < 150_000
+        # as wide as those in the repository; the style of the widgets and a line more or less do not matter
+        assert made.width() == shown.width() and abs(made.height() - shown.height()) < 60
