@@ -42,6 +42,7 @@ from .grids import Grid
 from .masks import Mask
 from .progress import checkpoint
 from .surfaces import Surface, barycentricWeights, triangleIndices
+from .triangles import TriangleSet, segmentsCrossTriangles
 
 # The corner (x, y, z) of a cell contributes bit 1 << (x + 2 y + 4 z) to its case.
 CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
@@ -51,8 +52,8 @@ REACH = 4
 LARGEST_REACH = 8
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
-# The same for whole rows of positions.
-ROWS_CHUNK = 1 << 16
+# Positions tabulated at a time, for the same reason.
+TABLE_CHUNK = 128
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
 # and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
 # must not matter: the same pair has to give the same digits whatever was compared before.
@@ -144,28 +145,6 @@ def subVoxelPositions(pieces: int) -> Positions:
     return Positions(denominator, np.array(list(itertools.product(axis, repeat=3))))
 
 
-@lru_cache(maxsize=8)
-def spreadPositions(count: int) -> Positions:
-    """Return positions spread evenly over the cell, in an order whose aligned blocks of 2, 4, 8 ... are even as well.
-
-    count: a power of two. These are the first points of Sobol's sequence in three dimensions. Every one has a place of
-    its own along each axis, none lies half-way across the cell, and the odd distances from the middle of that place
-    keep them off the diagonals on which the triangles of masks lie.
-    Source: Sobol', USSR Computational Mathematics and Mathematical Physics 7, 1967.
-    """
-    bits = count.bit_length() - 1
-    directions = np.ones((bits, 3), np.int64)
-    for bit in range(1, bits):
-        directions[bit, 1] = 2 * directions[bit - 1, 1] ^ directions[bit - 1, 1]
-        older = directions[bit - 2, 2]
-        directions[bit, 2] = 3 if bit == 1 else 2 * directions[bit - 1, 2] ^ 4 * older ^ older
-    place = np.zeros((count, 3), np.int64)
-    for bit in range(bits):
-        used = (np.arange(count) >> bit) & 1
-        place ^= used[:, None] * (directions[bit] << (bits - 1 - bit))
-    return Positions(16 * count, 16 * place + (7, 8, 10))
-
-
 class CellTables:
     """Squared distances from positions in a cell to the pieces of boundary in the cells around it, for one spacing.
 
@@ -185,6 +164,12 @@ class CellTables:
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[int, np.ndarray] = {}
         self._byCase: dict[int, np.ndarray] = {}
+
+    @cached_property
+    def pieces(self) -> TriangleSet:
+        """The triangles of all cases, in mm."""
+        edges, sides = caseEdges()
+        return TriangleSet(caseTriangles()[0] * self.spacing, edges * self.spacing, sides)
 
     @cached_property
     def groups(self) -> list[range]:
@@ -210,18 +195,19 @@ class CellTables:
 
     def _computeTable(self, number: int) -> np.ndarray:
         """Return the squared distances (p, 256) in mm2 to all cases one step away."""
-        triangles, cases = caseTriangles()
-        edges, sides = caseEdges()
-        step = self.steps[number]
-        # one more column for the cases without triangles
-        squared = np.full((len(self.points), len(triangles) + 1), np.inf, np.float32)
-        squared[:, :-1] = squaredDistancesToTriangles(
-            self.points, (triangles + step) * self.spacing, (edges + step) * self.spacing, sides
-        )
-        table = squared.take(cases[:, 0], axis=1)
-        for column in cases.T[1:]:
-            np.minimum(table, squared.take(column, axis=1), out=table)
-        return table
+        _, cases = caseTriangles()
+        # the triangles stay where they are: the points move the other way
+        moved = self.points - self.steps[number] * self.spacing
+        result = np.empty((len(moved), 256), np.float32)
+        for first in range(0, len(moved), TABLE_CHUNK):
+            points, table = moved[first : first + TABLE_CHUNK], result[first : first + TABLE_CHUNK]
+            # one more column for the cases without triangles
+            squared = np.full((len(points), len(self.pieces.sides) + 1), np.inf, np.float32)
+            squared[:, :-1] = self.pieces.squaredDistances(points)
+            squared.take(cases[:, 0], axis=1, out=table, mode="wrap")
+            for column in cases.T[1:]:
+                np.minimum(table, squared.take(column, axis=1), out=table)
+        return result
 
     def tableByCase(self, number: int) -> np.ndarray:
         """(256, p) squared distance in mm2 to case c one step away from position p, at [c, p]."""
@@ -258,49 +244,6 @@ class CellTables:
 def cellTables(spacing: tuple[float, float, float], positions: Positions, reach: int = REACH) -> CellTables:
     """Return the tables of a spacing in mm, kept for the next pair of structures."""
     return CellTables(spacing, positions, reach)
-
-
-def squaredDistancesToTriangles(
-    points: np.ndarray, triangles: np.ndarray, edges: np.ndarray, sides: np.ndarray
-) -> np.ndarray:
-    """Return the squared distances (p, t) in mm2 from points (p, 3) to triangles (t, 3, 3).
-
-    The nearest point of a triangle is the foot of the perpendicular on its plane where that lies in the triangle, else
-    it is on one of its sides. Triangles share sides: edges (e, 2, 3) are the different ones, sides (t, 3) their
-    numbers.
-    """
-    start, step = edges[:, 0], edges[:, 1] - edges[:, 0]
-    length = (step**2).sum(axis=1)
-    along = np.clip((points @ step.T - (start * step).sum(axis=1)) / length, 0, 1)
-    toEdges = np.zeros(along.shape)
-    for axis in range(3):
-        toEdges += (points[:, axis, None] - start[:, axis] - along * step[:, axis]) ** 2
-    result = np.minimum(np.minimum(toEdges[:, sides[:, 0]], toEdges[:, sides[:, 1]]), toEdges[:, sides[:, 2]])
-
-    corners = [triangles[:, n] for n in range(3)]
-    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
-    height = points @ normal.T - (corners[0] * normal).sum(axis=1)
-    abovePrism = np.ones(result.shape, bool)
-    for a, b in ((0, 1), (1, 2), (2, 0)):
-        outward = np.cross(corners[b] - corners[a], normal)
-        abovePrism &= points @ outward.T <= (corners[a] * outward).sum(axis=1)
-    np.copyto(result, height**2 / (normal**2).sum(axis=1), where=abovePrism)
-    return result
-
-
-def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return whether the segments from starts (p, 3) to one end point (3,) cross triangles (t, 3, 3), as (p, t)."""
-    # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign
-    # means that the line passes through the triangle.
-    direction = starts - end
-    a, b, c = (triangles[:, n] - end for n in range(3))
-    sides = [np.sign(np.einsum("pi,ti->pt", direction, np.cross(u, v))) for u, v in ((a, b), (b, c), (c, a))]
-    through = (sides[0] == sides[1]) & (sides[1] == sides[2])
-    normal = np.cross(b - a, c - a)
-    height = np.einsum("ti,ti->t", a, normal)
-    reached = np.einsum("pi,ti->pt", direction, normal)
-    # the start lies beyond the plane as seen from the end
-    return through & (np.sign(reached - height) == np.sign(height))
 
 
 class Lattice:
@@ -371,49 +314,6 @@ class Lattice:
                 break
             self._lookUp(target, cells, rows, active, group, tables, best)
         return best < limit**2
-
-    def bandMembership(
-        self, target: int, cells: np.ndarray, blocks: np.ndarray, size: int, tables: CellTables, limit: float
-    ) -> np.ndarray:
-        """Return whether points lie inside the mask of that number and closer than a limit in mm to its boundary.
-
-        cells, blocks: (n,) cell numbers and which aligned block of `size` positions is asked in each; the result is
-        (n, size). Whole rows are looked up at a time, several times faster than single points.
-        """
-        if limit > tables.horizon:
-            raise ValueError(f"The tables reach {tables.horizon} mm, less than {limit} mm.")
-        codes = self.codes[target]
-        perCase = len(tables.points) // size
-        squaredLimit = np.float32(limit**2)
-        result = np.zeros((len(cells), size), bool)
-        steps = np.flatnonzero(tables.bounds < limit)
-        for first in range(0, len(cells), max(1, ROWS_CHUNK // size)):
-            checkpoint()
-            chosen = slice(first, first + max(1, ROWS_CHUNK // size))
-            cell, block = cells[chosen], blocks[chosen]
-            inside = tables.insideByCase.reshape(-1, size).take(codes.take(cell) * np.intp(perCase) + block, axis=0)
-            within = np.zeros(inside.shape, bool)
-            rows = np.flatnonzero(inside.any(axis=1))
-            best = np.full((len(rows), size), np.inf, np.float32)
-            buffer = np.empty_like(best)
-            for position, number in enumerate(steps.tolist()):
-                if position in (7, 19, 27) or (position > 27 and position % 32 == 0):
-                    # rows whose inside points are all within are done
-                    done = best < squaredLimit
-                    keep = (inside[rows] > done).any(axis=1)
-                    if keep.mean() < 0.8:
-                        within[rows[~keep]] = done[~keep]
-                        rows, best = rows[keep], best[keep]
-                        buffer = buffer[: len(rows)]
-                if not len(rows):
-                    break
-                code = codes.take(cell[rows] + int(tables.steps[number] @ self.strides)).astype(np.intp)
-                table = tables.tableByCase(number).reshape(-1, size)
-                table.take(code * perCase + block[rows], axis=0, out=buffer, mode="clip")
-                np.minimum(best, buffer, out=best)
-            within[rows] = best < squaredLimit
-            result[chosen] = inside & within
-        return result
 
     def _lookUp(self, target, cells, rows, active, group, tables, best) -> None:
         """Lower `best` of the active points by the steps of a group."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, bands, compare
+from SegmentMetricsLib import Settings, bandlookup, bands, compare
 from SegmentMetricsLib.distances import BoundaryPair
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.meshing import fromMask
@@ -26,11 +26,109 @@ def testBoxesWithKnownBands():
     assert biou(first, second) == pytest.approx(shared / (2 * band - shared), abs=0.003)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def testAutomaticSamplingAgreesWithTheFullGrid(seed):
-    images = [shapes.imageOf(shapes.blob(seed + 7 * n, (30, 28, 26), 0.4, 3.0), (0.9, 1.1, 1.4)) for n in (0, 1)]
-    full = biou(*images, oversampling=5)
-    assert biou(*images) == pytest.approx(full, abs=0.002)
+@pytest.mark.parametrize("tolerance", [0.05, 0.3, 2.0])
+def testBoxesWithKnownBandsOfAnyWidth(tolerance):
+    first, second = shapes.boxMesh((0, 0, 0), (12, 12, 12)), shapes.boxMesh((1, 0, 0), (13, 12, 12))
+    deep = 12 - 2 * tolerance
+    # how far what is deep in either one reaches along x within what is in both; then as above
+    along = 2 * (11 - tolerance) - max(0, 11 - 2 * tolerance) if tolerance < 1 else 2 * deep - (deep - 1)
+    shared = 11 * 12 * 12 - along * deep**2
+    band = 12**3 - deep**3
+    assert biou(first, second, tolerance) == pytest.approx(shared / (2 * band - shared), abs=0.003)
+
+
+@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (3.0, 3.0, 3.0), (0.5, 0.5, 2.0), (0.98, 0.98, 2.5)])
+@pytest.mark.parametrize("tolerance", [0.5, 1.0, 1.5, 2.0])
+def testAutomaticSamplingAgreesWithRandomPoints(spacing, tolerance):
+    masks = blobPair(spacing)
+    boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
+    truth, error = randomTruth(boundaries, masks, tolerance)
+    assert bands.bands(boundaries, masks, tolerance, None).overlap == pytest.approx(truth, abs=0.002 + 2 * error)
+
+
+def blobPair(spacing):
+    """Return two masks of over 1,000 voxels that overlap, the second one shifted and worn off."""
+    first = np.pad(shapes.blob(3, (20, 18, 16), 0.35, 3.0), 2)
+    second = np.roll(first, 1, axis=2) & np.pad(shapes.blob(4, (20, 18, 16), 0.93, 2.0), 2)
+    masks = tuple(labelMasks(shapes.imageOf(array, spacing), 0.5)[1] for array in (first, second))
+    assert min(mask.count for mask in masks) > 1000
+    return masks
+
+
+def randomTruth(boundaries, masks, tolerance, count=4):
+    """Return the overlap by random points with exact distances, count ** 3 or more a voxel, and about its error."""
+    random = np.random.default_rng(11)
+    voxels, near = bands.bandCandidates(masks, tolerance)
+    strata = np.stack(np.meshgrid(*[np.arange(count)] * 3, indexing="ij"), -1).reshape(-1, 3)
+    places = (strata + random.random((len(voxels), count**3, 3))) / count - 0.5
+    points = masks[0].grid.toWorld((voxels[:, None] + places).reshape(-1, 3))
+    inBand = []
+    for number in (0, 1):
+        signed = np.ones(len(points))
+        asked = np.repeat(near[number], count**3)
+        signed[asked] = boundaries.search(number).signedDistances(points[asked])
+        inBand.append((signed < 0) & (signed > -tolerance))
+    union = np.count_nonzero(inBand[0] | inBand[1])
+    truth = np.count_nonzero(inBand[0] & inBand[1]) / union
+    # half of what points without strata would have
+    error = 0.5 * np.sqrt(truth * (1 - truth) / union)
+    return (truth, error) if error < 0.001 else randomTruth(boundaries, masks, tolerance, count + 2)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 1.0, 2.0])
+def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
+    masks = blobPair((1.0, 1.0, 2.0))
+    boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
+    byLookup = bands.bands(boundaries, masks, tolerance, None)
+    boundaries.lattice = None
+    bySearch = bands.bands(boundaries, masks, tolerance, None)
+    assert byLookup.overlap == pytest.approx(bySearch.overlap, abs=0.003)
+    assert byLookup.union == pytest.approx(bySearch.union, rel=0.005)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
+def testSingleVoxel(tolerance):
+    # an octahedron of half-axis 1/2 and its neighbor, which it touches in a corner
+    one = shapes.box((5, 5, 5), (5, 5, 5))
+    assert biou(one, one, tolerance) == 1
+    assert biou(one, shapes.box((6, 5, 5), (6, 5, 5)), tolerance) == 0
+    # two voxels hold the octahedron's half and more: all within reach when tau exceeds the inner radius
+    overlap = biou(one, shapes.box((5, 5, 5), (6, 5, 5)), tolerance)
+    assert 0 < overlap < 0.5
+    # random points with exact distances, 1.5 million; beyond 0.3 mm everything lies in the bands
+    known = {0.02: 0.1674, 0.05: 0.1737, 0.2: 0.2207, 1.0: 0.25, 5.0: 0.25}
+    if tolerance in known:
+        assert overlap == pytest.approx(known[tolerance], abs=0.005)
+
+
+@pytest.mark.parametrize("shift", [0.7, 1.4])
+def testBandsThinnerThanVoxelsApproachTheOverlapOfTheSurfaces(shift):
+    images = [
+        shapes.ball(8, size=(24, 24, 24), origin=(-12,) * 3),
+        shapes.ball(8, (shift, 0, 0), size=(24, 24, 24), origin=(-12,) * 3),
+    ]
+    overlaps = [biou(*images, tolerance) for tolerance in (1e-4, 1e-2, 0.05)]
+    # the surfaces coincide in part, and the wider the bands the more they share
+    assert 0.05 < overlaps[0] < overlaps[2] < 0.5
+    assert overlaps[0] == pytest.approx(overlaps[1], abs=0.02)
+
+
+@pytest.mark.parametrize("tolerance", [0.5, 2.0])
+def testMovingSwappingAndCroppingChangeNothing(tolerance):
+    first, second = (np.pad(shapes.blob(seed, (14, 13, 12), 0.4, 2.0), 5) for seed in (1, 2))
+    overlap = biou(shapes.imageOf(first), shapes.imageOf(second), tolerance)
+    assert biou(shapes.imageOf(second), shapes.imageOf(first), tolerance) == overlap
+    cropped = [shapes.imageOf(array[3:-2, 2:-1, 4:-4], origin=(4, 2, 3)) for array in (first, second)]
+    assert biou(*cropped, tolerance) == overlap
+    moved = [shapes.imageOf(np.roll(array, (2, -3, 1), (0, 1, 2))) for array in (first, second)]
+    assert biou(*moved, tolerance) == overlap
+
+
+def testOtherTolerancesBeforeDoNotMatter():
+    images = [shapes.imageOf(shapes.blob(seed, (14, 13, 12), 0.4, 2.0)) for seed in (1, 2)]
+    alone = biou(*images)
+    together = compare(*images, Settings(tolerances=(0.5, 1.0, 2.0, 3.0), families=("boundary",)))
+    assert together["BIoU_2mm"].value == alone
 
 
 def testLookupAndSearchSeeTheSameBands():
@@ -59,7 +157,7 @@ def testCandidatesMissNoPartOfABand():
 def testSubVoxelsOfAFullGrid(pieces):
     voxels = np.array([[2, 3, 4], [-1, 0, 7]])
     denominator = bands.lattice.subVoxelPositions(pieces).denominator
-    points = bands.subVoxels(voxels, pieces, pieces**3, None) / denominator
+    points = bands.subVoxels(voxels, pieces, None) / denominator
     offsets = (points.reshape(2, -1, 3) - voxels[:, None]).reshape(-1, 3)
     expected = (np.arange(pieces) + 0.5) / pieces - 0.5
     for axis in range(3):
@@ -67,10 +165,28 @@ def testSubVoxelsOfAFullGrid(pieces):
     assert len(np.unique(points.round(9), axis=0)) == 2 * pieces**3
 
 
-def testChosenSubVoxelsAreEvenAndAlwaysTheSame():
+@pytest.mark.parametrize("count", [64, 128, 1024])
+def testSpreadPositionsAreEven(count):
+    positions = bandlookup.spreadPositions(count)
+    places = positions.local / positions.denominator
+    assert places.min() > 0 and places.max() < 1
+    for axis in range(3):
+        # one in each of as many slices, none half-way
+        assert sorted((places[:, axis] * count).astype(int)) == list(range(count))
+    # every aligned block of eight has one in each octant, or nearly so
+    octants = ((places * 2).astype(int) @ [1, 2, 4]).reshape(-1, 8)
+    assert min(len(set(block)) for block in octants.tolist()) >= 4
+    # no point on the planes on which triangles lie
+    for normal in ((1, 1, 0), (1, 0, -1), (1, 1, 1), (1, -1, 1)):
+        doubled = 2 * places @ normal
+        assert np.abs(doubled - np.rint(doubled)).min() > 1e-6
+
+
+def testOffsetsAreEvenAndAlwaysTheSame():
     voxels = np.stack(np.meshgrid(*[np.arange(20)] * 3, indexing="ij"), -1).reshape(-1, 3)
-    first, second = (bands.subVoxels(voxels, 5, 3, None) for _ in range(2))
+    first, second = (bands.spreadOffsets(voxels, 4, None) for _ in range(2))
     assert (first == second).all()
-    offsets = first.reshape(-1, 3, 3) - 5 * voxels[:, None]
-    counts = [np.bincount((offsets[..., axis] + 2).ravel(), minlength=5) for axis in range(3)]
-    assert np.array(counts) / (3 * len(voxels)) == pytest.approx(0.2 * np.ones((3, 5)), abs=0.01)
+    for axis in range(3):
+        counts = np.bincount(((first[..., axis] + 0.5) * 5).astype(int).ravel(), minlength=5)
+        assert counts / counts.sum() == pytest.approx(0.2 * np.ones(5), abs=0.01)
+    assert (bands.spreadOffsets(voxels, 4, 2)[..., 2] == 0).all()

@@ -12,6 +12,7 @@ from SegmentMetricsLib.grids import Grid
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.masks import Mask
 from SegmentMetricsLib.meshing import fromMask
+from SegmentMetricsLib.triangles import TriangleSet
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
@@ -84,7 +85,7 @@ def testDistancesToATriangle():
     triangle = np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])
     edges = triangle[:, [[0, 1], [1, 2], [2, 0]]].reshape(3, 2, 3)
     points = np.array([[1.0, 1, 2], [-3, -4, 0], [2, -1, 0], [4, 3, 0], [5, 0, 0]])
-    squared = lattice.squaredDistancesToTriangles(points, triangle, edges, np.array([[0, 1, 2]]))
+    squared = TriangleSet(triangle, edges, np.array([[0, 1, 2]])).squaredDistances(points)
     # above the face; before a corner; beside a leg; beyond the hypotenuse 3x + 4y = 12; beyond the other corner
     assert np.sqrt(squared[:, 0]) == pytest.approx([2, 5, 1, (3 * 4 + 4 * 3 - 12) / 5, 1])
 

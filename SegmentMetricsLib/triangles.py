@@ -1,0 +1,68 @@
+"""Distances from points to triangles, and which segments cross them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class TriangleSet:
+    """Triangles to which distances are asked from many points, with all that does not depend on the points.
+
+    triangles: (t, 3, 3) corners. edges: (e, 2, 3) their different sides. sides: (t, 3) the numbers of theirs.
+    """
+
+    def __init__(self, triangles: np.ndarray, edges: np.ndarray, sides: np.ndarray):
+        self.sides = sides
+        self.start, self.step = edges[:, 0], edges[:, 1] - edges[:, 0]
+        self.length = (self.step**2).sum(axis=1)
+        self.startAlong = (self.start * self.step).sum(axis=1)
+        corners = [triangles[:, n] for n in range(3)]
+        self.normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        self.squaredNormal = (self.normal**2).sum(axis=1)
+        self.plane = (corners[0] * self.normal).sum(axis=1)
+        outward = [np.cross(corners[b] - corners[a], self.normal) for a, b in ((0, 1), (1, 2), (2, 0))]
+        self.prism = [(o, (corner * o).sum(axis=1)) for o, corner in zip(outward, corners, strict=True)]
+
+    def squaredDistances(self, points: np.ndarray) -> np.ndarray:
+        """Return the squared distances (p, t) in mm2 from points (p, 3).
+
+        The nearest point of a triangle is the foot of the perpendicular on its plane where that lies in the triangle,
+        else it is on one of its sides.
+        """
+        along = points @ self.step.T
+        along -= self.startAlong
+        along /= self.length
+        np.clip(along, 0, 1, out=along)
+        toEdges = np.zeros(along.shape)
+        for axis in range(3):
+            gap = along * self.step[:, axis]
+            np.subtract(points[:, axis, None] - self.start[:, axis], gap, out=gap)
+            gap *= gap
+            toEdges += gap
+        result = toEdges.take(self.sides[:, 0], axis=1)
+        for side in self.sides.T[1:]:
+            np.minimum(result, toEdges.take(side, axis=1), out=result)
+        abovePrism = np.ones(result.shape, bool)
+        for outward, limit in self.prism:
+            abovePrism &= points @ outward.T <= limit
+        height = points @ self.normal.T
+        height -= self.plane
+        height *= height
+        height /= self.squaredNormal
+        np.copyto(result, height, where=abovePrism)
+        return result
+
+
+def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return whether the segments from starts (p, 3) to one end point (3,) cross triangles (t, 3, 3), as (p, t)."""
+    # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign
+    # means that the line passes through the triangle.
+    direction = starts - end
+    a, b, c = (triangles[:, n] - end for n in range(3))
+    sides = [np.sign(np.einsum("pi,ti->pt", direction, np.cross(u, v))) for u, v in ((a, b), (b, c), (c, a))]
+    through = (sides[0] == sides[1]) & (sides[1] == sides[2])
+    normal = np.cross(b - a, c - a)
+    height = np.einsum("ti,ti->t", a, normal)
+    reached = np.einsum("pi,ti->pt", direction, normal)
+    # the start lies beyond the plane as seen from the end
+    return through & (np.sign(reached - height) == np.sign(height))
