@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from .errors import InputError, oneLine, requireText
 from .settings import FAMILIES, PRESETS, SURFACES, Settings
 from .version import __version__
 
-UNUSABLE_INPUT, INTERRUPTED = 2, 130
+UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
 
@@ -35,6 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = makeParser().parse_args(arguments)
     try:
+        # what a batch system sends; like Ctrl-C, it must leave nothing half-written
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    except ValueError:  # not in the main thread, where signals do not arrive
+        before = None
+    try:
         status = options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -52,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problem = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
     except MemoryError:
         problem = "The input is too large for the memory of this computer."
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
     print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
 
@@ -126,13 +135,12 @@ def runCompare(options: argparse.Namespace) -> int:
 
     sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
     pairing = structures.pairByName(*sets, options.structure)
-    if not pairing.pairs:
+    if not pairing.pairs and not options.structure:
         reference, test = (
             structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
         )
         raise InputError(
-            f"No {'chosen ' if options.structure else ''}structure has the same name in both: "
-            f"{options.reference} has {reference}; {options.test} has {test}."
+            f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
         )
     compareAndWrite(pairing, settings, options.output)
     return 0
@@ -166,7 +174,7 @@ def requireWritable(folder: Path) -> Path:
     if not existing.is_dir():
         raise InputError(f"{existing}: this is not a folder, so results cannot be written into it.")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise InputError(f"{existing}: results cannot be written into this folder.")
+        raise InputError(f"{folder}: results cannot be written into this folder.")
     return existing
 
 
@@ -181,9 +189,9 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     try:
         unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
     except OSError as error:
-        raise InputError(f"{existing}: results cannot be written into this folder ({error.strerror}).") from error
+        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
     try:
-        records = []
+        records, files = [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
@@ -192,10 +200,11 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
             progress.set_postfix_str(oneLine(reference.name))
             result = comparePair(reference, test, settings)
             if result.distances is not None:
-                writing.writeSurfaces(result, unfinished / f"distances_{name}.vtp")
-                overlays.write(result, unfinished / f"overlay_{name}.png")
+                writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
+                overlays.write(result, unfinished / writing.fileName("overlay", name))
+            files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
-        writing.writeJson(writing.document(records, pairing, settings), unfinished / "metrics.json")
+        writing.writeJson(writing.document(records, pairing, settings, files), unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
@@ -204,7 +213,10 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
-    print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
+    if records:
+        print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
+    else:
+        print("None of the chosen structures is in both.")
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
             print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")

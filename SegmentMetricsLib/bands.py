@@ -29,6 +29,8 @@ WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
 LARGEST_TABLE_COUNT = 400
 # Points asked from a search tree: at first, and at most where those do not suffice.
 SEARCH_BUDGET, LARGEST_SEARCH_BUDGET = 100_000, 400_000
+# Blocks of voxels that the points are spread over.
+MOST_SEARCH_CELLS = 25_000
 # Bands thinner than this share of a voxel are hardly met by points in voxels: they take so many at the boundaries.
 THIN, THIN_BUDGET = 0.01, 20_000
 # The same where so few points in voxels have met a band that they tell too little.
@@ -77,6 +79,40 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
 
 def bandCandidates(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return the voxels (n, 3) that can touch either band, and for each mask which of them can touch its own."""
+    low, flags = bandFlags(masks, tolerance)
+    chosen = np.flatnonzero(flags[0] | flags[1])
+    voxels = np.stack(np.unravel_index(chosen, flags[0].shape)[::-1], axis=1) + low
+    return voxels, [f.ravel()[chosen] for f in flags]
+
+
+def bandBlocks(
+    masks: tuple[Mask, Mask], tolerance: float, most: int
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], np.ndarray]:
+    """Return the same for blocks of voxels, about `most` of them: numbers (n, 3), centers (n, 3), flags, sides (3,).
+
+    Centers are voxel indices, not always whole ones. Blocks are counted from the structures, not from the image:
+    cropping an image must not change where they lie.
+    """
+    grid = masks[0].grid
+    low, flags = bandFlags(masks, tolerance)
+    axes = [axis for axis in range(3) if axis != grid.flatAxis]
+    sides = np.ones(3, int)
+    sides[axes] = max(1, int(np.ceil((np.count_nonzero(flags[0] | flags[1]) / most) ** (1 / len(axes)))))
+    flags = [joined(f, sides[::-1]) for f in flags]
+    chosen = np.flatnonzero(flags[0] | flags[1])
+    numbers = np.stack(np.unravel_index(chosen, flags[0].shape)[::-1], axis=1)
+    return numbers, low + numbers * sides + (sides - 1) / 2, [f.ravel()[chosen] for f in flags], sides
+
+
+def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """Return flags [k, j, i] of blocks of voxels that hold a flagged one. sides: of the blocks, in voxels."""
+    for axis, side in enumerate(sides):
+        flags = np.logical_or.reduceat(flags, np.arange(0, flags.shape[axis], side), axis=axis)
+    return flags
+
+
+def bandFlags(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first."""
     from scipy.ndimage import maximum_filter, minimum_filter
 
     grid = masks[0].grid
@@ -89,16 +125,13 @@ def bandCandidates(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarr
     grown = np.full(3, 3)
     if grid.planar:
         depth[grid.flatAxis], grown[grid.flatAxis] = 0, 1
-    near = []
+    flags = []
     for mask in masks:
         block = mask.block(low, high)
         outside = maximum_filter(block, grown[::-1], mode="constant")
         deep = minimum_filter(block, (2 * depth + 1)[::-1], mode="constant")
-        near.append((outside > deep).ravel())
-    chosen = np.flatnonzero(near[0] | near[1])
-    shape = (high - low + 1)[::-1]
-    voxels = np.stack(np.unravel_index(chosen, shape)[::-1], axis=1) + low
-    return voxels, [n[chosen] for n in near]
+        flags.append(outside > deep)
+    return low, flags
 
 
 def subVoxels(voxels: np.ndarray, pieces: int, flatAxis: int | None) -> np.ndarray:
@@ -116,35 +149,28 @@ def subVoxels(voxels: np.ndarray, pieces: int, flatAxis: int | None) -> np.ndarr
 
 def _searchedBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, wanted: float) -> Bands:
     """Return the overlap by signed distance, for any closed boundaries."""
-    voxels, near = bandCandidates(masks, tolerance)
+    index, centers, near, sides = bandBlocks(masks, tolerance, MOST_SEARCH_CELLS)
     grid = masks[0].grid
-    # counted from the structures, not from the image: cropping an image must not change the number
-    index = voxels - np.min([m.low for m in masks], axis=0)
-    share = min(1.0, LARGEST_SEARCH_BUDGET / max(1, 2 * len(voxels)))
-    if share < 1:
-        # a part of very many voxels, by the last digits of their hash: the leading ones place the points
-        drawn = scrambled(index)[:, 2] * 2**20 % 1 < share
-        voxels, index, near = voxels[drawn], index[drawn], [n[drawn] for n in near]
     budget = SEARCH_BUDGET
     while True:
-        perVoxel = max(2, budget // max(1, len(voxels)) // 2 * 2)
-        points = voxels[:, None] + spreadOffsets(index, perVoxel, grid.flatAxis)
+        perVoxel = max(2, budget // max(1, len(index)) // 2 * 2)
+        points = centers[:, None] + sides * spreadOffsets(index, perVoxel, grid.flatAxis)
         inBand = []
         for number in (0, 1):
-            member = np.zeros((len(voxels), perVoxel), bool)
+            member = np.zeros((len(index), perVoxel), bool)
             asked = points[near[number]].reshape(-1, 3)
             signed = boundaries.search(number).signedDistances(grid.toWorld(asked))
             member[near[number]] = ((signed < 0) & (signed > -tolerance)).reshape(-1, perVoxel)
             inBand.append(member)
         estimate = Estimate.of(inBand)
         needed = budget * min(4.0, (estimate.error / wanted) ** 1.5)
-        if estimate.error <= wanted or budget >= LARGEST_SEARCH_BUDGET or 2 * len(voxels) > budget:
+        if estimate.error <= wanted or budget >= LARGEST_SEARCH_BUDGET:
             break
         budget = int(min(max(2 * budget, needed), LARGEST_SEARCH_BUDGET))
     if estimate.either.sum() < FEW and isThin(tolerance, grid, THIN_IF_NEEDED):
         return _thinBands(boundaries, tolerance)
-    scale = grid.voxelSize / perVoxel / share
-    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(voxels) * perVoxel)
+    scale = grid.voxelSize * sides.prod() / perVoxel
+    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(index) * perVoxel)
 
 
 def isThin(tolerance: float, grid: Grid, share: float) -> bool:

@@ -13,10 +13,10 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from . import findings, inputs, measurements, overlap, signed, verdict, voxelization
 from .bands import Bands, bands
 from .distances import BoundaryPair, SurfaceDistances
-from .errors import InputError
+from .errors import InputError, Undefined
 from .grids import Grid
 from .masks import Mask, commonGrid
-from .measurements import Measurement, Undefined
+from .measurements import Measurement
 from .places import Place, worstPlaces
 from .records import Record
 from .settings import Settings
@@ -169,11 +169,11 @@ class Pair:
         return self.distances
 
     def requireClosed(self, *structures: Structure) -> None:
-        """Raise Undefined when a structure's surface is open, so that it has no inside."""
+        """Raise Undefined when a structure's surface has no inside, because it is open or has another defect."""
         for structure in structures:
             if not structure.surface.isClosed:
                 which = "reference" if structure is self.reference else "test"
-                raise Undefined(f"the surface of the {which} is not closed, so it has no inside")
+                raise Undefined(f"the surface of the {which} {structure.surface.whyNoInside}, so it has no inside")
 
     @cached_property
     def masks(self) -> tuple[Mask, Mask]:
@@ -189,11 +189,8 @@ class Pair:
         if all(masks):
             grid, resampled = commonGrid(*masks)
             return grid, "both masks resampled to the finer spacing" if resampled else "the masks' own"
-        grids = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
-        if grids:
-            # the image with the smallest voxels, whichever side it is on
-            finest = min(grids, key=lambda grid: (grid.voxelSize, grid.size, grid.matrix.ravel().tolist()))
-            return finest, "the image's, with the mesh filled on it"
+        if any(masks):
+            return next(mask.grid for mask in masks if mask), "the image's, with the mesh filled on it"
         grid = voxelization.gridForMeshes(*(s.surface for s in self.structures), self.settings.meshSpacing)
         return grid, "made for the meshes"
 
@@ -213,6 +210,9 @@ class Pair:
         if any(s.mask is not None and s.givenSurface is not None for s in self.structures):
             # where to look follows from the surfaces that are measured, not from the voxels that they were made of
             masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in self.structures)
+        for which, mask in zip(("reference", "test"), masks, strict=True):
+            if mask.isEmpty:
+                raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
         return bands(self.boundaries, masks, tolerance, self.settings.oversampling)
 
     def fractionOutside(self, tolerance: float, over: bool) -> float:

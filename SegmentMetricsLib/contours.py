@@ -6,6 +6,7 @@ import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
+from . import arrangement
 from .errors import InputError
 from .masks import Mask
 from .surfaces import Surface
@@ -42,9 +43,11 @@ def fromMask(mask: Mask, image: vtkImageData) -> Surface:
 
 
 def fromPolyData(polyData: vtkPolyData) -> Surface:
-    """Return the contours given as closed planar polylines in LPS mm.
+    """Return the contours given as closed planar polylines in LPS mm, as the boundary of what they enclose.
 
-    Raises ValueError when the lines are open or do not lie in one plane.
+    Contours may cross each other and themselves: inside is what an odd number of them goes around, and contours that
+    repeat another count once. What was done about that is kept in `repairs`. Raises ValueError when the lines are open,
+    do not lie in one plane or enclose nothing.
     """
     from vtkmodules.vtkFiltersCore import vtkCleanPolyData
 
@@ -59,11 +62,44 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     clean.Update()
     output = clean.GetOutput()
     points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
-    cells = segments(output)
-    cells = cells[cells[:, 0] != cells[:, 1]]
+    loops = [loop[loop[:, 0] != loop[:, 1]] for loop in polylines(output)]
+    different = arrangement.withoutRepeats(loops)
+    cells = np.concatenate([np.zeros((0, 2), np.int64), *different])
     if not len(cells) or (np.bincount(cells.ravel(), minlength=len(points)) % 2).any():
         raise InputError("The contour lines are not closed.")
-    return oriented(Surface(points, cells, planeNormal(points)))
+    normal = planeNormal(points)
+    repairs = ()
+    if len(different) < len(loops):
+        repairs += (f"contours that repeat another were left out ({len(loops) - len(different)})",)
+    return oriented(uncrossed(Surface(points, cells, normal, repairs=repairs)))
+
+
+def uncrossed(surface: Surface) -> Surface:
+    """Return contours as the plain boundary of what an odd number of them goes around; `repairs` says what was done."""
+    axes = planeAxes(surface.normal)
+    flat = surface.points @ axes
+    positions, cells = arrangement.cutAtCrossings(flat, surface.cells)
+    kept = arrangement.unshared(cells)
+    if cells is surface.cells and len(kept) == len(cells):
+        return surface
+    if not len(kept):
+        raise InputError("The contour lines cancel each other out and enclose nothing.")
+    repairs = surface.repairs
+    if len(positions) > len(flat):
+        repairs += ("lines cross each other, and inside is what an odd number of contours goes around",)
+    if len(kept) < len(cells):
+        repairs += ("lines with the inside on both sides were left out",)
+    height = surface.normal * (surface.points @ surface.normal).mean()
+    points = np.concatenate([surface.points, positions[len(flat) :] @ axes.T + height])
+    used, numbers = np.unique(kept, return_inverse=True)
+    return Surface(points[used], numbers.reshape(-1, 2), surface.normal, repairs=repairs)
+
+
+def polylines(polyData: vtkPolyData) -> list[np.ndarray]:
+    """Return the line segments (m, 2) of every polyline of a polydata, as point indices."""
+    cells = segments(polyData)
+    sizes = np.diff(vtk_to_numpy(polyData.GetLines().GetOffsetsArray())) - 1
+    return np.split(cells, np.cumsum(sizes)[:-1])
 
 
 def segments(polyData: vtkPolyData) -> np.ndarray:
@@ -118,7 +154,7 @@ def oriented(surface: Surface) -> Surface:
     probe = (start + end) / 2 + 1e-6 * left
     inward = insideContours(probe, start, end)
     cells = np.where(inward[:, None], surface.cells, surface.cells[:, ::-1])
-    return Surface(surface.points, cells, normal, mask=surface.mask)
+    return Surface(surface.points, cells, normal, repairs=surface.repairs, mask=surface.mask)
 
 
 def insideContours(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -12,6 +12,10 @@ class InputError(ValueError):
     """Input that cannot be compared or settings out of range; the message says what and which, in words for users."""
 
 
+class Undefined(ValueError):
+    """A measurement has no value for a pair; the message is the reason."""
+
+
 def requireText(path: Path) -> None:
     """Raise InputError when a path is not valid Unicode: the libraries that read and write files end the program."""
     try:

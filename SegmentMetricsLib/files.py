@@ -15,7 +15,7 @@ from .errors import InputError, requireText
 from .grids import Grid
 from .masks import fromLabels
 from .messages import quiet
-from .structures import Structure
+from .structures import WITHOUT_LABELS, Structure
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
@@ -93,7 +93,9 @@ def _readFolder(folder: Path, threshold: float) -> list[Structure]:
         members = readStructures(path, threshold)
         for member in members:
             name = stemOf(path) if len(members) == 1 else f"{stemOf(path)} {member.name}"
-            structures.append(replace(member, name=name))
+            # in a folder an image without labels is the empty structure of that name
+            source = {key: value for key, value in member.source.items() if key != WITHOUT_LABELS}
+            structures.append(replace(member, name=name, source=source))
     return structures
 
 
@@ -104,13 +106,12 @@ def _readImage(path: Path, suffix: str, threshold: float) -> list[Structure]:
     frame = frameOfReference(image)
     if segments:
         return _readSegments(path, image, segments, frame)
+    common = {"file": str(path), "frameOfReference": frame}
     labels = inputs.labelMasks(image, threshold)
     if not labels:
-        labels = {0: inputs.emptyMask(Grid.fromImage(image))}
-    return [
-        Structure(f"Label {label}" if label else stemOf(path), mask, file=str(path), frameOfReference=frame)
-        for label, mask in labels.items()
-    ]
+        nothing = inputs.emptyMask(Grid.fromImage(image))
+        return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]
+    return [Structure(f"Label {label}", mask, **common) for label, mask in labels.items()]
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:

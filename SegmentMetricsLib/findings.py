@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
 TIES_WORTH_A_WORD = 0.005
-# A mirrored test must match this much better to be reported.
-MIRROR_GAIN = 0.2
+# A mirrored test must match this much better to be reported. Structures in the middle of the body look alike in a
+# mirror: their centers must be at least so many mm off the plane, and the Dice of the reference with its own mirror
+# image at most this.
+MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 
 def find(pair: Pair) -> Iterator[str]:
@@ -54,20 +56,39 @@ def _frames(pair: Pair) -> Iterator[str]:
 
 
 def _placement(pair: Pair) -> Iterator[str]:
-    counted = bool({"counts", "masks"} & pair.__dict__.keys())
+    counted = pair.wasComputed("counts") or pair.wasComputed("masks")
+    if counted and not (pair.counts.reference and pair.counts.test):
+        which = " and the ".join(w for w in ("reference", "test") if not getattr(pair.counts, w))
+        yield f"The {which} encloses no {pair.counts.unit}: it is thinner than the voxels on which overlap is counted."
+        return
     if pair.counts.truePositive == 0 if counted else not _meet(*(bounds(s) for s in pair.structures)):
         yield "The two contours do not overlap at all: check that they are the same structure of the same patient."
-    if not counted or pair.dimension != 3:
-        return
+    if counted and pair.dimension == 3:
+        yield from _sides(pair)
+
+
+def _sides(pair: Pair) -> Iterator[str]:
+    """Yield whether left and right are exchanged, where that explains the difference better than anything else."""
     dice = overlap.dice(pair.counts)
-    if dice < 1 - MIRROR_GAIN:
-        reference, test = pair.masks
-        mirrored = overlap.dice(overlap.count(reference, mirroredLeftRight(test, sagittalPlane(pair))))
-        if mirrored > dice + MIRROR_GAIN:
-            yield (
-                f"The test matches better when mirrored left-right (Dice {mirrored:.2f} instead of {dice:.2f}): "
-                "check the sides, or the orientation in the file's header."
-            )
+    if dice >= 1 - MIRROR_GAIN:
+        return
+    best = max((_mirroredDice(pair.masks, plane) for plane in sagittalPlanes(pair)), default=0.0)
+    if best > dice + MIRROR_GAIN:
+        yield (
+            f"The test matches better when mirrored left-right (Dice {best:.2f} instead of {dice:.2f}): "
+            "check the sides, or the orientation in the file's header."
+        )
+
+
+def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
+    """Return the Dice of the reference with the mirrored test; 0 for structures that a mirror hardly moves."""
+    reference, test = masks
+    for mask in masks:
+        if abs(mask.corners()[:, 0].mean() - plane) < MIRROR_DISTANCE:
+            return 0.0
+    if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
+        return 0.0
+    return overlap.dice(overlap.count(reference, mirroredLeftRight(test, plane)))
 
 
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
@@ -75,10 +96,10 @@ def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.nda
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
 
 
-def sagittalPlane(pair: Pair) -> float:
-    """Return the LPS x in mm at which sides are exchanged: the middle of the image, the origin where there is none."""
+def sagittalPlanes(pair: Pair) -> set[float]:
+    """Return the LPS x in mm at which sides may be exchanged: the origin and the middle of each image."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
-    return float(grids[0].corners()[:, 0].mean()) if grids else 0.0
+    return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
 
 
 def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
@@ -105,15 +126,17 @@ def _surfaces(pair: Pair) -> Iterator[str]:
         surface = structure.givenSurface
         if surface is None:
             continue
-        if surface.openEdges:
+        name = f"The surface of the {which}" if surface.dimension == 3 else f"The contour of the {which}"
+        if not surface.isClosed:
+            edges = f" ({surface.openEdges} open edges)" if surface.openEdges else ""
             yield (
-                f"The surface of the {which} is not closed ({surface.openEdges} open edges): distances are measured, "
+                f"{name} {surface.whyNoInside}{edges}: distances are measured, "
                 "but it has no inside, so volumes, overlap and signs are undefined."
             )
         if surface.nonManifoldEdges:
-            yield f"The surface of the {which} has {surface.nonManifoldEdges} edges with more than two triangles."
+            yield f"{name} has {surface.nonManifoldEdges} edges with more than two triangles."
         for repair in surface.repairs:
-            yield f"The surface of the {which} was cleaned: {repair}."
+            yield f"{name} was cleaned: {repair}."
 
 
 def _grids(pair: Pair) -> Iterator[str]:

@@ -135,6 +135,26 @@ class Grid:
             return None
         return tuple(int(n) for n in shift)
 
+    def alongAxesOf(self, other: Grid) -> tuple[Grid, tuple[int, ...], tuple[bool, ...]] | None:
+        """Return this grid with its axes renamed and turned around so that they run like another grid's, and how.
+
+        The voxels stay where they are. order: which of this grid's axes becomes i, j, k. turned: whether it then runs
+        backward. None when the axes of the two grids are not the same but for that.
+        """
+        relation = np.linalg.inv(other.axes) @ self.axes
+        steps = np.rint(relation)
+        order = np.abs(steps).argmax(axis=1)
+        if (np.abs(steps) != np.eye(3)[order]).any() or len(set(order)) < 3:
+            return None
+        turned = steps[range(3), order] < 0
+        matrix = np.eye(4)
+        matrix[:3, :3] = self.axes[:, order] * np.where(turned, -1, 1)
+        size = np.array(self.size)[order]
+        last = np.zeros(3)
+        last[order] = np.where(turned, size - 1, 0)
+        matrix[:3, 3] = self.toWorld(last[None])[0]
+        return Grid(tuple(size), matrix, self.planar), tuple(order.tolist()), tuple(turned.tolist())
+
     def resized(self, low, high) -> Grid:
         """Return the grid on the same lattice from voxel index low to high (both included)."""
         size = tuple(int(b - a + 1) for a, b in zip(low, high, strict=True))

@@ -91,16 +91,34 @@ class Mask:
             return np.zeros((0, 3))
         return self.grid.resized(self.low, self.high).corners()
 
+    def alongAxesOf(self, grid: Grid) -> Mask:
+        """Return the same voxels stored in the order of another grid's axes, if they run along the same lines."""
+        found = self.grid.alongAxesOf(grid)
+        if found is None:
+            return self
+        own, order, turned = found
+        if order == (0, 1, 2) and not any(turned):
+            return self
+        # arrays are indexed [k, j, i]
+        voxels = self.voxels.transpose([2 - axis for axis in reversed(order)])
+        voxels = voxels[tuple(slice(None, None, -1 if backward else None) for backward in reversed(turned))]
+        if self.isEmpty:
+            return Mask(voxels, (0, 0, 0), own)
+        far = np.array(self.grid.size) - 1 - self.high
+        offset = tuple(int(far[axis] if backward else self.low[axis]) for axis, backward in zip(order, turned))
+        return Mask(np.ascontiguousarray(voxels), offset, own)
+
     def on(self, grid: Grid) -> Mask:
         """Return the same structure on another grid: shifted when the voxels coincide, else nearest-neighbor resampled.
 
         The result covers the whole structure even where it leaves the grid.
         """
-        shift = self.grid.offsetOn(grid)
-        if shift is not None:
-            return Mask(self.voxels, tuple(np.array(self.offset) + shift) if not self.isEmpty else (0, 0, 0), grid)
+        mask = self.alongAxesOf(grid)
+        shift = mask.grid.offsetOn(grid)
         if self.isEmpty:
             return Mask(self.voxels, (0, 0, 0), grid)
+        if shift is not None:
+            return Mask(mask.voxels, tuple(np.array(mask.offset) + shift), grid)
         from scipy.ndimage import affine_transform
 
         index = grid.toIndex(self.corners())
@@ -139,15 +157,36 @@ def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
 def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     """Return a grid that contains both structures, and whether a mask has to be resampled to get there.
 
-    Masks on one lattice keep it. Otherwise the axes of the finer image are kept, with the finer spacing of the two
-    along each axis; the choice does not depend on the order of the two.
+    Masks on one lattice keep it, whatever way their axes run. Otherwise the axes of the finer image are kept, with the
+    finer spacing of the two along each axis. The choice does not depend on the order of the two, nor on how far the
+    images go beyond the structures, nor on where both together lie in space.
     """
     if second.grid.offsetOn(first.grid) is not None:
         return first.grid, False
-    finer, other = sorted((first.grid, second.grid), key=lambda g: (g.voxelSize, g.size, g.matrix.ravel().tolist()))
+    finer, other = first, second
+    if (_fineness(second), _view(second, first)) < (_fineness(first), _view(first, second)):
+        finer, other = second, first
+    if other.alongAxesOf(finer.grid).grid.offsetOn(finer.grid) is not None:
+        return finer.grid, False
+    grid = finer.grid
     # how far apart the other image's voxels are along the finer image's axes: what counts when axes are permuted
-    along = np.abs(finer.direction.T @ other.direction)
+    along = np.abs(grid.direction.T @ other.grid.direction)
     aligned = along.max(axis=1) > 0.999
-    spacing = np.where(aligned, np.minimum(finer.spacing, other.spacing[along.argmax(axis=1)]), finer.spacing)
-    corners = np.concatenate([first.corners(), second.corners(), finer.origin[None]])
-    return gridAround(corners, finer.direction * spacing, finer.origin), True
+    spacing = np.where(aligned, np.minimum(grid.spacing, other.grid.spacing[along.argmax(axis=1)]), grid.spacing)
+    # a voxel of the structure, not of the image: cropping an image must not move the lattice
+    start = grid.toWorld(finer.low[None])
+    corners = np.concatenate([first.corners(), second.corners(), start])
+    return gridAround(corners, grid.direction * spacing, start[0]), True
+
+
+def _fineness(mask: Mask) -> tuple:
+    """Return what the finer of two masks is chosen by: the size of its voxels, then what it looks like."""
+    spacing = [float(f"{length:.6g}") for length in mask.grid.spacing]
+    return (float(f"{mask.grid.voxelSize:.6g}"), mask.count, spacing, mask.voxels.shape, mask.voxels.tobytes())
+
+
+def _view(mask: Mask, other: Mask) -> list[float]:
+    """Return where another mask lies as seen from a mask, whatever moves both."""
+    shift = np.subtract(*(m.grid.toWorld(m.low[None])[0] for m in (other, mask)))
+    seen = mask.grid.direction.T @ np.column_stack([other.grid.direction, shift])
+    return (np.round(seen, 6) + 0.0).ravel().tolist()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from . import boundary, overlap, signed
 from .boundary import Directed
+from .errors import Undefined
 from .progress import checkpoint
 from .settings import Settings, shortest
 
@@ -26,11 +27,6 @@ TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
 NIKOLOV = "Nikolov et al., arXiv:1809.04430"
 CHENG = "Cheng et al., arXiv:2103.16562"
 OURS = "SegmentMetrics"
-TEST_IS_EMPTY = "the test is empty"
-
-
-class Undefined(ValueError):
-    """A measurement has no value for this pair; the message is the reason."""
 
 
 class Empty(enum.Enum):
@@ -99,8 +95,13 @@ class Measurement:
     testToReference: float | None = None
 
     def toDictionary(self) -> dict:
-        """Return the measurement for JSON: null for values that are not finite, directed values where they exist."""
+        """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
+
+        JSON knows no infinity; "sign": -1 says that an infinite value is negative.
+        """
         result = {"value": finite(self.value), "unit": self.unit, "status": self.status}
+        if self.value == -math.inf:
+            result["sign"] = -1
         if self.reason:
             result["reason"] = self.reason
         if self.referenceToTest is not None:
@@ -115,9 +116,7 @@ class Measurement:
         A key that the registry does not know, of another version, is its own title.
         """
         definition, words = findDefinition(key) or (None, {})
-        status, reason = data["status"], data.get("reason", "")
-        isNegative = definition is not None and definition.empty == Empty.SIGNED and reason == TEST_IS_EMPTY
-        missing = {"infinite": -math.inf if isNegative else math.inf}.get(status, math.nan)
+        missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
 
         def number(name: str) -> float:
             return missing if data[name] is None else float(data[name])
@@ -128,8 +127,8 @@ class Measurement:
             title=definition.title.format(**words) if definition else key,
             value=number("value"),
             unit=data["unit"],
-            status=status,
-            reason=reason,
+            status=data["status"],
+            reason=data.get("reason", ""),
             family=definition.family if definition else "",
             description=definition.description.format(**words) if definition else "",
             source=definition.source if definition else "",

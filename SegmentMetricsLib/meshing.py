@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from . import contours
+from . import contours, orientation
 from .errors import InputError
 from .masks import Mask
-from .surfaces import Surface, doublePoints, empty, toPolyData, triangleIndices
+from .surfaces import Surface, doublePoints, empty, triangleIndices
 
 
 def fromMask(mask: Mask) -> Surface:
@@ -58,12 +59,12 @@ def paddedImage(mask: Mask) -> vtkImageData:
 def fromPolyData(polyData: vtkPolyData) -> Surface:
     """Return the boundary given by a polydata in LPS mm: polygons make a surface, closed planar lines make contours.
 
-    Duplicate points are merged, polygons cut into triangles, cells without area dropped, surfaces that are inside out
-    turned; what was found and done is kept in `repairs`, `openEdges` and `nonManifoldEdges`. Polydata without points is
-    an empty structure. Raises ValueError for points that are not finite, points without cells, and open or non-planar
-    lines.
+    Duplicate points are merged, polygons cut into triangles, cells without area and repeated ones dropped, triangles
+    that face the wrong way turned; what was found and done is kept in `repairs`, `openEdges`, `nonManifoldEdges` and
+    `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite, points
+    without cells, and open or non-planar lines.
     """
-    from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkFeatureEdges, vtkTriangleFilter
+    from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
 
     if polyData.GetNumberOfPoints() == 0:
         return empty()
@@ -98,37 +99,15 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     )
     if dropped > 0:
         repairs += (f"{dropped} triangles without area were left out",)
-    surface = Surface(points, cells[hasArea])
+    surface = Surface(points, cells[hasArea], repairs=repairs)
     if surface.isEmpty:
         raise InputError("The surface has no triangle with an area.")
-
-    edges = vtkFeatureEdges()
-    edges.SetInputData(toPolyData(surface))
-    edges.FeatureEdgesOff()
-    edges.ManifoldEdgesOff()
-    edges.BoundaryEdgesOn()
-    edges.NonManifoldEdgesOff()
-    edges.Update()
-    openEdges = edges.GetOutput().GetNumberOfCells()
-    edges.BoundaryEdgesOff()
-    edges.NonManifoldEdgesOn()
-    edges.Update()
-    nonManifoldEdges = edges.GetOutput().GetNumberOfCells()
-    surface = Surface(surface.points, surface.cells, None, openEdges, nonManifoldEdges, repairs)
-    return turnedOutward(surface)
-
-
-def turnedOutward(surface: Surface) -> Surface:
-    """Return the closed surface with normals pointing outward, judged by the sign of the enclosed volume."""
-    if not surface.isClosed or surface.volume >= 0:
-        return surface
-    repairs = (*surface.repairs, "its triangles faced inward and were turned")
-    cells = np.ascontiguousarray(surface.cells[:, ::-1])
-    return Surface(surface.points, cells, None, surface.openEdges, surface.nonManifoldEdges, repairs)
+    return orientation.oriented(surface)
 
 
 def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:
     """Return the boundary with its points moved by a function of points (n, 3); mirrored ones keep outward normals."""
-    points = np.asarray(toWorld(surface.points), float)
-    moved = Surface(points, surface.cells, None, surface.openEdges, surface.nonManifoldEdges, surface.repairs)
-    return turnedOutward(moved) if moved.dimension == 3 else contours.oriented(moved)
+    moved = replace(surface, points=np.asarray(toWorld(surface.points), float), normal=None, mask=None, lattice=None)
+    if moved.dimension == 2:
+        return contours.oriented(moved)
+    return replace(moved, cells=np.ascontiguousarray(moved.cells[:, ::-1])) if moved.volume < 0 else moved

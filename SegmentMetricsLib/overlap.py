@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import contours
+from .errors import Undefined
 from .masks import Mask
 from .surfaces import Surface
 
@@ -15,12 +16,23 @@ from .surfaces import Surface
 class Counts:
     """How much two structures share: voxels of two masks on one grid as exact integers, or areas of contours in mm2.
 
-    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only.
+    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
     """
 
     truePositive: float
     falsePositive: float
     falseNegative: float
+    unit: str = "voxel"
+
+    @property
+    def reference(self) -> float:
+        """How much the reference has."""
+        return self.truePositive + self.falseNegative
+
+    @property
+    def test(self) -> float:
+        """How much the test has."""
+        return self.truePositive + self.falsePositive
 
 
 def count(reference: Mask, test: Mask) -> Counts:
@@ -35,25 +47,32 @@ def count(reference: Mask, test: Mask) -> Counts:
 
 def areas(reference: Surface, test: Surface) -> Counts:
     """Return how much area two contours in one plane share."""
-    both = contours.sharedArea(reference, test)
-    return Counts(both, test.volume - both, reference.volume - both)
+    both = min(contours.sharedArea(reference, test), reference.volume, test.volume)
+    return Counts(both, test.volume - both, reference.volume - both, "area")
 
 
 def dice(counts: Counts) -> float:
     """Return the Dice similarity coefficient 2 TP / (2 TP + FP + FN) in [0, 1] (Dice 1945)."""
-    return 2 * counts.truePositive / (2 * counts.truePositive + counts.falsePositive + counts.falseNegative)
+    return _ratio(2 * counts.truePositive, counts.reference + counts.test, "both structures enclose", counts)
 
 
 def intersectionOverUnion(counts: Counts) -> float:
     """Return TP / (TP + FP + FN) in [0, 1] (Jaccard 1912)."""
-    return counts.truePositive / (counts.truePositive + counts.falsePositive + counts.falseNegative)
+    either = counts.truePositive + counts.falsePositive + counts.falseNegative
+    return _ratio(counts.truePositive, either, "both structures enclose", counts)
 
 
 def sensitivity(counts: Counts) -> float:
     """Return the share of the reference that the test found, TP / (TP + FN) in [0, 1]."""
-    return counts.truePositive / (counts.truePositive + counts.falseNegative)
+    return _ratio(counts.truePositive, counts.reference, "the reference encloses", counts)
 
 
 def precision(counts: Counts) -> float:
     """Return the share of the test that is in the reference, TP / (TP + FP) in [0, 1]."""
-    return counts.truePositive / (counts.truePositive + counts.falsePositive)
+    return _ratio(counts.truePositive, counts.test, "the test encloses", counts)
+
+
+def _ratio(part: float, whole: float, who: str, counts: Counts) -> float:
+    if not whole:
+        raise Undefined(f"{who} no {counts.unit}")
+    return part / whole

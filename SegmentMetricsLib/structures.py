@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,22 +15,23 @@ from .grids import Grid
 from .masks import Mask
 from .surfaces import Surface
 
+# Marks, in its source, the empty structure that stands for a whole image without labels.
+WITHOUT_LABELS = "withoutLabels"
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
     """One contour of one observer.
 
     mask: its voxels, None when only a surface is known. givenSurface: a surface in LPS mm, None when it shall be made
-    from the mask. surfaceKind: "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported". grid:
-    the image to which a structure without mask belongs, if any. file, source, frameOfReference: where it comes from.
-    color: red, green, blue in [0, 1].
+    from the mask. surfaceKind: "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported". file,
+    source, frameOfReference: where it comes from. color: red, green, blue in [0, 1].
     """
 
     name: str
     mask: Mask | None = None
     givenSurface: Surface | None = None
     surfaceKind: str = "unsmoothed"
-    grid: Grid | None = None
     file: str = ""
     frameOfReference: str = ""
     color: tuple[float, float, float] | None = None
@@ -59,7 +60,7 @@ class Structure:
     @property
     def samplingGrid(self) -> Grid | None:
         """The image grid to which the structure belongs; None for meshes."""
-        return self.grid if self.mask is None else self.mask.grid
+        return None if self.mask is None else self.mask.grid
 
 
 def bounds(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
@@ -82,14 +83,16 @@ def pairByName(
 ) -> Pairing:
     """Return the structures of two sets paired by equal name, in the order of the reference.
 
-    One structure on each side is a pair whatever it is called. names: structures to choose, all when None. Raises
-    ValueError when a chosen name is in neither set, or more than once in one.
+    One structure on each side is a pair whatever it is called, and an image without labels lacks every structure that
+    the other set has: each is compared with an empty one. names: structures to choose, all when None. Raises ValueError
+    when a chosen name is in neither set, or more than once in one.
     """
     reference, test = list(reference), list(test)
     if names is not None:
         _requireKnown(names, reference, test)
     if len(reference) == len(test) == 1:
         return Pairing(((reference[0], test[0]),), (), ())
+    reference, test = _lacking(reference, test), _lacking(test, reference)
     if names is not None:
         reference, test = ([s for s in structures if s.name in names] for structures in (reference, test))
     for which, structures in (("reference", reference), ("test", test)):
@@ -102,6 +105,13 @@ def pairByName(
     pairs = tuple((r, byName.pop(r.name)) for r in reference if r.name in byName)
     paired = {r.name for r, _ in pairs}
     return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
+
+
+def _lacking(structures: list[Structure], others: list[Structure]) -> list[Structure]:
+    """Return the structures; for an image without labels, an empty one for each of the others."""
+    if len(structures) == 1 and structures[0].source.get(WITHOUT_LABELS):
+        return [replace(structures[0], name=other.name) for other in others]
+    return structures
 
 
 def _requireKnown(names: Collection[str], *sets: list[Structure]) -> None:

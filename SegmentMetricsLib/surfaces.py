@@ -21,6 +21,7 @@ class Surface:
     (m, 2) of directed line segments with the inside on their left as seen along `normal`.
     normal: (3,) unit normal of the contours' plane, None in 3D.
     openEdges, nonManifoldEdges: how many edges belong to one triangle only, or to more than two.
+    defect: why a boundary without open edges has no inside all the same, "" if it has one.
     lattice: (n, 3) the points in voxel indices of `mask.grid` when the surface is the unsmoothed one of a mask.
     """
 
@@ -32,6 +33,7 @@ class Surface:
     repairs: tuple[str, ...] = ()
     mask: Mask | None = None
     lattice: np.ndarray | None = None
+    defect: str = ""
 
     @property
     def dimension(self) -> int:
@@ -45,7 +47,12 @@ class Surface:
     @property
     def isClosed(self) -> bool:
         """Whether the boundary separates an inside from an outside."""
-        return self.openEdges == 0
+        return not self.whyNoInside
+
+    @property
+    def whyNoInside(self) -> str:
+        """What is wrong with a boundary that does not separate an inside from an outside, "" if it does."""
+        return "is not closed" if self.openEdges else self.defect
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -57,7 +64,7 @@ class Surface:
 
     @cached_property
     def volume(self) -> float:
-        """Enclosed volume in mm3 (area in mm2 for contours), by the divergence theorem; NaN for open boundaries."""
+        """Enclosed volume in mm3 (area in mm2 for contours), by the divergence theorem; NaN without an inside."""
         if self.isEmpty:
             return 0.0
         if not self.isClosed:

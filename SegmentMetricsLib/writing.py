@@ -8,6 +8,7 @@ import math
 import os
 import platform
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -32,7 +33,9 @@ SCHEMA = "segment-metrics/1"
 # File names that are no valid text are kept as escapes, which JSON knows too.
 UNENCODABLE = "backslashreplace"
 # What is written for every pair.
-RESULT_FILES = (("distances", "vtp"), ("overlay", "png"))
+RESULT_FILES = {"distances": "vtp", "overlay": "png"}
+# Longest name of a structure in a file name, in characters and in bytes: file systems take 255 bytes in all.
+LONGEST_STEM, MOST_BYTES = 80, 200
 IDENTITY = {
     "Reference": "Name of the reference structure",
     "Test": "Name of the test structure",
@@ -57,13 +60,18 @@ def versions() -> dict[str, str]:
     }
 
 
-def document(records: Iterable[Record], pairing: Pairing, settings: Settings) -> dict:
-    """Return the content of metrics.json."""
+def document(
+    records: Sequence[Record], pairing: Pairing, settings: Settings, files: Sequence[Mapping[str, str]] = ()
+) -> dict:
+    """Return the content of metrics.json. files: for every record, the names of the files that belong to it by kind."""
+    pairs = [record.toDictionary() for record in records]
+    for pair, names in zip(pairs, files):
+        pair["files"] = dict(names)
     return {
         "schema": SCHEMA,
         "software": versions(),
         "settings": settings.toDictionary(),
-        "pairs": [record.toDictionary() for record in records],
+        "pairs": pairs,
         "unmatched": {
             "reference": [structure.name for structure in pairing.unmatchedReference],
             "test": [structure.name for structure in pairing.unmatchedTest],
@@ -173,18 +181,37 @@ def writeSurfaces(comparison: Comparison, path: Path) -> None:
 
 
 def fileNames(names: Iterable[str]) -> list[str]:
-    """Return a different file name for every structure: letters, digits, dot, dash, underscore, at most 80."""
+    """Return a different name for the files of every structure: letters of any script, digits, dot, dash, underscore.
+
+    At most 80 characters. What file systems reserve, and whatever else there is in names, becomes an underscore.
+    """
     taken: set[str] = set()
     result = []
     for name in names:
-        stem = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._")[:80] or "structure"
+        stem = re.sub("_{2,}", "_", "".join(map(_fileCharacter, unicodedata.normalize("NFC", name))))
+        stem = stem.strip("._")[:LONGEST_STEM].encode()[:MOST_BYTES].decode(errors="ignore") or "structure"
         unique, number = stem, 2
         # file systems that ignore case must keep two names apart
-        while unique.lower() in taken:
+        while unique.casefold() in taken:
             unique, number = f"{stem}_{number}", number + 1
-        taken.add(unique.lower())
+        taken.add(unique.casefold())
         result.append(unique)
     return result
+
+
+def _fileCharacter(character: str) -> str:
+    """Return a character as it may stand in a file name: letters, the marks that belong to them, and numbers do."""
+    return character if character in "._-" or unicodedata.category(character)[0] in "LMN" else "_"
+
+
+def fileName(kind: str, name: str) -> str:
+    """Return the name of one of the files of a structure, whose name is one of fileNames()."""
+    return f"{kind}_{name}.{RESULT_FILES[kind]}"
+
+
+def filesOf(name: str, folder: Path) -> dict[str, str]:
+    """Return by kind the names of those files of a structure that are in a folder."""
+    return {kind: fileName(kind, name) for kind in RESULT_FILES if (folder / fileName(kind, name)).exists()}
 
 
 def deliver(results: Path, output: Path) -> None:
@@ -227,7 +254,9 @@ def earlierResults(folder: Path) -> list[Path]:
         content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
             return []
-        names = fileNames([pair["reference"]["name"] for pair in content["pairs"]])
-    except (OSError, ValueError, LookupError, TypeError):  # there are none, or the file is somebody else's
+        named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # there are none, or it is somebody else's
         return []
-    return [folder / f"{kind}_{name}.{suffix}" for name in names for kind, suffix in RESULT_FILES]
+    # the file may have been edited: nothing but such files, and none outside the folder
+    pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
+    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]

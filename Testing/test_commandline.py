@@ -132,6 +132,51 @@ def testOneIsEmpty(run, tmp_path, pair):
 # Choices
 
 
+def testAgainstAnImageWithoutLabels(run, tmp_path):
+    boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12))}
+    two = save(shapes.labelImage(boxes), tmp_path / "two.nii.gz")
+    zero = save(shapes.labelImage({}), tmp_path / "zero.nii.gz")
+    assert run("compare", two, zero, "--output", "out")[0] == 0
+    pairs = metrics("out")["pairs"]
+    assert [pair["reference"]["name"] for pair in pairs] == ["Label 1", "Label 2"]
+    assert all(pair["findings"] == ["Only one contour exists: the test is empty."] for pair in pairs)
+    assert all(pair["measurements"]["HD"]["status"] == "infinite" for pair in pairs)
+
+
+def testChosenStructuresThatOnlyOneHas(run, tmp_path):
+    boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
+    three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
+    two = save(shapes.labelImage({n: boxes[n] for n in (1, 2)}), tmp_path / "two.nrrd")
+    status, out, err = run("compare", three, two, "--output", "out", "--structure", "Label 3")
+    assert (status, err) == (0, "")
+    assert "None of the chosen structures is in both." in out and "Only in the reference: Label 3" in out
+    assert metrics("out")["pairs"] == [] and metrics("out")["unmatched"] == {"reference": ["Label 3"], "test": []}
+    status, out, err = run("compare", three, two, "--output", "other", "--structure", "Label 4")
+    assert status == 2 and "no structure named 'Label 4'" in err and not Path("other").exists()
+
+
+@pytest.mark.parametrize("kind", ["flat", "doubled", "speck"])
+def testMeshesThatEncloseNoVoxel(run, tmp_path, kind):
+    from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
+
+    mesh = {"flat": shapes.boxMesh((0, 0, 0), (9, 0, 9)), "speck": shapes.boxMesh((0, 0, 0), (1e-3, 1e-3, 1e-3))}.get(
+        kind
+    )
+    if kind == "doubled":
+        both, back = vtkAppendPolyData(), vtkReverseSense()
+        back.SetInputData(shapes.ballMesh(5))
+        back.Update()
+        both.AddInputData(shapes.ballMesh(5))
+        both.AddInputData(back.GetOutput())
+        both.Update()
+        mesh = both.GetOutput()
+    ball, other = (shapes.writeMesh(m, tmp_path / f"{n}.vtp") for n, m in (("a", shapes.ballMesh(8)), ("b", mesh)))
+    status, _, err = run("compare", ball, other, "--output", "out")
+    assert (status, err) == (0, "")
+    precision = metrics("out")["pairs"][0]["measurements"]["PPV"]
+    assert precision["status"] == "undefined" and "encloses no" in precision["reason"]
+
+
 def testTolerancesAndPercentiles(run, pair):
     choices = ["--tolerance", "1.5", "--tolerance", "2.50", "--percentile", "50", "--percentile", "97.5"]
     assert run("compare", *pair, "--output", "out", *choices)[0] == 0
@@ -273,7 +318,7 @@ def testDemo(run):
     folder = Path("segment-metrics-demo")
     document = metrics(folder)
     assert len(document["pairs"]) == 8 and document["unmatched"] == {"reference": ["Submandibular_R"], "test": []}
-    assert "Only in the reference: Submandibular_R" in out and "NSD 3mm" in out
+    assert "Only in the reference: Submandibular_R" in out and "NSD 3 mm" in out
     for given in document["pairs"]:
         assert 0.6 < given["measurements"]["DSC"]["value"] < 1
         # the files that the results name are there
@@ -514,6 +559,22 @@ def testInterruptionFromTheKeyboard(tmp_path):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "segment-metrics: interrupted\n")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def testTermination(run, pair, monkeypatch):
+    """As a batch system ends it: nothing is left, and the handler that was there before is back."""
+    monkeypatch.setattr(comparison, "compare", lambda *given: os.kill(os.getpid(), signal.SIGTERM))
+    before, handler = sorted(Path().rglob("*")), signal.getsignal(signal.SIGTERM)
+    assert run("compare", *pair, "--output", "out") == (143, "", "")
+    assert sorted(Path().rglob("*")) == before
+    assert signal.getsignal(signal.SIGTERM) is handler
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that refuses even the superuser")
+def testTheFolderThatWasAskedForIsNamed(run, pair):
+    status, _, err = run("compare", *pair, "--output", "/proc/results/here")
+    assert status == 2 and err.startswith("segment-metrics: /proc/results/here: results cannot be written")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")

@@ -812,6 +812,22 @@ def testPairing(reference, test, names, pairs, unmatched):
     assert "|".join(left) == unmatched
 
 
+def testAnImageWithoutLabelsLacksEverything(tmp_path):
+    two = {1: ((2, 2, 2), (5, 5, 5)), 2: ((8, 8, 8), (9, 9, 9))}
+    for name, boxes in (("two", two), ("zero", {})):
+        SimpleITK.WriteImage(shapes.labelImage(boxes), str(tmp_path / f"{name}.nii.gz"))
+    full, nothing = (readStructures(tmp_path / f"{name}.nii.gz") for name in ("two", "zero"))
+    for pairing in (structures.pairByName(full, nothing), structures.pairByName(nothing, full)):
+        assert [(a.name, b.name) for a, b in pairing.pairs] == [("Label 1", "Label 1"), ("Label 2", "Label 2")]
+        assert all(a.isEmpty != b.isEmpty for a, b in pairing.pairs)
+        assert not pairing.unmatchedReference and not pairing.unmatchedTest
+    (chosen,) = structures.pairByName(full, nothing, ["Label 2"]).pairs
+    assert chosen[0].name == "Label 2" and chosen[1].isEmpty
+    # in a folder it is the empty structure of its name
+    folder = structures.pairByName(full, readStructures(tmp_path))
+    assert not folder.pairs and "zero" in [s.name for s in folder.unmatchedTest]
+
+
 def testPairingRefuses():
     with pytest.raises(ValueError, match=r"The reference has more than one structure named 'A'\."):
         structures.pairByName(named("A", "A"), named("A", "B"))

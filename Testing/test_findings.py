@@ -77,6 +77,19 @@ def testNotMirrored():
         assert not found(compare(BOX, shapes.box(low, high), settings), "mirrored")
 
 
+def testASmallStructureInTheMiddleIsNotMirrored():
+    """A mirror at the middle moves it by little: an ordinary disagreement explains the difference as well."""
+    for radius in (3, 6):
+        pair = [shapes.ball(radius, (x, 0, 0), origin=(-29.5, -30, -30)) for x in (-1.5, 1.5)]
+        assert not found(compare(*pair, Settings(families="overlap")), "mirrored")
+
+
+def testMirroredAtTheOriginOfAnImageThatIsNotCentered():
+    pair = [shapes.ball(6, (x, 0, 0), origin=(-30, -30, -30), size=(90, 60, 60)) for x in (-18, 18)]
+    (finding,) = found(compare(*pair, Settings(families="overlap")), "mirrored left-right")
+    assert "(Dice 1.00 instead of 0.00)" in finding
+
+
 # Image edge
 
 

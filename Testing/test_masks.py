@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
+from scipy.spatial.transform import Rotation
 
-from SegmentMetricsLib import overlap
+from SegmentMetricsLib import Settings, compare, overlap
 from SegmentMetricsLib.grids import Grid
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.masks import Mask, commonGrid, fromLabels
@@ -138,6 +140,63 @@ def testCommonGridOfPermutedAxes():
     assert sorted(grid.spacing) == pytest.approx([1, 1, 2])
     counts = overlap.count(first.on(grid), second.on(grid))
     assert overlap.dice(counts) > 0.9
+
+
+def testVoxelsStoredInAnotherOrderAreTheSame():
+    """Turned and exchanged axes with the same voxel centers: nothing is resampled."""
+    first = shapes.imageOf(shapes.blob(3), (1, 1.5, 2), (4, 5, 6), shapes.rotation((1, 2, 3), 30))
+    for order in ((0, 1, 2), (2, 0, 1), (1, 0, 2)):
+        for turned in ((True, False, False), (False, True, True), (False, False, False)):
+            image = SimpleITK.Flip(SimpleITK.PermuteAxes(first, order), turned)
+            mask, other = maskOfImage(first), maskOfImage(image)
+            for pair in ((mask, other), (other, mask)):
+                grid, resampled = commonGrid(*pair)
+                assert not resampled
+                assert overlap.dice(overlap.count(*(m.on(grid) for m in pair))) == 1
+            result = compare(first, image)
+            assert result["DSC"].value == 1 and result["BIoU_2mm"].value == pytest.approx(1, abs=0.01)
+            assert not [finding for finding in result.findings if "grid" in finding]
+
+
+def onGrids(direction, pad=(0, 0), turn=None):
+    """Return two images of one shape on grids turned against each other, padded and both turned together."""
+    turn = np.eye(3) if turn is None else turn
+    images = []
+    for own, center, extra in zip((np.eye(3), direction), ((14, 12, 9), (15, 13, 9)), pad, strict=True):
+        image = shapes.imageOf(np.pad(shapes.blob(4, (25, 21, 9), 0.4, 2.5), 2), (1, 1, 2))
+        image = SimpleITK.ConstantPad(image, [extra] * 3, [extra] * 3)
+        own = turn @ own
+        image.SetDirection(own.ravel().tolist())
+        image.SetOrigin((turn @ center - own @ (np.array([14, 12, 9]) + extra * np.array([1, 1, 2]))).tolist())
+        images.append(image)
+    return images
+
+
+def testPaddingAndTurningBothChangesNothing():
+    # their voxels have the same size but for rounding
+    direction = Rotation.from_euler("xyz", [20, 10, 5], degrees=True).as_matrix()
+    settings, keys = Settings(families="overlap"), ("DSC", "IoU", "TPR", "PPV")
+
+    def measured(*images):
+        result = compare(*images, settings)
+        return [result[key].value for key in keys]
+
+    expected = measured(*onGrids(direction))
+    assert 0.5 < expected[0] < 0.95
+    for pad in ((0, 3), (2, 0)):
+        assert measured(*onGrids(direction, pad)) == pytest.approx(expected, abs=1e-12)
+    for degrees in range(15, 90, 15):
+        turn = Rotation.from_euler("xyz", [degrees, degrees / 3, 0], degrees=True).as_matrix()
+        assert measured(*onGrids(direction, turn=turn)) == pytest.approx(expected, abs=1e-3)
+    dice, iou, sensitivity, precision = expected
+    swapped = measured(*reversed(onGrids(direction)))
+    assert swapped == pytest.approx([dice, iou, precision, sensitivity], abs=1e-12)
+
+
+def testPaddingKeepsTheBands():
+    direction = Rotation.from_euler("xyz", [20, 10, 5], degrees=True).as_matrix()
+    first, second = (compare(*onGrids(direction, pad))["BIoU_2mm"].value for pad in ((0, 0), (1, 2)))
+    assert first == pytest.approx(second, abs=1e-12)
 
 
 def testFillingAClosedSurface():

@@ -65,7 +65,7 @@ class TestHistogram:
         assert y[x > 1.5].sum() == pytest.approx(100 * comparison["OverFraction_1.5mm"].value)
         assert y[x < -1.5].sum() == pytest.approx(100 * comparison["UnderFraction_1.5mm"].value)
         assert chart.GetXAxisTitle() == "Signed distance (mm), + test outside"
-        assert chart.GetYAxisTitle() == "Share of both surfaces (%)"
+        assert chart.GetYAxisTitle() == "Share of surfaces (%)"
         assert chart.GetTitle() == "Liver"
         assert not chart.GetXAxisRangeAuto() and not chart.GetYAxisRangeAuto() and not chart.GetLegendVisibility()
         reach = chart.GetXAxisRange()[1]

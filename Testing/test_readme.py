@@ -28,11 +28,18 @@ def testTheFirstTwoBlocksAreTheTwoCommands():
 
 def testPicturesExist():
     pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT)
-    assert pictures and all((readme.README.parent / picture).is_file() for picture in pictures)
+    sizes = [(readme.README.parent / picture).stat().st_size for picture in pictures]
+    assert len(sizes) == 5 and max(sizes) < 256_000, "small enough to be looked at anywhere"
+
+
+def testLinksWithinLeadToHeadings():
+    headings = re.findall(r"^#+ (.*)", TEXT, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", TEXT)) <= anchors
 
 
 def testThePythonExamples(tmp_path, capsys):
-    console, nodes = blocks("python")
+    console, nodes, _ = blocks("python")
     before = os.getcwd()
     os.chdir(tmp_path)
     try:
@@ -61,3 +68,20 @@ def testThePythonExamples(tmp_path, capsys):
     assert scene.GetNumberOfNodesByClass("vtkMRMLTableNode") == 1
     assert isinstance(scene.GetFirstNodeByClass("vtkMRMLModelNode"), slicer.vtkMRMLModelNode)
     scene.Clear(0)
+
+
+def testTheModuleExample(desktop, capsys):
+    import slicer
+
+    desktop.loadModule(readme.README.parent / "SegmentMetrics" / "SegmentMetrics.py")
+    _, _, module = blocks("python")
+    from SegmentMetrics import SegmentMetricsLogic
+
+    nodes = dict(zip(("referenceNode", "testNode"), SegmentMetricsLogic().loadSample()))
+    exec(compile(module, "README.md", "exec"), {"slicer": slicer, **nodes})
+    first, second = capsys.readouterr().out.splitlines()
+    # the verdict that the tutorial quotes is that of the tutorial's pair
+    quoted = re.search(r"above the table: \*(.*?)\*", TEXT, re.DOTALL)[1]
+    assert re.sub(r"\s+", " ", quoted) == first.split(" ", 1)[1]
+    # the panel begins with the first structure that both have
+    assert "within 3 mm" in second

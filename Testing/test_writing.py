@@ -17,6 +17,7 @@ from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 from SegmentMetricsLib import Settings, compare, readStructures, writing
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.measurements import Measurement
 
 # Both axes point as in most NIfTI files, so that a mix-up of LPS and RAS would show.
 DIRECTION = np.diag([-1.0, -1.0, 1.0])
@@ -34,7 +35,7 @@ ORGANS = {
     "Kidney": (None, ((2, 2, 18), (4, 4, 20))),
 }
 PAIRS = ["Liver", "liver", "Gone", "Nowhere", "=1+1", "../Niere/左"]
-FILE_NAMES = {"Liver": "Liver", "liver": "liver_2", "=1+1": "1_1", "../Niere/左": "Niere"}
+FILE_NAMES = {"Liver": "Liver", "liver": "liver_2", "=1+1": "1_1", "../Niere/左": "Niere_左"}
 TOLERANCES, PERCENTILES = (2.0, 0.5), (95.0, 97.5, 100.0)
 
 
@@ -129,7 +130,7 @@ def requireSchema(document: dict) -> None:
 
 
 def requireMeasurement(measurement: dict) -> None:
-    known = {"value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper"}
+    known = {"value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper", "sign"}
     assert {"value", "unit", "status"} <= set(measurement) <= known
     assert measurement["status"] in ("ok", "infinite", "undefined")
     if measurement["status"] == "ok":
@@ -159,6 +160,23 @@ def testJsonHoldsTheNumbersOfCompare(pairs, inputs):
         result = compare(reference[name], test[name], Settings(tolerances=TOLERANCES, percentiles=PERCENTILES))
         assert pair["measurements"] == {key: measurement.toDictionary() for key, measurement in result.items()}
         assert pair["findings"] == list(result.findings)
+
+
+def testJsonNamesTheFilesOfAPair(pairs, results):
+    for name, pair in pairs.items():
+        expected = {"distances": f"distances_{FILE_NAMES[name]}.vtp"} if name in FILE_NAMES else {}
+        assert {kind: file for kind, file in pair["files"].items() if kind != "overlay"} == expected
+        assert all((results / file).exists() for file in pair["files"].values())
+
+
+def testJsonKeepsTheSignOfInfinity(pairs):
+    measurements = pairs["Gone"]["measurements"]
+    assert measurements["SignedMean"] == {
+        "value": None, "unit": "mm", "status": "infinite", "sign": -1, "reason": "the test is empty"
+    }  # fmt: skip
+    assert Measurement.fromDictionary("SignedMean", measurements["SignedMean"]).value == -math.inf
+    assert "sign" not in measurements["HD"]
+    assert Measurement.fromDictionary("HD", measurements["HD"]).value == math.inf
 
 
 def testJsonOfAShiftedBox(pairs):
@@ -407,8 +425,11 @@ def testPicturesShowTheDifference(results):
         (["a/b", "a\\b", "a:b", "a b"], ["a_b", "a_b_2", "a_b_3", "a_b_4"]),
         (["..", ".", "", " ", "///"], ["structure", *(f"structure_{n}" for n in range(2, 6))]),
         (["../../etc/passwd"], ["etc_passwd"]),
-        (["左肺", "右肺"], ["structure", "structure_2"]),
-        (["Ösophagus", "sophagus"], ["sophagus", "sophagus_2"]),
+        (["左肺", "右肺"], ["左肺", "右肺"]),
+        (["Ösophagus", "O\u0308sophagus", "ösophagus"], ["Ösophagus", "Ösophagus_2", "ösophagus_3"]),
+        (["हृदय (बायाँ)"], ["हृदय_बायाँ"]),  # vowel signs belong to their letters
+        (["❤*", "a<b>|c?"], ["structure", "a_b_c"]),
+        (["肺" * 90], ["肺" * 66]),  # file systems count bytes
         (["CON", "nul", "com1.txt"], ["CON", "nul", "com1.txt"]),  # always behind "overlay_" and "distances_"
         (["-x", "GTV-1.5cm", "Label 5"], ["-x", "GTV-1.5cm", "Label_5"]),
         (["a\nb\x00c", "a\udcff"], ["a_b_c", "a"]),
@@ -494,7 +515,10 @@ def testResultsOfAnEarlierRunAreReplaced(unfinished, tmp_path):
     stale = {"distances_Liver.vtp", "overlay_Liver.png", "overlay_liver_2.png"}
     for name in (*stale, "overlay_Other.png"):
         (output / name).write_text("old")
-    pairs = [{"reference": {"name": name}} for name in ("Liver", "liver")]
+    pairs = [
+        {"files": {"distances": "distances_Liver.vtp", "overlay": "overlay_Liver.png"}},
+        {"files": {"overlay": "overlay_liver_2.png"}},
+    ]
     (output / "metrics.json").write_text(json.dumps({"schema": writing.SCHEMA, "pairs": pairs}))
     assert stale <= {path.name for path in writing.earlierResults(output)}
     writing.deliver(unfinished, output)
@@ -509,9 +533,11 @@ def testResultsOfAnEarlierRunAreReplaced(unfinished, tmp_path):
         "[]",
         "{}",
         "3",
-        '{"schema": "another/1", "pairs": [{"reference": {"name": "Liver"}}]}',
+        '{"schema": "another/1", "pairs": [{"files": {"overlay": "overlay_Liver.png"}}]}',
         '{"schema": "segment-metrics/1", "pairs": 5}',
-        '{"schema": "segment-metrics/1", "pairs": [{"reference": {"name": 5}}]}',
+        '{"schema": "segment-metrics/1", "pairs": [{"files": 5}]}',
+        '{"schema": "segment-metrics/1", "pairs": [{"files": {"overlay": 5, "distances": "notes.txt"}}]}',
+        '{"schema": "segment-metrics/1", "pairs": [{"files": {"overlay": "overlay_/../../Liver.png"}}]}',
         '{"schema": "segment-metrics/1"}',
     ],
 )

@@ -1,0 +1,104 @@
+"""Contours that cross, touch or repeat each other, made into the plain boundary of what they enclose.
+
+What they enclose is what an odd number of them goes around, as when contours are filled with pixels. Lines are cut
+where others cross or meet them; after that a line that is there twice has the same on both sides and is no boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+# How far from a line, as a share of the contours' extent, a point still lies on it.
+TOUCHING = 1e-9
+CHUNK = 1 << 21
+
+
+def withoutRepeats(loops: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """Return the polylines, each given by its line segments (m, 2), without closed ones that repeat an earlier one."""
+    different = {}
+    for number, loop in enumerate(loops):
+        sides = np.sort(loop, axis=1)
+        isClosed = len(loop) and loop[0, 0] == loop[-1, 1]
+        different.setdefault(sides[np.lexsort(sides.T)].tobytes() if isClosed else number, loop)
+    return list(different.values())
+
+
+def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (n, 2) and line segments (m, 2) cut wherever another line crosses or meets them.
+
+    The points of crossings are appended to the points.
+    """
+    extent = np.ptp(points, axis=0).max()
+    line, place, point, added = [], [], [], []
+    for one, other in _neighbors(points, cells):
+        a, b, c, d = (points[cells[n, end]] for n in (one, other) for end in (0, 1))
+        u, v = b - a, d - c
+        lengths = np.linalg.norm(u, axis=1), np.linalg.norm(v, axis=1)
+        # ends of the other line that lie on the one, and the other way round
+        for first, second, start, step, length in ((one, other, a, u, lengths[0]), (other, one, c, v, lengths[1])):
+            for end in (0, 1):
+                number = cells[second, end]
+                to = points[number] - start
+                along = (to * step).sum(axis=1) / length**2
+                aside = np.abs(_cross(step, to)) / length
+                margin = TOUCHING * extent / length
+                met = (aside <= TOUCHING * extent) & (along > margin) & (along < 1 - margin)
+                met &= (number != cells[first, 0]) & (number != cells[first, 1])
+                line.append(first[met]), place.append(along[met]), point.append(number[met])
+        # proper crossings: the ends of each lie clearly on different sides of the other
+        sideC, sideD = _cross(u, c - a) / lengths[0], _cross(u, d - a) / lengths[0]
+        sideA, sideB = _cross(v, a - c) / lengths[1], _cross(v, b - c) / lengths[1]
+        clear = np.min(np.abs([sideA, sideB, sideC, sideD]), axis=0) > TOUCHING * extent
+        crossed = np.flatnonzero(clear & (sideA * sideB < 0) & (sideC * sideD < 0))
+        alongOne = sideA[crossed] / (sideA[crossed] - sideB[crossed])
+        alongOther = sideC[crossed] / (sideC[crossed] - sideD[crossed])
+        numbers = len(points) + sum(map(len, added)) + np.arange(len(crossed))
+        added.append(a[crossed] + alongOne[:, None] * u[crossed])
+        line += [one[crossed], other[crossed]]
+        place += [alongOne, alongOther]
+        point += [numbers, numbers]
+    if not sum(map(len, line)):
+        return points, cells
+    new = np.concatenate(added)
+    line, place, point = np.concatenate(line), np.concatenate(place), np.concatenate(point)
+    # every line from its start over its cuts to its end
+    count = len(cells)
+    line = np.concatenate([np.arange(count), line, np.arange(count)])
+    place = np.concatenate([np.full(count, -1.0), place, np.full(count, 2.0)])
+    point = np.concatenate([cells[:, 0], point, cells[:, 1]])
+    order = np.lexsort((place, line))
+    line, point = line[order], point[order]
+    inLine = (line[1:] == line[:-1]) & (point[1:] != point[:-1])
+    return np.concatenate([points, new]), np.stack([point[:-1], point[1:]], axis=1)[inLine]
+
+
+def unshared(cells: np.ndarray) -> np.ndarray:
+    """Return the line segments (m, 2) that are there an odd number of times, once each, in their order."""
+    _, first, counts = np.unique(np.sort(cells, axis=1), axis=0, return_index=True, return_counts=True)
+    return cells[np.sort(first[counts % 2 == 1])]
+
+
+def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
+
+
+def _neighbors(points: np.ndarray, cells: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Yield the pairs of line segments whose bounding boxes meet, many at a time."""
+    low, high = points[cells].min(axis=1), points[cells].max(axis=1)
+    order = np.argsort(low[:, 0], kind="stable")
+    # of each segment the later ones that begin before it ends
+    last = np.searchsorted(low[order, 0], high[order, 0], side="right")
+    counts = last - np.arange(len(cells)) - 1
+    ends = np.cumsum(counts)
+    first = 0
+    while first < len(cells):
+        stop = max(first + 1, int(np.searchsorted(ends, (ends[first - 1] if first else 0) + CHUNK)))
+        number = counts[first:stop]
+        one = np.repeat(np.arange(first, min(stop, len(cells))), number)
+        other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(number) - number, number)
+        one, other = order[one], order[other]
+        meet = (low[one, 1] <= high[other, 1]) & (low[other, 1] <= high[one, 1])
+        yield one[meet], other[meet]
+        first = stop
