@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from .closest import ClosestSurface
 from .surfaces import Surface
@@ -167,6 +165,9 @@ def shellsOf(edges: Edges, count: int) -> np.ndarray:
 
 def components(one: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
     """Return which of the connected parts every node (count,) of a graph with these links belongs to."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_matrix((np.ones(len(one), np.int8), (one, other)), (count, count))
     return connected_components(graph, directed=False)[1]
 

@@ -20,3 +20,36 @@ def desktop(request):
         yield running
         unexpected = list(running.exceptions)
     assert unexpected == []
+
+
+@pytest.fixture
+def scene():
+    """Slicer's scene without its application; what a test adds to it is gone afterwards."""
+    slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
+    from SegmentMetricsLib.mrml import headless
+
+    scene = headless.ensureScene()
+    before = set(scene.GetNodes())
+    yield scene
+    for node in set(scene.GetNodes()) - before:
+        scene.RemoveNode(node)
+    slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene).RemoveAllItems()
+
+
+@pytest.fixture
+def savedAndLoaded():
+    """A function that returns a scene as it is after saving and loading, in a scene of its own."""
+    slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
+
+    def load(scene):
+        scene.SetSaveToXMLString(1)
+        scene.Commit()
+        saved = scene.GetSceneXMLString()
+        scene.SetSaveToXMLString(0)
+        loaded = slicer.vtkMRMLScene()
+        loaded.SetLoadFromXMLString(1)
+        loaded.SetSceneXMLString(saved)
+        loaded.Connect()
+        return loaded
+
+    return load

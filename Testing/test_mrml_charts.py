@@ -14,7 +14,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.inputs import structureFromImage
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import charts, folders, headless, outputs  # noqa: E402
+from SegmentMetricsLib.mrml import charts, folders, outputs  # noqa: E402
 
 
 def structure(radius=12, center=(0, 0, 0), name="Liver", color=None):
@@ -25,16 +25,6 @@ def structure(radius=12, center=(0, 0, 0), name="Liver", color=None):
 @pytest.fixture(scope="module")
 def comparison():
     return compare(structure(), structure(13, (4, 0, 0)), Settings(tolerances=(1.5,)))
-
-
-@pytest.fixture
-def scene():
-    scene = headless.ensureScene()
-    before = set(scene.GetNodes())
-    yield scene
-    for node in set(scene.GetNodes()) - before:
-        scene.RemoveNode(node)
-    slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene).RemoveAllItems()
 
 
 def seriesOf(chart) -> list:
@@ -205,16 +195,9 @@ class TestCumulative:
         assert hierarchy.GetNumberOfItemChildren(hierarchy.GetSceneItemID()) == 0
 
 
-def testChartsComeBackWithTheScene(scene, comparison):
+def testChartsComeBackWithTheScene(scene, comparison, savedAndLoaded):
     chart = charts.showHistogram(comparison)
-    scene.SetSaveToXMLString(1)
-    scene.Commit()
-    saved = scene.GetSceneXMLString()
-    scene.SetSaveToXMLString(0)
-    loaded = slicer.vtkMRMLScene()
-    loaded.SetLoadFromXMLString(1)
-    loaded.SetSceneXMLString(saved)
-    loaded.Connect()
+    loaded = savedAndLoaded(scene)
     found = folders.findResult(comparison, "histogram", loaded)
     assert found.GetTitle() == chart.GetTitle()
     assert found.GetXAxisRange() == chart.GetXAxisRange()

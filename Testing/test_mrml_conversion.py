@@ -28,15 +28,6 @@ def maskOf(image) -> Mask:
 LIVER = Structure("Liver", maskOf(shapes.ball(16, CENTER, (1.0, 1.5, 2.0), (-60.0, 5.0, 20.0), (60, 50, 40))))
 
 
-@pytest.fixture
-def scene():
-    scene = headless.ensureScene()
-    before = set(scene.GetNodes())
-    yield scene
-    for node in set(scene.GetNodes()) - before:
-        scene.RemoveNode(node)
-
-
 def points(polyData) -> np.ndarray:
     return vtk_to_numpy(polyData.GetPoints().GetData())
 

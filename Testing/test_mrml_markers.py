@@ -9,7 +9,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import folders, headless, markers, navigation  # noqa: E402
+from SegmentMetricsLib.mrml import folders, markers, navigation  # noqa: E402
 
 SIZE = (32, 32, 32)
 RAS = np.array([-1, -1, 1])
@@ -21,16 +21,6 @@ def comparison():
     body = shapes.box((8, 8, 8), (19, 19, 19), SIZE)
     over = body | shapes.box((20, 12, 12), (24, 15, 15), SIZE)
     return compare(body | shapes.box((12, 12, 20), (15, 15, 23), SIZE), over)
-
-
-@pytest.fixture
-def scene():
-    scene = headless.ensureScene()
-    before = set(scene.GetNodes())
-    yield scene
-    for node in set(scene.GetNodes()) - before:
-        scene.RemoveNode(node)
-    slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene).RemoveAllItems()
 
 
 class TestMarkers:

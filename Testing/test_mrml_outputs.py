@@ -18,7 +18,7 @@ from SegmentMetricsLib.masks import Mask
 from SegmentMetricsLib.structures import Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import colors, folders, headless, outputs  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders, outputs  # noqa: E402
 
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GRID = {"spacing": (1.0, 1.5, 2.0), "origin": (-60.0, 5.0, 20.0), "size": (60, 50, 40)}
@@ -41,17 +41,6 @@ def _arrayAndGrid(image):
 def comparison():
     """The test is 4 mm larger and 6 mm further to the patient's left: LPS +x, RAS -x."""
     return compare(ellipsoid(16), ellipsoid(20, (6, 0, 0)))
-
-
-@pytest.fixture
-def scene():
-    scene = headless.ensureScene()
-    before = set(scene.GetNodes())
-    yield scene
-    for node in set(scene.GetNodes()) - before:
-        scene.RemoveNode(node)
-    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
-    hierarchy.RemoveAllItems()
 
 
 def points(polyData) -> np.ndarray:
@@ -95,16 +84,9 @@ class TestTable:
             np.testing.assert_equal(table.GetColumnByName("Value").GetValue(row), measurement.value)
             np.testing.assert_equal(shown, np.nan if given is None else given)
 
-    def testAllDigitsSurviveSavingTheScene(self, scene, comparison):
+    def testAllDigitsSurviveSavingTheScene(self, scene, comparison, savedAndLoaded):
         outputs.showTable(comparison)
-        scene.SetSaveToXMLString(1)
-        scene.Commit()
-        saved = scene.GetSceneXMLString()
-        scene.SetSaveToXMLString(0)
-        loaded = slicer.vtkMRMLScene()
-        loaded.SetLoadFromXMLString(1)
-        loaded.SetSceneXMLString(saved)
-        loaded.Connect()
+        loaded = savedAndLoaded(scene)
         text = loaded.GetFirstNodeByClass("vtkMRMLTableNode").GetAttribute(outputs.COMPARISON_ATTRIBUTE)
         assert json.loads(text) == comparison.toDictionary()
         assert json.loads(text)["measurements"]["MASD"]["value"] == comparison["MASD"].value
