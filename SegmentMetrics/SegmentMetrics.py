@@ -52,6 +52,9 @@ def registerSampleData() -> None:
     SampleData.SampleDataLogic.registerCustomSampleDataSource(
         category="Segment Metrics",
         sampleName="HeadAndNeckObservers",
+        uris="",  # nothing is downloaded, but there has to be one
+        fileNames="HeadAndNeckObservers.seg.nrrd",
+        nodeNames="Observer 1",
         thumbnailFileName=str(icon),
         customDownloader=lambda _source: SegmentMetricsLogic().loadSample(),
     )

@@ -145,8 +145,13 @@ class Measurement:
             return "-inf" if self.value < 0 else "inf"
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
-            return f"{self.value / scale:.2f} {unit}"
-        return f"{self.value:.2f} mm" if self.unit == "mm" else f"{self.value:.3f}"
+            return f"{rounded(self.value / scale, 2)} {unit}"
+        return f"{rounded(self.value, 2)} mm" if self.unit == "mm" else rounded(self.value, 3)
+
+
+def rounded(value: float, digits: int) -> str:
+    """Return a number with so many digits behind the point; nothing is negative zero."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def finite(value: float | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .errors import oneLine
-from .measurements import REGISTRY, Measurement
+from .measurements import REGISTRY, Measurement, rounded
 from .records import Record
 from .settings import shortest
 
@@ -73,7 +73,7 @@ def number(value: float | None, measurement: Measurement) -> str:
     """Return a directed value in the style of its measurement, nothing where there is none."""
     if value is None:
         return ""
-    return f"{value:.2f} mm" if measurement.unit == "mm" else f"{value:.3f}"
+    return f"{rounded(value, 2)} mm" if measurement.unit == "mm" else rounded(value, 3)
 
 
 def registryTable() -> str:

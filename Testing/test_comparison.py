@@ -15,7 +15,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 import SegmentMetricsLib
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.measurements import REGISTRY, Empty
+from SegmentMetricsLib.measurements import REGISTRY, Empty, rounded
 from SegmentMetricsLib.settings import FAMILIES
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
@@ -283,3 +283,7 @@ def testEveryMeasurementOfAnExamplePairIsFinite():
     masks = [labelMasks(image, 0.5)[1] for image in (BOX, OTHER)]
     assert all(mask.count for mask in masks)
     assert all(measurement.status == "ok" for measurement in compare(BOX, OTHER, Settings(families="all")).values())
+
+
+def testNumbersForPeopleHaveNoNegativeZero():
+    assert [rounded(value, 2) for value in (-0.001, 0.004, -1.006, 12.346)] == ["0.00", "0.00", "-1.01", "12.35"]

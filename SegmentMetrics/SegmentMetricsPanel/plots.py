@@ -59,8 +59,9 @@ class PlotPanel:
 
     def remove(self) -> None:
         """Take the plot view's node out of the scene."""
-        if self.viewNode is not None:
+        if self.view is not None:
             self.view.setMRMLPlotViewNode(None)
+        if self.viewNode is not None:
             slicer.mrmlScene.RemoveNode(self.viewNode)
 
     @property
@@ -87,8 +88,7 @@ class PlotPanel:
             self.view.setMRMLScene(slicer.mrmlScene)
             self.view.setMinimumHeight(200)
             self.layout.addWidget(self.view)
-        if isNew:
-            self.view.setMRMLPlotViewNode(node)
+        self.view.setMRMLPlotViewNode(node)
 
 
 def releaseAllCharts() -> None:

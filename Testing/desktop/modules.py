@@ -156,6 +156,9 @@ def makeSampleData() -> types.ModuleType:
     class SampleDataLogic:
         @staticmethod
         def registerCustomSampleDataSource(**source):
+            # the real one fails without, also where another downloader is given
+            if not all(isinstance(source.get(name), (str, list)) for name in ("uris", "fileNames", "nodeNames")):
+                raise TypeError("object of type 'NoneType' has no len()")
             sampleDataSources.append(source)
 
     module = types.ModuleType("SampleData")
