@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .errors import InputError, oneLine, requireText
-from .settings import FAMILIES, PRESETS, SURFACES, Settings
+from .settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, PRESETS, SURFACES, VOXEL_UNITS, Settings
 from .version import __version__
 
 UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -105,9 +105,18 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subdivisions", metavar="N", type=int, help="how often elements are cut (1, in 2D 5)")
     parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
     parser.add_argument(
-        "--metrics", metavar="FAMILY,...", default=",".join(FAMILIES), help="metric families (%(default)s; or all)"
+        "--metrics",
+        metavar="FAMILY,...",
+        default=",".join(DEFAULT_FAMILIES),
+        help=f"metric families, of {', '.join(FAMILIES)} (%(default)s; or all)",
     )
     parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
+    parser.add_argument("--grid", choices=GRIDS, default="reference", help="where true negatives count (%(default)s)")
+    parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
+    parser.add_argument(
+        "--quantile", metavar="Q", action="append", type=float, help="of the voxels' Hausdorff distance (1; repeatable)"
+    )
+    parser.add_argument("--voxel-unit", choices=VOXEL_UNITS, default="mm", help="of the voxel family (%(default)s)")
     parser.add_argument(
         "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
     )
@@ -123,6 +132,10 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "oversampling": options.oversampling,
         "families": tuple(filter(None, (family.strip() for family in options.metrics.split(",")))),
         "threshold": options.threshold,
+        "grid": options.grid,
+        "betas": options.beta,
+        "quantiles": options.quantile,
+        "voxelUnit": options.voxel_unit,
     }
     return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
 

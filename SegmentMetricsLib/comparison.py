@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,12 +11,13 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, overlap, signed, verdict, voxelization
+from . import findings, inputs, measurements, overlap, signed, verdict, voxelization, voxels
+from .agreement import Table
 from .bands import Bands, bands
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
 from .grids import Grid
-from .masks import Mask, commonGrid
+from .masks import Mask, boxAround, commonGrid
 from .measurements import Measurement
 from .places import Place, worstPlaces
 from .records import Record
@@ -200,6 +202,33 @@ class Pair:
             return overlap.areas(*(s.surface for s in self.structures))
         return overlap.count(*self.masks)
 
+    @cached_property
+    def evaluatedGrid(self) -> tuple[Grid, str]:
+        """The grid whose voxels outside both structures are true negatives, and why it is that one."""
+        grid, _ = self.overlapGrid
+        if self.settings.grid == "union":
+            return grid.resized(*boxAround(*self.masks)), "the box around both structures"
+        homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
+        home = homes[0] if homes else grid
+        why = "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
+        corners = grid.toIndex(home.corners())
+        low, high = (np.rint(c).astype(int) for c in (corners.min(axis=0) + 0.5, corners.max(axis=0) - 0.5))
+        high = np.maximum(low, high)
+        box = boxAround(*self.masks, (low, high))
+        extended = (box[0] < low).any() or (box[1] > high).any()
+        why += ", extended to contain both structures" if extended else ""
+        return grid.resized(*box), why if homes else "the box around both meshes"
+
+    @cached_property
+    def table(self) -> Table:
+        """What is in both, in either and in neither."""
+        counts = self.counts
+        return Table.of(counts, None if counts.unit == "area" else math.prod(self.evaluatedGrid[0].size))
+
+    @cached_property
+    def voxelDistances(self) -> tuple[voxels.VoxelDistances, voxels.VoxelDistances]:
+        return voxels.measure(*self.masks, self.settings.voxelUnit)
+
     def bands(self, tolerance: float) -> Bands:
         """Return the overlap of the two boundary bands for a tolerance in mm."""
         return self._bands(tolerance)
@@ -261,6 +290,9 @@ def compared(pair: Pair) -> Comparison:
     grid = None
     if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
+        if pair.wasComputed("evaluatedGrid"):
+            evaluated, choice = pair.evaluatedGrid
+            grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
     return Comparison(
         pair.reference,
         pair.test,

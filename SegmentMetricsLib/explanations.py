@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .measurements import REGISTRY, Measurement
+from .measurements import REGISTRY, Measurement, findDefinition
 
 SETTINGS = {
     "tolerance": "Distance in mm up to which two contours count as the same.",
@@ -24,6 +24,8 @@ FAMILIES = {
     "boundary": "How far the contours lie apart.",
     "signed": "In which direction the contours differ: test outside or inside the reference.",
     "overlap": "How much volume the segments share, and how large they are.",
+    "agreement": "How often the two agree voxel by voxel, also beyond chance; most depend on how large the image is.",
+    "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
 }
 
 
@@ -31,6 +33,9 @@ def ofMeasurement(measurement: Measurement) -> str:
     """Return what a measurement means, where it comes from, and why it has no number if so."""
     better = {"lower": "Lower is better.", "higher": "Higher is better."}.get(measurement.better, "")
     lines = [measurement.title, " ".join(filter(None, (measurement.description, better)))]
+    found = findDefinition(measurement.key)
+    if found and found[0].hint:
+        lines.append(found[0].hint)
     if measurement.reason:
         lines.append(f"Here: {measurement.reason}.")
     lines.append(f"Source: {measurement.source}")
@@ -50,4 +55,4 @@ def ofSetting(name: str) -> str:
 
 
 def _keyOf(definition) -> str:
-    return definition.key.format(percentile="95", tolerance="τ").replace("_", " ")
+    return definition.keyFor({"percentile": "95", "tolerance": "τ"}).replace("_", " ")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .errors import Undefined
 from .grids import Grid, gridAround
 
 # Labels above this are renumbered before their bounding boxes are looked for: the search keeps a list of that length.
@@ -152,6 +153,15 @@ def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
             label = number if values is None else int(values[number])
             masks[label] = Mask.fromArray(labels[box] == number, grid, start)
     return masks
+
+
+def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest voxel index (3,) of two masks on one lattice and of further boxes of that kind."""
+    boxes = [*((mask.low, mask.high) for mask in (first, second) if not mask.isEmpty), *boxes]
+    if not boxes:
+        raise Undefined("neither structure encloses a voxel")
+    lows, highs = zip(*boxes, strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
 def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:

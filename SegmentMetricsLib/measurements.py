@@ -6,71 +6,22 @@ function in its family's file and one entry here.
 
 from __future__ import annotations
 
-import enum
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import boundary, overlap, signed
+from .agreementregistry import AGREEMENT, VOXEL
 from .boundary import Directed
+from .definitions import CHENG, NIKOLOV, OURS, REVOLUTIONS, TAHA, Definition, Empty
 from .errors import Undefined
 from .progress import checkpoint
-from .settings import Settings, shortest
+from .settings import shortest
 
 if TYPE_CHECKING:
     from .comparison import Pair
-
-REVOLUTIONS = "Podobnik & Vrtovec, arXiv:2410.02630"
-TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
-NIKOLOV = "Nikolov et al., arXiv:1809.04430"
-CHENG = "Cheng et al., arXiv:2103.16562"
-OURS = "SegmentMetrics"
-
-
-class Empty(enum.Enum):
-    """What a measurement is when exactly one structure is empty. When both are, it is undefined."""
-
-    INFINITE = "infinite"
-    ZERO = "0"
-    SIGNED = "infinite, negative when the test is empty"
-    COMPUTED = "as computed"
-
-
-@dataclass(frozen=True)
-class Definition:
-    """One kind of measurement.
-
-    key, title, description: may hold {percentile} or {tolerance}, filled in for every value of the settings.
-    unit: "mm", "mm3" (mm2 for contours) or "" for fractions. low, high: range. better: "lower", "higher" or "".
-    compute: takes the pair and, if there is one, the parameter.
-    """
-
-    key: str
-    title: str
-    unit: str
-    low: float
-    high: float
-    better: str
-    family: str
-    source: str
-    empty: Empty
-    description: str
-    compute: Callable[..., float | Directed]
-    symmetric: bool = True
-
-    def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
-        """Yield the parameters to compute the measurement for: none, every percentile or every tolerance."""
-        if "{percentile}" in self.key:
-            yield from ({"percentile": p} for p in settings.percentiles)
-        elif "{tolerance}" in self.key:
-            yield from ({"tolerance": t} for t in settings.tolerances)
-        else:
-            yield {}
-
-    def unitFor(self, dimension: int) -> str:
-        return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
 
 
 @dataclass(frozen=True)
@@ -146,7 +97,9 @@ class Measurement:
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
             return f"{rounded(self.value / scale, 2)} {unit}"
-        return f"{rounded(self.value, 2)} mm" if self.unit == "mm" else rounded(self.value, 3)
+        if self.unit in ("mm", "voxel"):
+            return f"{rounded(self.value, 2)} {self.unit}"
+        return f"{rounded(self.value, 3)} {self.unit}".rstrip()
 
 
 def rounded(value: float, digits: int) -> str:
@@ -164,108 +117,131 @@ REGISTRY = (
         "HD", "Hausdorff distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
         "Largest distance from any place of one contour to the other contour. One outlier decides it.",
         lambda pair: boundary.hausdorff(pair.distances),
+        identity=0,
     ),
     Definition(
         "HD{percentile}", "Hausdorff distance, {percentile}th percentile", "mm", 0, math.inf, "lower", "boundary",
         REVOLUTIONS, Empty.INFINITE,
         "Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.",
         lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
+        identity=0,
     ),
     Definition(
         "MASD", "Mean average surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
         "Mean distance to the other contour, averaged over the two directions.",
         lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
+        identity=0,
     ),
     Definition(
         "ASSD", "Average symmetric surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS,
         Empty.INFINITE,
         "Mean distance to the other contour over the area of both contours together.",
         lambda pair: boundary.averageSymmetricSurfaceDistance(pair.distances),
+        identity=0,
     ),
     Definition(
         "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", "", 0, 1, "higher",
         "boundary", NIKOLOV, Empty.ZERO,
         "Share of both contours' area that lies within {tolerance} mm of the other contour.",
         lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
+        identity=1,
     ),
     Definition(
         "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", "", 0, 1, "higher", "boundary",
         CHENG, Empty.ZERO,
         "Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
         lambda pair, tolerance: pair.bands(tolerance).overlap,
+        identity=1,
     ),
     Definition(
         "SignedMean", "Signed mean distance", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
         "Mean distance with a sign: positive where the test lies outside the reference, negative where inside.",
         lambda pair: signed.mean(pair.signedDistances), symmetric=False,
+        identity=0,
     ),
     Definition(
         "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
         Empty.COMPUTED,
         "Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
         lambda pair, tolerance: pair.fractionOutside(tolerance, over=True), symmetric=False,
+        identity=0,
     ),
     Definition(
         "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
         Empty.COMPUTED,
         "Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
         lambda pair, tolerance: pair.fractionOutside(tolerance, over=False), symmetric=False,
+        identity=0,
     ),
     Definition(
         "DSC", "Dice similarity coefficient", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Twice the shared volume over the sum of both volumes, counted in voxels.",
         lambda pair: overlap.dice(pair.counts),
+        identity=1,
     ),
     Definition(
         "IoU", "Intersection over union (Jaccard)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Shared volume over the volume that either one covers, counted in voxels.",
         lambda pair: overlap.intersectionOverUnion(pair.counts),
+        identity=1,
     ),
     Definition(
         "TPR", "Sensitivity (recall)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Share of the reference that the test covers, counted in voxels.",
         lambda pair: overlap.sensitivity(pair.counts), symmetric=False,
+        identity=1,
     ),
     Definition(
         "PPV", "Precision (positive predictive value)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Share of the test that lies in the reference, counted in voxels.",
         lambda pair: overlap.precision(pair.counts), symmetric=False,
+        identity=1,
     ),
     Definition(
         "VolumeReference", "Volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Volume that the reference's closed surface encloses.",
         lambda pair: pair.volume(0), symmetric=False,
+        identity=None,
     ),
     Definition(
         "VolumeTest", "Volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Volume that the test's closed surface encloses.",
         lambda pair: pair.volume(1), symmetric=False,
+        identity=None,
     ),
     Definition(
         "VolumeDifference", "Volume difference", "mm3", -math.inf, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Volume of the test minus volume of the reference, of the closed surfaces.",
         lambda pair: pair.volume(1) - pair.volume(0), symmetric=False,
+        identity=0,
     ),
     Definition(
         "VoxelVolumeReference", "Voxel volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS,
         Empty.COMPUTED,
         "Number of the reference's voxels times the voxel size.",
         lambda pair: pair.voxelVolume(0), symmetric=False,
+        identity=None,
     ),
     Definition(
         "VoxelVolumeTest", "Voxel volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Number of the test's voxels times the voxel size.",
         lambda pair: pair.voxelVolume(1), symmetric=False,
+        identity=None,
     ),
+    *AGREEMENT,
+    *VOXEL,
 )  # fmt: skip
 
 
 def findDefinition(key: str) -> tuple[Definition, dict[str, str]] | None:
     """Return the definition to which a key like "NSD_2mm" belongs and its parameter as text, None if there is none."""
     for definition in REGISTRY:
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(definition.key))
-        if found := re.fullmatch(pattern, key):
-            return definition, found.groupdict()
+        for template in dict.fromkeys(
+            (definition.key, definition.keyFor({}) if definition.unmentioned else definition.key)
+        ):
+            pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(template))
+            if found := re.fullmatch(pattern, key):
+                return definition, {**dict.fromkeys(definition.unmentioned, "1"), **found.groupdict()}
     return None
 
 
@@ -299,10 +275,10 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         value, directed, reason = math.nan, (None, None), str(undefined)
     status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
     return Measurement(
-        key=definition.key.format(**words),
+        key=definition.keyFor(words),
         title=definition.title.format(**words),
         value=float(value),
-        unit=definition.unitFor(pair.dimension),
+        unit=definition.unitFor(pair.dimension, pair.settings),
         status=status,
         reason=reason,
         family=definition.family,
@@ -320,6 +296,8 @@ def _emptyValue(definition: Definition, pair: Pair) -> float | None:
         return None
     if pair.reference.isEmpty and pair.test.isEmpty:
         raise Undefined(pair.emptiness)
-    if definition.empty == Empty.ZERO:
-        return 0.0
+    if definition.empty == Empty.COUNTED:
+        return None
+    if definition.empty in (Empty.ZERO, Empty.ONE):
+        return float(definition.empty == Empty.ONE)
     return -math.inf if definition.empty == Empty.SIGNED and pair.test.isEmpty else math.inf

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 from .errors import InputError
 
-FAMILIES = ("boundary", "signed", "overlap")
+FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel")
+DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
+GRIDS = ("reference", "union")
+VOXEL_UNITS = ("mm", "voxel")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
@@ -20,6 +23,7 @@ PRESETS = {
 }
 # mm; no contour of a patient is farther from another one
 LARGEST_TOLERANCE = 1000.0
+LARGEST_BETA = 1000.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class Settings:
     families: names of the metric families to compute.
     threshold: membership from which a voxel of an image of probabilities belongs to the structure, in (0, 1].
     meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
+    grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
+        test, or "union", the box around both structures.
+    betas: weights of sensitivity against precision in the F-measure, each greater than 0.
+    quantiles: of the Hausdorff distance of voxels, each in (0, 1].
+    voxelUnit: "mm" or "voxel", the unit of the distances of the voxel family.
     convention: name of the preset that these settings come from.
     Raises ValueError for values out of range.
     """
@@ -44,9 +53,13 @@ class Settings:
     surface: str = "unsmoothed"
     subdivisions: int | None = None
     oversampling: int | None = None
-    families: tuple[str, ...] = FAMILIES
+    families: tuple[str, ...] = DEFAULT_FAMILIES
     threshold: float = 0.5
     meshSpacing: float = 1.0
+    grid: str = "reference"
+    betas: tuple[float, ...] = (1.0,)
+    quantiles: tuple[float, ...] = (1.0,)
+    voxelUnit: str = "mm"
     convention: str = "SegmentMetrics"
 
     def __post_init__(self) -> None:
@@ -71,11 +84,27 @@ class Settings:
             raise InputError(f"The threshold must be greater than 0 and at most 1, not {self.threshold:g}.")
         if not self.meshSpacing > 0:
             raise InputError(f"The grid spacing for meshes must be greater than 0 mm, not {self.meshSpacing:g}.")
+        self._requireAgreement()
         if self.convention not in PRESETS:
             raise InputError(f"There is no preset {self.convention!r}; choose from {', '.join(PRESETS)}.")
         for name, value in PRESETS[self.convention].items():
             if getattr(self, name) != value:
                 raise InputError(f"The preset {self.convention} fixes the {name}; leave either one out.")
+
+    def _requireAgreement(self) -> None:
+        """Check the settings of the families that count voxels."""
+        for name, choices in (("grid", GRIDS), ("voxelUnit", VOXEL_UNITS)):
+            if getattr(self, name) not in choices:
+                what = "evaluated grid" if name == "grid" else "unit of voxel distances"
+                raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
+        for name, what in (("betas", "beta"), ("quantiles", "quantile")):
+            object.__setattr__(self, name, _numbers(getattr(self, name), what))
+        for beta in self.betas:
+            if not 0 < beta <= LARGEST_BETA:
+                raise InputError(f"A beta must be greater than 0 and at most {LARGEST_BETA:g}, not {beta:g}.")
+        for quantile in self.quantiles:
+            if not 0 < quantile <= 1:
+                raise InputError(f"A quantile must be greater than 0 and at most 1, not {quantile:g}.")
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:

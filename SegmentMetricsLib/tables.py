@@ -73,7 +73,8 @@ def number(value: float | None, measurement: Measurement) -> str:
     """Return a directed value in the style of its measurement, nothing where there is none."""
     if value is None:
         return ""
-    return f"{rounded(value, 2)} mm" if measurement.unit == "mm" else rounded(value, 3)
+    unit = measurement.unit
+    return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel") else rounded(value, 3)
 
 
 def registryTable() -> str:
@@ -81,8 +82,8 @@ def registryTable() -> str:
     rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
     for definition in REGISTRY:
         low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
-        placeholders = {"percentile": "*p*", "tolerance": "*τ*"}
-        key = definition.key.format(percentile="95", tolerance="2")
+        placeholders = {"percentile": "*p*", "tolerance": "*τ*", "beta": "*β*", "quantile": "*q*"}
+        key = definition.keyFor({"percentile": "95", "tolerance": "2"})
         cells = (
             f"`{key}`",
             definition.title.format(**placeholders),

@@ -186,16 +186,21 @@ def testTolerancesAndPercentiles(run, pair):
     assert values["NSD_1.5mm"] < values["NSD_2.5mm"] == 1 and values["HD50"] < values["HD97.5"] <= 2 + 1e-9
 
 
+AGREEMENT = ["TNR", "FPR", "FNR", "FMS", "ACC", "GCE", "VS", "RI", "ARI", "MI", "VOI", "ICC", "PBD", "KAP", "AUC"]
+
+
 def testMetrics(run, pair):
     keys = {}
-    for families in ("boundary", "signed", "overlap", "signed,overlap", "all"):
+    for families in ("boundary", "signed", "overlap", "signed,overlap", "agreement", "voxel", "all"):
         assert run("compare", *pair, "--output", families, "--metrics", families)[0] == 0
         keys[families] = list(valuesOf(families))
     assert keys["boundary"] == ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"]
     assert keys["signed"] == ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm"]
     assert keys["overlap"][:4] == ["DSC", "IoU", "TPR", "PPV"] and "VoxelVolumeTest" in keys["overlap"]
     assert keys["signed,overlap"] == keys["signed"] + keys["overlap"]
-    assert keys["all"] == keys["boundary"] + keys["signed,overlap"]
+    assert keys["agreement"] == AGREEMENT
+    assert keys["voxel"] == ["AVD", "HDvox", "MHD"]
+    assert keys["all"] == keys["boundary"] + keys["signed,overlap"] + keys["agreement"] + keys["voxel"]
 
 
 @pytest.mark.parametrize(("preset", "subdivisions"), [("MeshMetrics-0.1", 1), ("MeshMetrics-1.4.1", 0)])
@@ -439,7 +444,10 @@ def testFilesThatAreTooLarge(run, pair, monkeypatch):
         (["--percentile", "-5"], ["percentile", "-5"]),
         (["--percentile", "100.5"], ["percentile", "100.5"]),
         (["--percentile", "nan"], ["percentile", "nan"]),
-        (["--metrics", "boundary,beauty"], ["no metric family 'beauty'", "boundary, signed, overlap, all"]),
+        (
+            ["--metrics", "boundary,beauty"],
+            ["no metric family 'beauty'", "choose from boundary, signed, overlap, agree"],
+        ),
         (["--metrics", ","], ["No metric family is chosen"]),
         (["--threshold", "0"], ["threshold", "not 0"]),
         (["--threshold", "1.5"], ["threshold", "1.5"]),

@@ -142,7 +142,7 @@ def testExplanationsComeFromTheRegistry(outcome):
     for family in FAMILIES:
         text = explanations.ofFamily(family)
         for definition in REGISTRY:
-            key = definition.key.format(percentile="95", tolerance="τ").replace("_", " ")
+            key = definition.keyFor({"percentile": "95", "tolerance": "τ"}).replace("_", " ")
             assert (key in text.split("\n")[1].split(", ")) == (definition.family == family)
     assert explanations.ofSetting("tolerance").endswith(
         "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm."

@@ -218,8 +218,8 @@ class TestRecords:
 
     def testEveryKeyLeadsToItsDefinition(self):
         for definition in REGISTRY:
-            key = definition.key.format(percentile="99.5", tolerance="2.5")
+            key = definition.keyFor({"percentile": "99.5", "tolerance": "2.5", "beta": "0.5", "quantile": "0.9"})
             found, words = findDefinition(key)
             assert found is definition and definition.key.format(**words) == key
         assert findDefinition("HD")[0].key == "HD"
-        assert findDefinition("HDvox") is None and findDefinition("") is None
+        assert findDefinition("HDmax") is None and findDefinition("") is None

@@ -1,0 +1,87 @@
+"""What the registry knows about a kind of measurement."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from .boundary import Directed
+from .settings import Settings
+
+REVOLUTIONS = "Podobnik & Vrtovec, arXiv:2410.02630"
+TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
+NIKOLOV = "Nikolov et al., arXiv:1809.04430"
+CHENG = "Cheng et al., arXiv:2103.16562"
+OURS = "SegmentMetrics"
+
+
+class Empty(enum.Enum):
+    """What a measurement is when exactly one structure is empty. When both are, it is undefined."""
+
+    INFINITE = "infinite"
+    ZERO = "0"
+    SIGNED = "infinite, negative when the test is empty"
+    ONE = "1"
+    # its formula holds for one empty structure
+    COUNTED = "as counted"
+    # and for two
+    COMPUTED = "as computed"
+
+
+# What a key may hold, and the setting that lists its values; of some, the value 1 is left out of the key.
+PARAMETERS = {"percentile": "percentiles", "tolerance": "tolerances", "beta": "betas", "quantile": "quantiles"}
+UNMENTIONED = ("beta", "quantile")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One kind of measurement.
+
+    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings.
+    unit: "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
+    compute: takes the pair and, if there is one, the parameter. symmetric: whether it stays when reference and test are
+    exchanged. identity: its value when both are the same, None if that depends on them. dependsOnGrid: whether the
+    voxels outside both structures count. hint: when to choose it or not.
+    """
+
+    key: str
+    title: str
+    unit: str
+    low: float
+    high: float
+    better: str
+    family: str
+    source: str
+    empty: Empty
+    description: str
+    compute: Callable[..., float | Directed]
+    symmetric: bool = True
+    identity: float | None = field(kw_only=True)
+    dependsOnGrid: bool = False
+    hint: str = ""
+
+    def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
+        """Yield the parameters to compute the measurement for: none, or every value of the setting that it has."""
+        for name, setting in PARAMETERS.items():
+            if f"{{{name}}}" in self.key:
+                yield from ({name: value} for value in getattr(settings, setting))
+                return
+        yield {}
+
+    @property
+    def unmentioned(self) -> tuple[str, ...]:
+        """The parameters whose value 1 is left out of the key."""
+        return tuple(name for name in UNMENTIONED if f"_{{{name}}}" in self.key)
+
+    def keyFor(self, words: Mapping[str, str]) -> str:
+        """Return the key for a parameter as text; beta 1 and quantile 1 are not mentioned."""
+        for name in self.unmentioned:
+            if words.get(name, "1") == "1":
+                return self.key.replace(f"_{{{name}}}", "")
+        return self.key.format(**words)
+
+    def unitFor(self, dimension: int, settings: Settings) -> str:
+        if self.unit == "mm" and self.family == "voxel":
+            return settings.voxelUnit
+        return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit

@@ -1,0 +1,112 @@
+"""Every entry of the registry keeps what it declares: range, symmetry, value of equal structures, empty structures."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.explanations import ofMeasurement
+from SegmentMetricsLib.measurements import REGISTRY, Empty, findDefinition
+from SegmentMetricsLib.settings import FAMILIES
+
+SETTINGS = Settings(
+    families="all", tolerances=(1.5, 2), percentiles=(50, 95), betas=(1, 0.5, 2), quantiles=(1, 0.9), oversampling=1
+)
+SIZE = (26, 24, 22)
+
+
+def blob(seed: int):
+    return shapes.imageOf(np.pad(shapes.blob(seed, (20, 18, 16), 0.3, 2.0), 3), (1, 1.5, 2))
+
+
+PAIRS = {
+    "boxes": (shapes.box((6, 6, 6), (15, 14, 13), SIZE), shapes.box((7, 6, 5), (15, 16, 13), SIZE)),
+    "apart": (shapes.box((2, 2, 2), (5, 6, 7), SIZE), shapes.box((12, 12, 10), (17, 16, 15), SIZE)),
+    "inside": (shapes.box((3, 3, 3), (20, 18, 17), SIZE), shapes.box((9, 9, 9), (11, 10, 12), SIZE)),
+    "blobs": (blob(1), blob(2)),
+    "contours": tuple(shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)),
+}
+EMPTY = shapes.imageOf(np.zeros(SIZE[::-1], np.uint8))
+COMPARED = {}
+
+
+def compared(name: str, order: str):
+    """Return the comparison of a pair, as "AB", "BA", "AA" or "BB"."""
+    if (name, order) not in COMPARED:
+        COMPARED[name, order] = compare(*(PAIRS[name]["AB".index(letter)] for letter in order), SETTINGS)
+    return COMPARED[name, order]
+
+
+def measured(comparison, definition):
+    return {key: m for key, m in comparison.items() if findDefinition(key)[0] is definition}
+
+
+@pytest.mark.parametrize("definition", REGISTRY, ids=lambda definition: definition.key)
+class TestEntry:
+    def testWords(self, definition):
+        assert definition.family in FAMILIES
+        assert definition.unit in ("mm", "mm3", "bit", "")
+        assert definition.better in ("lower", "higher", "")
+        assert isinstance(definition.empty, Empty) and definition.source and definition.description.endswith(".")
+        assert not definition.hint or definition.hint.endswith(".")
+        assert not definition.dependsOnGrid or definition.family not in ("boundary", "signed", "voxel")
+        if definition.family in ("agreement", "voxel"):
+            assert definition.hint
+
+    @pytest.mark.parametrize("name", PAIRS)
+    def testRangeSymmetryIdentity(self, definition, name):
+        there, back = (measured(compared(name, order), definition) for order in ("AB", "BA"))
+        assert there and there.keys() == back.keys()
+        for key, measurement in there.items():
+            assert measurement.status == "undefined" or definition.low <= measurement.value <= definition.high
+            assert measurement.status == "ok" or measurement.reason or definition.key == "PBD"
+            if definition.symmetric:
+                assert measurement.value == pytest.approx(back[key].value, abs=1e-12, nan_ok=True)
+            for order in ("AA", "BB"):
+                same = compared(name, order)[key]
+                assert definition.low <= same.value <= definition.high
+                if definition.identity is not None:
+                    assert same.value == pytest.approx(definition.identity, abs=1e-12)
+                # nothing is better than being the same
+                if definition.better and definition.key != "MI":
+                    sign = 1 if definition.better == "lower" else -1
+                    assert sign * measurement.value >= sign * same.value - 1e-12
+
+    def testEmpty(self, definition):
+        box = PAIRS["boxes"][0]
+        for pair in ((box, EMPTY), (EMPTY, box)):
+            for measurement in measured(compare(*pair, SETTINGS), definition).values():
+                if definition.empty in (Empty.ZERO, Empty.ONE):
+                    assert measurement.value == (definition.empty == Empty.ONE)
+                elif definition.empty in (Empty.INFINITE, Empty.SIGNED):
+                    assert measurement.status == "infinite"
+                else:
+                    assert math.isfinite(measurement.value) or measurement.status == "undefined"
+                assert measurement.status == "ok" or measurement.reason
+        if definition.empty != Empty.COMPUTED:
+            for measurement in measured(compare(EMPTY, EMPTY, SETTINGS), definition).values():
+                assert measurement.status == "undefined" and measurement.reason == "both structures are empty"
+
+    def testGrid(self, definition):
+        """What depends on the grid changes with it, nothing else does."""
+        pair = PAIRS["boxes"]
+        union = compare(*pair, Settings(families=SETTINGS.families, oversampling=1, grid="union"))
+        for key, measurement in measured(compare(*pair, Settings(families="all", oversampling=1)), definition).items():
+            assert (measurement.value != union[key].value) == definition.dependsOnGrid
+
+
+def testHintsAreExplained():
+    assert "fix the evaluated grid" in ofMeasurement(compared("boxes", "AB")["ACC"])
+
+
+def testKeysOfParameters():
+    keys = list(compared("boxes", "AB"))
+    assert [key for key in keys if key.startswith(("FMS", "HDvox"))] == [
+        "FMS", "FMS_0.5", "FMS_2", "HDvox", "HDvox_0.9",
+    ]  # fmt: skip
+    assert compared("boxes", "AB")["HDvox_0.9"].title == "Hausdorff distance of voxels, quantile 0.9"
+    assert findDefinition("FMS")[1] == {"beta": "1"} and findDefinition("FMS_0.5")[1] == {"beta": "0.5"}
