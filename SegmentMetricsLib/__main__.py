@@ -111,6 +111,7 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         help=f"metric families, of {', '.join(FAMILIES)} (%(default)s; or all)",
     )
     parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
+    parser.add_argument("--fuzzy", action="store_true", help="count voxels of membership images in part")
     parser.add_argument("--grid", choices=GRIDS, default="reference", help="where true negatives count (%(default)s)")
     parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
     parser.add_argument(
@@ -132,6 +133,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "oversampling": options.oversampling,
         "families": tuple(filter(None, (family.strip() for family in options.metrics.split(",")))),
         "threshold": options.threshold,
+        "fuzzy": options.fuzzy,
         "grid": options.grid,
         "betas": options.beta,
         "quantiles": options.quantile,

@@ -11,7 +11,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from .errors import Undefined
+from .masks import Mask, boxAround
 from .overlap import Counts
 
 WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
@@ -39,6 +42,20 @@ class Table:
         """Return the table of two masks, or of contours without a grid."""
         both, over, under = map(Fraction, (counts.truePositive, counts.falsePositive, counts.falseNegative))
         return Table(both, over, under, voxels, both, 2 * both + over + under, counts.unit)
+
+    @staticmethod
+    def ofMemberships(reference: Mask, test: Mask, voxels: int) -> Table:
+        """Return the table of memberships in [0, 1] on one lattice; two masks of 0 and 1 give that of their counts."""
+        low, high = boxAround(reference, test)
+        sums = np.zeros(5)
+        # slice by slice: the box is not copied
+        for k in range(low[2], high[2] + 1):
+            box = (*low[:2], k), (*high[:2], k)
+            f, g = (mask.block(*box).astype(float) for mask in (reference, test))
+            both = np.minimum(f, g).sum()
+            more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
+            sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
+        return Table(*map(Fraction, sums[:3]), voxels, *map(Fraction, sums[3:]))
 
     @property
     def reference(self) -> Fraction:

@@ -14,6 +14,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from . import findings, inputs, measurements, overlap, signed, verdict, voxelization, voxels
 from .agreement import Table
 from .bands import Bands, bands
+from .definitions import Definition
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
 from .grids import Grid
@@ -22,7 +23,7 @@ from .measurements import Measurement
 from .places import Place, worstPlaces
 from .records import Record
 from .settings import Settings
-from .structures import Structure, bounds
+from .structures import BOTH_EMPTY, Structure, bounds
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -139,12 +140,18 @@ class Pair:
     @cached_property
     def emptiness(self) -> str:
         """Which structure is empty, "" if none is."""
-        if self.reference.isEmpty and self.test.isEmpty:
-            return "both structures are empty"
-        for which, structure in (("reference", self.reference), ("test", self.test)):
-            if structure.isEmpty:
-                return f"the {which} is empty"
-        return ""
+        return _whichIsEmpty(*(s.isEmpty for s in self.structures))
+
+    def emptinessFor(self, definition: Definition) -> str:
+        """Which structure is empty for a measurement: faint memberships are something where voxels count in part."""
+        if self.isFuzzy and definition.countsMemberships:
+            return _whichIsEmpty(*(s.isEmpty and s.memberships is None for s in self.structures))
+        return self.emptiness
+
+    @property
+    def isFuzzy(self) -> bool:
+        """Whether voxels count in part."""
+        return self.settings.fuzzy and any(s.memberships is not None for s in self.structures)
 
     @cached_property
     def boundaries(self) -> BoundaryPair:
@@ -202,26 +209,52 @@ class Pair:
             return overlap.areas(*(s.surface for s in self.structures))
         return overlap.count(*self.masks)
 
+    @property
+    def weightedCounts(self) -> overlap.Counts:
+        """The counts, with voxels that count in part if the settings ask for it."""
+        if not self.isFuzzy:
+            return self.counts
+        table = self.table
+        return overlap.Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
+
+    @cached_property
+    def memberships(self) -> tuple[Mask, Mask]:
+        """How much of each voxel belongs to either structure, on the grid on which overlap is counted."""
+        grid, why = self.overlapGrid
+        if "resampled" in why:
+            raise Undefined("memberships are compared on one grid only, and the images have different ones")
+        return tuple(
+            mask if s.memberships is None else s.memberships.on(grid)
+            for s, mask in zip(self.structures, self.masks, strict=True)
+        )
+
     @cached_property
     def evaluatedGrid(self) -> tuple[Grid, str]:
         """The grid whose voxels outside both structures are true negatives, and why it is that one."""
         grid, _ = self.overlapGrid
         if self.settings.grid == "union":
-            return grid.resized(*boxAround(*self.masks)), "the box around both structures"
+            return grid.resized(*boxAround(*self.extents)), "the box around both structures"
         homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
         home = homes[0] if homes else grid
         why = "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
         corners = grid.toIndex(home.corners())
         low, high = (np.rint(c).astype(int) for c in (corners.min(axis=0) + 0.5, corners.max(axis=0) - 0.5))
         high = np.maximum(low, high)
-        box = boxAround(*self.masks, (low, high))
+        box = boxAround(*self.extents, (low, high))
         extended = (box[0] < low).any() or (box[1] > high).any()
         why += ", extended to contain both structures" if extended else ""
         return grid.resized(*box), why if homes else "the box around both meshes"
 
+    @property
+    def extents(self) -> tuple[Mask, Mask]:
+        """The voxels that count, all or in part."""
+        return self.memberships if self.isFuzzy else self.masks
+
     @cached_property
     def table(self) -> Table:
         """What is in both, in either and in neither."""
+        if self.isFuzzy:
+            return Table.ofMemberships(*self.memberships, math.prod(self.evaluatedGrid[0].size))
         counts = self.counts
         return Table.of(counts, None if counts.unit == "area" else math.prod(self.evaluatedGrid[0].size))
 
@@ -265,6 +298,12 @@ class Pair:
         if structure.mask is not None:
             return structure.mask.size
         return 0.0 if structure.isEmpty else self.masks[number].size
+
+
+def _whichIsEmpty(reference: bool, test: bool) -> str:
+    if reference and test:
+        return BOTH_EMPTY
+    return f"the {'reference' if reference else 'test'} is empty" if reference or test else ""
 
 
 def compare(reference, test, settings: Settings | None = None, label: int | None = None) -> Comparison:

@@ -70,6 +70,11 @@ class Definition:
         yield {}
 
     @property
+    def countsMemberships(self) -> bool:
+        """Whether voxels can count in part."""
+        return self.family == "agreement" or self.key in ("DSC", "IoU", "TPR", "PPV")
+
+    @property
     def unmentioned(self) -> tuple[str, ...]:
         """The parameters whose value 1 is left out of the key."""
         return tuple(name for name in UNMENTIONED if f"_{{{name}}}" in self.key)

@@ -108,6 +108,13 @@ def _readImage(path: Path, suffix: str, threshold: float) -> list[Structure]:
         return _readSegments(path, image, segments, frame)
     common = {"file": str(path), "frameOfReference": frame}
     labels = inputs.labelMasks(image, threshold)
+    memberships = inputs.membershipsOf(image)
+    if memberships is not None:
+        mask = labels.get(1, inputs.emptyMask(memberships.grid))
+        source = {} if labels else {WITHOUT_LABELS: True}
+        return [
+            Structure("Label 1" if labels else stemOf(path), mask, memberships=memberships, source=source, **common)
+        ]
     if not labels:
         nothing = inputs.emptyMask(Grid.fromImage(image))
         return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]

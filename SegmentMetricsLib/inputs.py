@@ -41,7 +41,20 @@ def structureFromImage(image: SimpleITK.Image, name: str, label: int | None, thr
     elif found and _holdsMemberships(SimpleITK.GetArrayViewFromImage(image)):
         (label,) = found
     # a label that does not occur is an empty structure
-    return Structure(name, found.get(label, emptyMask(Grid.fromImage(image))))
+    mask = found.get(label, emptyMask(Grid.fromImage(image)))
+    return Structure(name, mask, memberships=membershipsOf(image))
+
+
+def membershipsOf(image: SimpleITK.Image) -> masks.Mask | None:
+    """Return the voxels of an image of memberships in [0, 1], None when it is a label map."""
+    array = SimpleITK.GetArrayViewFromImage(image)
+    if array.dtype.kind != "f" or not 0 <= float(array.min()) <= float(array.max()) <= 1 or _areWhole(array):
+        return None
+    grid = Grid.fromImage(image)
+    array = array[None] if array.ndim == 2 else array
+    support = masks.Mask.fromArray(array > 0, grid)
+    box = tuple(slice(a, b + 1) for a, b in zip(support.low[::-1], support.high[::-1], strict=True))
+    return masks.Mask(array[box].copy(), support.offset, grid)
 
 
 def emptyMask(grid: Grid) -> masks.Mask:

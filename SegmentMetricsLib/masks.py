@@ -17,8 +17,8 @@ LARGEST_DENSE_LABEL = 65535
 class Mask:
     """The voxels of one structure, cropped to its bounding box.
 
-    voxels: uint8 array of 0 and 1, indexed [k, j, i], shape (0, 0, 0) when the structure is empty.
-    offset: (i, j, k) of voxels[0, 0, 0] on the grid. grid: the whole stored image.
+    voxels: uint8 array of 0 and 1, or floating-point memberships in [0, 1], indexed [k, j, i], shape (0, 0, 0) when the
+    structure is empty. offset: (i, j, k) of voxels[0, 0, 0] on the grid. grid: the whole stored image.
     """
 
     voxels: np.ndarray
@@ -73,9 +73,9 @@ class Mask:
         return bool((((self.low == 0) | (self.high == size - 1)) & (size > 1)).any())
 
     def block(self, low, high) -> np.ndarray:
-        """Return a uint8 copy [k, j, i] of the box from voxel index low to high (both included), 0 outside the mask."""
+        """Return a copy [k, j, i] of the box from voxel index low to high (both included), 0 outside the mask."""
         low, high = np.asarray(low), np.asarray(high)
-        result = np.zeros((high - low + 1)[::-1], np.uint8)
+        result = np.zeros((high - low + 1)[::-1], self.voxels.dtype)
         if not self.isEmpty:
             first, last = np.maximum(low, self.low), np.minimum(high, self.high)
             if (first <= last).all():

@@ -19,6 +19,7 @@ from .definitions import CHENG, NIKOLOV, OURS, REVOLUTIONS, TAHA, Definition, Em
 from .errors import Undefined
 from .progress import checkpoint
 from .settings import shortest
+from .structures import BOTH_EMPTY
 
 if TYPE_CHECKING:
     from .comparison import Pair
@@ -176,25 +177,25 @@ REGISTRY = (
     Definition(
         "DSC", "Dice similarity coefficient", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Twice the shared volume over the sum of both volumes, counted in voxels.",
-        lambda pair: overlap.dice(pair.counts),
+        lambda pair: overlap.dice(pair.weightedCounts),
         identity=1,
     ),
     Definition(
         "IoU", "Intersection over union (Jaccard)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Shared volume over the volume that either one covers, counted in voxels.",
-        lambda pair: overlap.intersectionOverUnion(pair.counts),
+        lambda pair: overlap.intersectionOverUnion(pair.weightedCounts),
         identity=1,
     ),
     Definition(
         "TPR", "Sensitivity (recall)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Share of the reference that the test covers, counted in voxels.",
-        lambda pair: overlap.sensitivity(pair.counts), symmetric=False,
+        lambda pair: overlap.sensitivity(pair.weightedCounts), symmetric=False,
         identity=1,
     ),
     Definition(
         "PPV", "Precision (positive predictive value)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Share of the test that lies in the reference, counted in voxels.",
-        lambda pair: overlap.precision(pair.counts), symmetric=False,
+        lambda pair: overlap.precision(pair.weightedCounts), symmetric=False,
         identity=1,
     ),
     Definition(
@@ -270,7 +271,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
             if math.isnan(value):
                 raise Undefined("the definition divides by zero for this pair")
         else:
-            reason = pair.emptiness
+            reason = pair.emptinessFor(definition)
     except Undefined as undefined:
         value, directed, reason = math.nan, (None, None), str(undefined)
     status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
@@ -292,10 +293,11 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
 
 def _emptyValue(definition: Definition, pair: Pair) -> float | None:
     """Return what a measurement of structures one or both of which are empty is by definition, else None."""
-    if not pair.emptiness or definition.empty == Empty.COMPUTED:
+    emptiness = pair.emptinessFor(definition)
+    if not emptiness or definition.empty == Empty.COMPUTED:
         return None
-    if pair.reference.isEmpty and pair.test.isEmpty:
-        raise Undefined(pair.emptiness)
+    if emptiness == BOTH_EMPTY:
+        raise Undefined(emptiness)
     if definition.empty == Empty.COUNTED:
         return None
     if definition.empty in (Empty.ZERO, Empty.ONE):

@@ -38,6 +38,8 @@ class Settings:
         accuracy of 0.2 %pt needs (0.5 for structures under 1,000 voxels).
     families: names of the metric families to compute.
     threshold: membership from which a voxel of an image of probabilities belongs to the structure, in (0, 1].
+    fuzzy: whether voxels of images of probabilities count in part, by their membership, for overlap and agreement; if
+        not, the threshold decides. Distances and surfaces always go by the threshold.
     meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
     grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
         test, or "union", the box around both structures.
@@ -55,6 +57,7 @@ class Settings:
     oversampling: int | None = None
     families: tuple[str, ...] = DEFAULT_FAMILIES
     threshold: float = 0.5
+    fuzzy: bool = False
     meshSpacing: float = 1.0
     grid: str = "reference"
     betas: tuple[float, ...] = (1.0,)
@@ -99,6 +102,8 @@ class Settings:
                 raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
         for name, what in (("betas", "beta"), ("quantiles", "quantile")):
             object.__setattr__(self, name, _numbers(getattr(self, name), what))
+        if not isinstance(self.fuzzy, bool):
+            raise InputError(f"Whether memberships count in part must be True or False, not {self.fuzzy!r}.")
         for beta in self.betas:
             if not 0 < beta <= LARGEST_BETA:
                 raise InputError(f"A beta must be greater than 0 and at most {LARGEST_BETA:g}, not {beta:g}.")

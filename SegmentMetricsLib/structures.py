@@ -15,6 +15,7 @@ from .grids import Grid
 from .masks import Mask
 from .surfaces import Surface
 
+BOTH_EMPTY = "both structures are empty"
 # Marks, in its source, the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
 
@@ -23,7 +24,8 @@ WITHOUT_LABELS = "withoutLabels"
 class Structure:
     """One contour of one observer.
 
-    mask: its voxels, None when only a surface is known. givenSurface: a surface in LPS mm, None when it shall be made
+    mask: its voxels, None when only a surface is known. memberships: how much of each voxel belongs to it, None where
+    all or nothing does. givenSurface: a surface in LPS mm, None when it shall be made
     from the mask. surfaceKind: "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported". file,
     source, frameOfReference: where it comes from. color: red, green, blue in [0, 1].
     """
@@ -36,6 +38,7 @@ class Structure:
     frameOfReference: str = ""
     color: tuple[float, float, float] | None = None
     source: Mapping = field(default_factory=dict)
+    memberships: Mask | None = None
 
     def __post_init__(self) -> None:
         if self.mask is None and self.givenSurface is None:

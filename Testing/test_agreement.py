@@ -281,3 +281,87 @@ def testTableAddsUp():
     assert agreement.fMeasure(table, 1) == pytest.approx(overlap.dice(overlap.count(*masks)), abs=1e-15)
     precision, recall = overlap.precision(overlap.count(*masks)), overlap.sensitivity(overlap.count(*masks))
     assert agreement.fMeasure(table, 2) == pytest.approx(5 * precision * recall / (4 * precision + recall), abs=1e-15)
+
+
+# Memberships
+
+
+def soft(seed: int) -> np.ndarray:
+    """Return memberships that are 0 and 1 in places."""
+    from scipy.ndimage import gaussian_filter
+
+    values = np.clip(3 * gaussian_filter(np.random.default_rng(seed).standard_normal((9, 11, 10)), 1.5), 0, 1)
+    return np.round(values, 3)
+
+
+FUZZY = Settings(families=("overlap", "agreement"), fuzzy=True)
+
+
+def testFuzzyByTheDefinitions():
+    f, g = soft(1), soft(2)
+    comparison = compare(shapes.imageOf(f), shapes.imageOf(g), FUZZY)
+    n = f.size
+    tp, fp = np.minimum(g, f).sum(), np.maximum(g - f, 0).sum()
+    tn, fn = np.minimum(1 - g, 1 - f).sum(), np.maximum(f - g, 0).sum()
+    assert tp + fp + tn + fn == pytest.approx(n) and 0 < tp < n
+    m = (f + g) / 2
+    between = 2 / (n - 1) * ((m - m.mean()) ** 2).sum()
+    within = ((f - m) ** 2 + (g - m) ** 2).sum() / n
+    chance = ((tn + fn) * (tn + fp) + (fp + tp) * (fn + tp)) / n
+    expected = {
+        "DSC": 2 * tp / (2 * tp + fp + fn), "IoU": tp / (tp + fp + fn), "TPR": tp / (tp + fn), "PPV": tp / (tp + fp),
+        "FMS": 2 * tp / (2 * tp + fp + fn), "TNR": tn / (tn + fp), "ACC": (tp + tn) / n,
+        "VS": 1 - abs(fn - fp) / (2 * tp + fp + fn), "KAP": (tp + tn - chance) / (n - chance),
+        "PBD": np.abs(f - g).sum() / (2 * (f * g).sum()), "ICC": (between - within) / (between + within),
+        "AUC": 1 - (fp / (tn + fp) + fn / (tp + fn)) / 2,
+    }  # fmt: skip
+    for key, value in expected.items():
+        assert comparison[key].value == pytest.approx(value, rel=1e-9), key
+    swapped = compare(shapes.imageOf(g), shapes.imageOf(f), FUZZY)
+    for key in ("DSC", "ACC", "GCE", "VS", "RI", "ARI", "MI", "VOI", "ICC", "PBD", "KAP"):
+        assert swapped[key].value == pytest.approx(comparison[key].value, rel=1e-12), key
+    same = compare(shapes.imageOf(f), shapes.imageOf(f), FUZZY)
+    for key in ("DSC", "ACC", "VS", "RI", "ARI", "ICC", "KAP", "AUC", "TNR"):
+        assert same[key].value == pytest.approx(1, abs=1e-12), key
+    for key in ("GCE", "VOI", "PBD", "FPR", "FNR"):
+        assert same[key].value == pytest.approx(0, abs=1e-12), key
+
+
+def testCrispIsASpecialCaseOfFuzzy():
+    masks = [Mask.fromArray(shapes.blob(seed), Grid((16, 18, 14), np.eye(4))) for seed in (1, 2)]
+    assert Table.ofMemberships(*masks, 5000) == Table.of(overlap.count(*masks), 5000)
+
+
+def testFuzzyOnlyOnRequest():
+    f, g = (shapes.imageOf(soft(seed)) for seed in (1, 2))
+    cut = [shapes.imageOf(soft(seed) >= 0.5) for seed in (1, 2)]
+    crisp = compare(*cut, Settings(families="agreement"))
+    assert compare(f, g, Settings(families="agreement"))["KAP"].value == crisp["KAP"].value
+    assert compare(*cut, Settings(families="agreement", fuzzy=True))["KAP"].value == crisp["KAP"].value
+    mixed = compare(f, cut[1], FUZZY)["FMS"].value
+    both = np.minimum(soft(1), soft(2) >= 0.5).sum()
+    assert mixed == pytest.approx(2 * both / (soft(1).sum() + (soft(2) >= 0.5).sum()))
+
+
+def testFaintMembershipsAreNotNothing():
+    faint = np.zeros((8, 8, 8))
+    faint[2:5, 2:5, 2:5] = 0.25
+    image, nothing = shapes.imageOf(faint), shapes.imageOf(np.zeros((8, 8, 8), np.uint8))
+    assert compare(image, image, FUZZY)["FMS"].value == compare(image, image, FUZZY)["DSC"].value == 1
+    alone = compare(image, nothing, FUZZY)
+    assert alone["KAP"].value == 0 and alone["KAP"].reason == "the test is empty"
+    assert compare(image, image, Settings(families="agreement"))["FMS"].status == "undefined"
+
+
+def testFuzzyOnOtherGrids():
+    f, g = soft(1), soft(2)
+    expected = compare(shapes.imageOf(f), shapes.imageOf(g), FUZZY)
+    turned = shapes.imageOf(
+        g[:, ::-1, :].transpose(0, 2, 1), origin=(0, 10, 0), direction=[[0, 1, 0], [-1, 0, 0], [0, 0, 1]]
+    )
+    assert compare(shapes.imageOf(f), turned, FUZZY)["KAP"].value == pytest.approx(expected["KAP"].value)
+    other = compare(shapes.imageOf(f), shapes.imageOf(g, origin=(0.4, 0, 0)), FUZZY)
+    assert other["KAP"].status == "undefined" and "one grid only" in other["KAP"].reason
+    # distances and findings go by the threshold
+    other = compare(shapes.imageOf(f), shapes.imageOf(g, origin=(0.4, 0, 0)), Settings(families="all", fuzzy=True))
+    assert other["DSC"].status == "undefined" and other["BIoU_2mm"].status == other["AVD"].status == "ok"
