@@ -112,6 +112,7 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
     parser.add_argument("--fuzzy", action="store_true", help="count voxels of membership images in part")
+    parser.add_argument("--cuts", metavar="K", type=int, help="with --fuzzy: cuts to average voxel distances over")
     parser.add_argument("--grid", choices=GRIDS, default="reference", help="where true negatives count (%(default)s)")
     parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
     parser.add_argument(
@@ -134,6 +135,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "families": tuple(filter(None, (family.strip() for family in options.metrics.split(",")))),
         "threshold": options.threshold,
         "fuzzy": options.fuzzy,
+        "cuts": options.cuts,
         "grid": options.grid,
         "betas": options.beta,
         "quantiles": options.quantile,

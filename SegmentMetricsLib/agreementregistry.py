@@ -106,7 +106,7 @@ VOXEL = (
         "AVD", "Average distance of voxels", "mm", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
         "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
         "shared voxels count as 0.",
-        lambda pair: voxels.averageDistance(*pair.voxelDistances), identity=0,
+        lambda pair: voxels.averageDistance(pair.voxelDistances), identity=0,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
     ),
     Definition(
@@ -114,13 +114,13 @@ VOXEL = (
         TAHA, Empty.INFINITE,
         "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
         "exceed; the larger of the two directions.",
-        lambda pair, quantile: voxels.hausdorff(*pair.voxelDistances, quantile), identity=0,
+        lambda pair, quantile: voxels.hausdorff(pair.voxelDistances, quantile), identity=0,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
     ),
     Definition(
         "MHD", "Mahalanobis distance", "", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
         "Distance of the two centers in standard deviations of the voxels around them.",
-        lambda pair: voxels.mahalanobis(*pair.masks), identity=0,
+        lambda pair: voxels.mahalanobis(pair.cuts), identity=0,
         hint="Sees general shape and position only: 0 for concentric structures of any size.",
     ),
 )  # fmt: skip

@@ -144,7 +144,13 @@ class Pair:
 
     def emptinessFor(self, definition: Definition) -> str:
         """Which structure is empty for a measurement: faint memberships are something where voxels count in part."""
-        if self.isFuzzy and definition.countsMemberships:
+        if self.isFuzzy and definition.countsMemberships(self.settings):
+            if definition.family == "voxel":
+                if not self.cuts:
+                    raise Undefined("every cut of the memberships is empty on both sides")
+                for number, which in enumerate(("reference", "test")):
+                    if any(cut[number].isEmpty for cut in self.cuts):
+                        return f"the {which} is empty in a cut of the memberships"
             return _whichIsEmpty(*(s.isEmpty and s.memberships is None for s in self.structures))
         return self.emptiness
 
@@ -259,8 +265,25 @@ class Pair:
         return Table.of(counts, None if counts.unit == "area" else math.prod(self.evaluatedGrid[0].size))
 
     @cached_property
-    def voxelDistances(self) -> tuple[voxels.VoxelDistances, voxels.VoxelDistances]:
-        return voxels.measure(*self.masks, self.settings.voxelUnit)
+    def cuts(self) -> list[tuple[Mask, Mask]]:
+        """The voxels whose distances are measured: of the masks, or of every cut that is not empty on both sides."""
+        if not self.isFuzzy or self.settings.cuts is None:
+            return [self.masks]
+        levels = (number / self.settings.cuts for number in range(1, self.settings.cuts + 1))
+        cuts = (tuple(mask.cut(level) for mask in self.memberships) for level in levels)
+        return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
+
+    @cached_property
+    def voxelDistances(self) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
+        """The distances in every cut."""
+        return [voxels.measure(*cut, self.settings.voxelUnit) for cut in self.cuts]
+
+    def noteOn(self, definition: Definition) -> str:
+        """Return what there is to say about a measurement that has a number, "" if nothing."""
+        if definition.family != "voxel" or not self.isFuzzy or self.settings.cuts is None:
+            return ""
+        omitted = self.settings.cuts - len(self.cuts)
+        return f"{omitted} of {self.settings.cuts} cuts are empty on both sides and left out" if omitted else ""
 
     def bands(self, tolerance: float) -> Bands:
         """Return the overlap of the two boundary bands for a tolerance in mm."""

@@ -69,10 +69,15 @@ class Definition:
                 return
         yield {}
 
-    @property
-    def countsMemberships(self) -> bool:
-        """Whether voxels can count in part."""
-        return self.family == "agreement" or self.key in ("DSC", "IoU", "TPR", "PPV")
+    def countsMemberships(self, settings: Settings) -> bool:
+        """Whether voxels count in part, or as often as there are cuts that they are in."""
+        if not settings.fuzzy:
+            return False
+        return (
+            (self.family == "voxel" and settings.cuts is not None)
+            or self.family == "agreement"
+            or self.key in ("DSC", "IoU", "TPR", "PPV")
+        )
 
     @property
     def unmentioned(self) -> tuple[str, ...]:

@@ -92,6 +92,10 @@ class Mask:
             return np.zeros((0, 3))
         return self.grid.resized(self.low, self.high).corners()
 
+    def cut(self, level: float) -> Mask:
+        """Return the mask of the voxels whose membership is at least so high."""
+        return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
+
     def alongAxesOf(self, grid: Grid) -> Mask:
         """Return the same voxels stored in the order of another grid's axes, if they run along the same lines."""
         found = self.grid.alongAxesOf(grid)

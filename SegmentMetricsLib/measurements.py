@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 class Measurement:
     """One number of a comparison.
 
-    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined", with the reason if not ok.
+    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined", with the reason if not ok,
+    or what was left out.
     referenceToTest, testToReference: the value of either direction alone, None where there is none.
     """
 
@@ -270,6 +271,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
                 value, *directed = value
             if math.isnan(value):
                 raise Undefined("the definition divides by zero for this pair")
+            reason = pair.noteOn(definition)
         else:
             reason = pair.emptinessFor(definition)
     except Undefined as undefined:

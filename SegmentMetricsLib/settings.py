@@ -40,6 +40,8 @@ class Settings:
     threshold: membership from which a voxel of an image of probabilities belongs to the structure, in (0, 1].
     fuzzy: whether voxels of images of probabilities count in part, by their membership, for overlap and agreement; if
         not, the threshold decides. Distances and surfaces always go by the threshold.
+    cuts: into how many cuts memberships are divided for the voxel family if fuzzy, each from one share of the full
+        membership on, whose values are averaged; None is the one cut at the threshold.
     meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
     grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
         test, or "union", the box around both structures.
@@ -58,6 +60,7 @@ class Settings:
     families: tuple[str, ...] = DEFAULT_FAMILIES
     threshold: float = 0.5
     fuzzy: bool = False
+    cuts: int | None = None
     meshSpacing: float = 1.0
     grid: str = "reference"
     betas: tuple[float, ...] = (1.0,)
@@ -78,7 +81,7 @@ class Settings:
                 raise InputError(f"A percentile must be greater than 0 and at most 100, not {percentile:g}.")
         if self.surface not in SURFACES:
             raise InputError(f"The surface must be one of {', '.join(SURFACES)}, not {self.surface!r}.")
-        for name, low, high in (("subdivisions", 0, 8), ("oversampling", 1, 20)):
+        for name, low, high in (("subdivisions", 0, 8), ("oversampling", 1, 20), ("cuts", 1, 100)):
             object.__setattr__(self, name, _wholeNumber(getattr(self, name), name, low, high))
         object.__setattr__(self, "families", _chosenFamilies(self.families))
         for name, what in (("threshold", "threshold"), ("meshSpacing", "grid spacing for meshes")):

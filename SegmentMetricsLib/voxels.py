@@ -7,6 +7,7 @@ both structures is at distance 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,26 +107,38 @@ def _rim(mask: Mask) -> np.ndarray:
     return mask.voxels > inner
 
 
-def averageDistance(there: VoxelDistances, back: VoxelDistances) -> Directed:
-    """Return the larger of the two mean distances, in [0, inf) (the source's equation 49).
+def averageDistance(cuts: list[tuple[VoxelDistances, VoxelDistances]]) -> Directed:
+    """Return the larger of the two mean distances, in [0, inf) (the source's equation 49), averaged over the cuts.
 
     The source's own program takes the mean of the two.
     """
-    return Directed(max(there.mean, back.mean), there.mean, back.mean)
+    return _averaged((there.mean, back.mean) for there, back in cuts)
 
 
-def hausdorff(there: VoxelDistances, back: VoxelDistances, quantile: float) -> Directed:
-    """Return the larger of the two quantiles of the distances, in [0, inf); the quantile 1 is the largest distance."""
-    first, second = there.quantile(quantile), back.quantile(quantile)
-    return Directed(max(first, second), first, second)
+def hausdorff(cuts: list[tuple[VoxelDistances, VoxelDistances]], quantile: float) -> Directed:
+    """Return the larger of the two quantiles of the distances, in [0, inf), averaged over the cuts.
 
-
-def mahalanobis(reference: Mask, test: Mask) -> float:
-    """Return the Mahalanobis distance of the two clouds of voxels, in [0, inf), which has no unit.
-
-    The distance of the centers, in standard deviations of the clouds' common covariance. Raises Undefined when both
-    clouds lie in one plane (on one line, for planar images): there is no deviation across it.
+    The quantile 1 is the largest distance.
     """
+    return _averaged((there.quantile(quantile), back.quantile(quantile)) for there, back in cuts)
+
+
+def _averaged(directed: Iterable[tuple[float, float]]) -> Directed:
+    """Return the mean over the cuts of the larger value, and of either direction's."""
+    values = [(max(there, back), there, back) for there, back in directed]
+    return Directed(*(math.fsum(column) / len(values) for column in zip(*values, strict=True)))
+
+
+def mahalanobis(cuts: list[tuple[Mask, Mask]]) -> float:
+    """Return the Mahalanobis distance of two clouds of voxels, in [0, inf), without unit, averaged over the cuts.
+
+    It is the distance of the centers, in standard deviations of the clouds' common covariance. Raises Undefined when
+    both clouds lie in one plane (on one line, for planar images): there is no deviation across it.
+    """
+    return math.fsum(_mahalanobis(*cut) for cut in cuts) / len(cuts)
+
+
+def _mahalanobis(reference: Mask, test: Mask) -> float:
     requireVoxels(reference, test)
     moments = [_moments(mask) for mask in (reference, test)]
     total = sum(count for count, _, _ in moments)

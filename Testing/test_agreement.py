@@ -365,3 +365,37 @@ def testFuzzyOnOtherGrids():
     # distances and findings go by the threshold
     other = compare(shapes.imageOf(f), shapes.imageOf(g, origin=(0.4, 0, 0)), Settings(families="all", fuzzy=True))
     assert other["DSC"].status == "undefined" and other["BIoU_2mm"].status == other["AVD"].status == "ok"
+
+
+def testDistancesOverCuts():
+    f, g = (0.9 * np.clip(3 * soft(seed) / soft(seed).max(), 0, 1) for seed in (1, 2))
+    settings = Settings(families="voxel", fuzzy=True, cuts=10, quantiles=(1, 0.9))
+    comparison = compare(shapes.imageOf(f), shapes.imageOf(g), settings)
+    crisp = [
+        compare(*(shapes.imageOf(m >= number / 10) for m in (f, g)), Settings(families="voxel", quantiles=(1, 0.9)))
+        for number in range(1, 10)
+    ]
+    for key in ("AVD", "HDvox", "HDvox_0.9"):
+        assert comparison[key].value == pytest.approx(np.mean([cut[key].value for cut in crisp]), rel=1e-12), key
+        assert comparison[key].reason == "1 of 10 cuts are empty on both sides and left out"
+    assert comparison["MHD"].value == pytest.approx(np.mean([cut["MHD"].value for cut in crisp]), rel=1e-12)
+    # without cuts, the threshold's
+    once = compare(shapes.imageOf(f), shapes.imageOf(g), Settings(families="voxel", fuzzy=True))
+    assert once["AVD"].value == crisp[4]["AVD"].value and not once["AVD"].reason
+
+
+def testACutWithoutCounterpart():
+    f = np.clip(3 * soft(1) / soft(1).max(), 0, 1)
+    oneSided = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", fuzzy=True, cuts=4))
+    assert oneSided["AVD"].status == oneSided["MHD"].status == "infinite"
+    assert oneSided["AVD"].reason == "the test is empty in a cut of the memberships"
+    single = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", fuzzy=True, cuts=1))
+    assert single["AVD"].status == "infinite"
+    none = compare(*[shapes.imageOf(0.6 * f)] * 2, Settings(families="voxel", fuzzy=True, cuts=1))
+    assert none["AVD"].status == "undefined" and "every cut" in none["AVD"].reason
+    # stored in single precision, 0.7 still reaches the cut at 7/10
+    flat = np.zeros((6, 6, 6), np.float32)
+    flat[1:4, 1:4, 1:4] = 0.7
+    image = shapes.imageOf(flat)
+    measured = compare(image, image, Settings(families="voxel", fuzzy=True, cuts=10))["AVD"]
+    assert (measured.value, measured.reason) == (0, "3 of 10 cuts are empty on both sides and left out")

@@ -212,6 +212,35 @@ def testPresets(run, pair, preset, subdivisions):
     assert only["measurements"]["HD"]["value"] == pytest.approx(2)
 
 
+def testOptionsOfAgreementAndVoxels(run, pair):
+    families = ["--metrics", "agreement,voxel"]
+    options = ["--grid", "union", "--beta", "1", "--beta", "0.5", "--quantile", "0.95", "--voxel-unit", "voxel"]
+    assert run("compare", *pair, "--output", "own", *families)[0] == 0
+    assert run("compare", *pair, "--output", "out", *families, *options)[0] == 0
+    values = valuesOf("out")
+    assert {"FMS", "FMS_0.5", "HDvox_0.95"} <= set(values) and "HDvox" not in values
+    grids = [metrics(name)["pairs"][0]["grid"]["evaluated"] for name in ("own", "out")]
+    assert grids[0]["voxels"] > grids[1]["voxels"] and values["ACC"] < valuesOf("own")["ACC"]
+    assert metrics("out")["pairs"][0]["measurements"]["AVD"]["unit"] == "voxel"
+
+
+def testFuzzy(run, tmp_path):
+    first, second = np.zeros((8, 8, 8), np.float32), np.zeros((8, 8, 8), np.float32)
+    first[2:6, 2:6, 2:6], second[2:6, 2:6, 2:6] = 1, 0.75
+    images = [save(shapes.imageOf(array), tmp_path / f"{n}.nrrd") for n, array in enumerate((first, second))]
+    values = {}
+    for name, options in (("crisp", []), ("fuzzy", ["--fuzzy"]), ("cuts", ["--fuzzy", "--cuts", "2"])):
+        assert run("compare", *images, "--output", name, "--metrics", "overlap,agreement,voxel", *options)[0] == 0
+        values[name] = valuesOf(name)
+    assert values["crisp"]["DSC"] == values["crisp"]["FMS"] == 1
+    assert values["fuzzy"]["DSC"] == values["fuzzy"]["FMS"] == pytest.approx(2 * 0.75 / 1.75)
+    measurement = metrics("cuts")["pairs"][0]["measurements"]["AVD"]
+    assert (measurement["status"], measurement["reason"]) == (
+        "infinite",
+        "the test is empty in a cut of the memberships",
+    )
+
+
 def testSubdivisions(run, pair):
     for number in (0, 3):
         assert run("compare", *pair, "--output", str(number), "--subdivisions", number)[0] == 0
