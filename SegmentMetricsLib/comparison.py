@@ -279,7 +279,9 @@ class Pair:
         return [voxels.measure(*cut, self.settings.voxelUnit) for cut in self.cuts]
 
     def noteOn(self, definition: Definition) -> str:
-        """Return what there is to say about a measurement that has a number, "" if nothing."""
+        """Return what there is to say about a measurement that is not undefined, "" if nothing."""
+        if definition.key == "PBD" and not self.table.products:
+            return "the two do not overlap"
         if definition.family != "voxel" or not self.isFuzzy or self.settings.cuts is None:
             return ""
         omitted = self.settings.cuts - len(self.cuts)
