@@ -48,10 +48,19 @@ class Session:
 
     def settle(self, seconds: float = 0.5) -> None:
         """Let timers and events happen."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        begin, rounds = time.monotonic(), 0
+        while time.monotonic() < begin + seconds or rounds < 10 or self.isExpecting:
             slicer.app.processEvents()
             time.sleep(0.01)
+            rounds += 1
+            assert time.monotonic() < begin + 60, "the panel never comes to rest"
+
+    @property
+    def isExpecting(self) -> bool:
+        """Whether something is about to happen in the panel, however slow the views draw."""
+        panel = self.panel
+        timers = [panel.refreshTimer, panel.watcher.timer, *(chooser.timer for chooser in panel.inputs.choosers)]
+        return any(timer.isActive() for timer in timers)
 
     def choose(self, name: str) -> None:
         """Choose a structure of the reference, as the segment selector does."""

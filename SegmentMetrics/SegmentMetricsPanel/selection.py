@@ -71,8 +71,8 @@ class SegmentChooser:
             return
         node = self.selector.currentNode()
         segment = self.selector.currentSegmentID() if node else ""
-        if self.isLost or (node is self.node and self.segment and self.segment not in segmentIDs(node)):
-            self.isLost = False
+        isLost, self.isLost = self.isLost and self.node is None, False
+        if isLost or (node is self.node and self.segment and self.segment not in segmentIDs(node)):
             node, segment = None, ""
         if (node, segment) != (self.node, self.segment):
             self.onChosen(self.side, node, segment)
@@ -95,6 +95,7 @@ class Inputs:
         for chooser in self.choosers:
             chooser.parameters = parameters
             chooser.timer.stop()
+            chooser.isLost = False
         if parameters:
             self.isGuess = parameters.reference is None and parameters.test is None
             self.chooseLikely()
@@ -107,6 +108,13 @@ class Inputs:
             chooser.show()
             for frame in slicer.util.findChildren(chooser.selector, name="frame_Segment"):
                 frame.visible = isPair
+
+    def settle(self) -> None:
+        """Take over at once what selectors show that was not taken over yet."""
+        for chooser in self.choosers:
+            if chooser.timer.isActive():
+                chooser.timer.stop()
+                chooser.take()
 
     def onRemoved(self, node) -> None:
         """Notice that a node is about to be removed from the scene."""
