@@ -446,3 +446,22 @@ def testMeasuringWhileAnotherModuleIsShown(session):
     assert session.panel.apply()
     session.settle(0.1)
     assert session.ui.resultsTable.rowCount > 0 and session.maps()
+
+
+def testDifferentStructuresCanBeChosen(session):
+    first, second = (
+        segmentation(name, L=shapes.box((6, 5, 5), (9, 9, 9)), R=shapes.box((12, 5, 5), (15, 9, 9)))
+        for name in ("First", "Second")
+    )
+    session.settle(0.1)
+    right = second.GetSegmentation().GetSegmentIdBySegmentName("R")
+    session.ui.testSelector.setCurrentSegmentID(right)
+    session.settle(0.1)
+    names = [
+        n.GetSegmentation().GetSegment(s).GetName()
+        for n, s in zip(session.nodes, (session.parameters.referenceSegment, session.parameters.testSegment))
+    ]
+    assert session.nodes == [first, second] and names == ["L", "R"]
+    session.ui.referenceSelector.setCurrentSegmentID(first.GetSegmentation().GetSegmentIdBySegmentName("R"))
+    session.settle(0.1)
+    assert session.parameters.testSegment == right

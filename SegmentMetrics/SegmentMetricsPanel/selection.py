@@ -122,7 +122,11 @@ class Inputs:
             chooser.onRemoved(node)
 
     def choose(self, side: str, node, segment: str) -> None:
-        """Take over a choice. A segment of the same name is chosen on the other side where that is likely meant."""
+        """Take over a choice, with the segment of the same name where that is likely meant.
+
+        That is so for another segmentation, and for the test when the reference's segment changes while both have the
+        same name. The reference never follows the test.
+        """
         self.isGuess = False
         other = SIDES[1 - SIDES.index(side)]
         parameters = self.parameters
@@ -135,7 +139,8 @@ class Inputs:
         with slicer.util.NodeModify(parameters.parameterNode):
             setattr(parameters, side, node)
             setattr(parameters, f"{side}Segment", segment)
-            if node and not isNewNode and node is not otherNode and (before == otherName or not otherName):
+            isFollowed = side == "reference" and (before == otherName or not otherName)
+            if node and not isNewNode and node is not otherNode and isFollowed:
                 # both showed the same structure: keep it so
                 same = segmentOfName(otherNode, segmentName(node, segment))
                 if same:
