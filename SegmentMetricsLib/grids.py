@@ -178,6 +178,16 @@ class Grid:
         size = tuple(int(b - a + 1) for a, b in zip(low, high, strict=True))
         return Grid(size, self.matrix @ translation(low), self.planar)
 
+    def grownTo(self, points: np.ndarray) -> Grid:
+        """Return the grid with as many more voxels as it takes to contain the box around LPS points (n, 3), too."""
+        low, high = np.min(points, axis=0), np.max(points, axis=0)
+        index = self.toIndex(list(itertools.product(*zip(low, high))))
+        first = np.minimum(0, np.floor(index.min(axis=0) + 0.5).astype(int))
+        last = np.maximum(np.array(self.size) - 1, np.ceil(index.max(axis=0) - 0.5).astype(int))
+        if self.flatAxis is not None:
+            first[self.flatAxis] = last[self.flatAxis] = 0
+        return self.resized(first, last)
+
     def covers(self, points: np.ndarray) -> bool:
         """Return whether all LPS points (n, 3) lie inside the grid's voxels."""
         index = self.toIndex(points)

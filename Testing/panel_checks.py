@@ -442,7 +442,7 @@ def checkSaving(session: Session) -> None:
             assert session.panel.outcome is None and not session.ui.applyButton.enabled
         slicer.util.loadScene(path, {"clear": clear})
         session.settle(0.5)
-        assert seen(session) == before
+        assertSeen(session, before)
     assert not isStale(session)
     (model,) = session.maps().values()
     assert model.GetPolyData().GetPointData().GetArray("SignedDistance") is not None
@@ -453,7 +453,12 @@ def checkSaving(session: Session) -> None:
     session.ui.mapKindComboBox.currentIndex = 0
     session.settle(0.1)
     session.apply()
-    assert seen(session) == before
+    assertSeen(session, before)
+
+
+def assertSeen(session: Session, before: dict) -> None:
+    now = seen(session)
+    assert now == before, {key: (before[key], now[key]) for key in now if now[key] != before[key]}
 
 
 def seen(session: Session) -> dict:
@@ -482,9 +487,9 @@ def checkReload(session: Session) -> None:
     session.widget.onReload()
     session.settle(0.3)
     assert sys.modules["SegmentMetricsLib"] is not library
-    assert seen(session) == before
+    assertSeen(session, before)
     session.apply()
-    assert seen(session) == before
+    assertSeen(session, before)
 
 
 def checkRemovedSegmentation(session: Session) -> None:
