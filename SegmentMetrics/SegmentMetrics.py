@@ -46,7 +46,10 @@ class SegmentMetrics(ScriptedLoadableModule):
 
 def registerSampleData() -> None:
     """Offer two observers' head-and-neck contours in the Sample Data module."""
-    import SampleData
+    try:
+        import SampleData
+    except ImportError:  # custom applications may leave it out
+        return
 
     icon = Path(__file__).parent / "Resources" / "Icons" / "SegmentMetrics.png"
     SampleData.SampleDataLogic.registerCustomSampleDataSource(
@@ -118,11 +121,15 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
 
     def onSceneEnd(self, _caller, _event) -> None:
         """Work with the scene as it is now, with a fresh wrapper: one made before would not see nodes that came."""
-        if self.resumed is not None and not slicer.mrmlScene.IsBatchProcessing():
-            isActive, self.resumed = self.resumed, None
-            self.useParameterNode()
-            if not isActive:
-                self.panel.pause()
+        if slicer.mrmlScene.IsBatchProcessing():
+            return
+        if self.resumed is None:
+            self.panel.onNews()  # what happened in the batch was not shown yet
+            return
+        isActive, self.resumed = self.resumed, None
+        self.useParameterNode()
+        if not isActive:
+            self.panel.pause()
 
     def useParameterNode(self) -> None:
         """Show the parameters of the scene."""
@@ -198,8 +205,9 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         logic = SegmentMetricsLogic()
         reference, test = logic.loadSample()
         before = [node.GetSegmentation().GetMTime() for node in (reference, test)]
-        slicer.util.selectModule("SegmentMetrics")
-        widget = slicer.modules.SegmentMetricsWidget
+        if slicer.util.mainWindow():
+            slicer.util.selectModule("SegmentMetrics")
+        widget = slicer.modules.segmentmetrics.widgetRepresentation().self()
         parameters = widget.panel.parameters
         parameters.reference, parameters.test = reference, test
         for name in ("reference", "test"):

@@ -205,7 +205,9 @@ class Pair:
             grid, resampled = commonGrid(*masks)
             return grid, "both masks resampled to the finer spacing" if resampled else "the masks' own"
         if any(masks):
-            return next(mask.grid for mask in masks if mask), "the image's, with the mesh filled on it"
+            grid = next(mask.grid for mask in masks if mask)
+            corners = np.concatenate([np.reshape(bounds(s), (2, 3)) for s in self.structures if not s.isEmpty])
+            return grid.grownTo(corners), "the image's lattice, with the mesh filled on it"
         grid = voxelization.gridForMeshes(*(s.surface for s in self.structures), self.settings.meshSpacing)
         return grid, "made for the meshes"
 

@@ -134,7 +134,8 @@ def _surfaces(pair: Pair) -> Iterator[str]:
                 "but it has no inside, so volumes, overlap and signs are undefined."
             )
         if surface.nonManifoldEdges:
-            yield f"{name} has {surface.nonManifoldEdges} edges with more than two triangles."
+            edges = "1 edge" if surface.nonManifoldEdges == 1 else f"{surface.nonManifoldEdges} edges"
+            yield f"{name} has {edges} with more than two triangles."
         for repair in surface.repairs:
             yield f"{name} was cleaned: {repair}."
 

@@ -155,10 +155,38 @@ class Grid:
         matrix[:3, 3] = self.toWorld(last[None])[0]
         return Grid(tuple(size), matrix, self.planar), tuple(order.tolist()), tuple(turned.tolist())
 
+    @property
+    def hasUnitSlices(self) -> bool:
+        """Whether a planar grid's slice is 1 mm thick."""
+        return bool(abs(self.spacing[self.flatAxis] - 1) < 1e-9)
+
+    def oneThick(self) -> Grid:
+        """Return a planar grid with slices 1 mm thick: how thick they are means nothing for contours in a plane."""
+        matrix = self.matrix.copy()
+        matrix[:3, self.flatAxis] /= self.spacing[self.flatAxis]
+        return Grid(self.size, matrix, planar=True)
+
+    def plane(self, index: int, axis: int) -> Grid:
+        """Return one slice of the grid as a planar grid: that with an index along an axis."""
+        low, high = np.zeros(3, int), np.array(self.size) - 1
+        low[axis] = high[axis] = index
+        slab = self.resized(low, high)
+        return Grid(slab.size, slab.matrix, planar=True)
+
     def resized(self, low, high) -> Grid:
         """Return the grid on the same lattice from voxel index low to high (both included)."""
         size = tuple(int(b - a + 1) for a, b in zip(low, high, strict=True))
         return Grid(size, self.matrix @ translation(low), self.planar)
+
+    def grownTo(self, points: np.ndarray) -> Grid:
+        """Return the grid with as many more voxels as it takes to contain the box around LPS points (n, 3), too."""
+        low, high = np.min(points, axis=0), np.max(points, axis=0)
+        index = self.toIndex(list(itertools.product(*zip(low, high))))
+        first = np.minimum(0, np.floor(index.min(axis=0) + 0.5).astype(int))
+        last = np.maximum(np.array(self.size) - 1, np.ceil(index.max(axis=0) - 0.5).astype(int))
+        if self.flatAxis is not None:
+            first[self.flatAxis] = last[self.flatAxis] = 0
+        return self.resized(first, last)
 
     def covers(self, points: np.ndarray) -> bool:
         """Return whether all LPS points (n, 3) lie inside the grid's voxels."""

@@ -113,11 +113,18 @@ class Mask:
         offset = tuple(int(far[axis] if backward else self.low[axis]) for axis, backward in zip(order, turned))
         return Mask(np.ascontiguousarray(voxels), offset, own)
 
+    def oneThick(self) -> Mask:
+        """Return the same pixels of a planar grid as slices 1 mm thick."""
+        return Mask(self.voxels, self.offset, self.grid.oneThick())
+
     def on(self, grid: Grid) -> Mask:
         """Return the same structure on another grid: shifted when the voxels coincide, else nearest-neighbor resampled.
 
         The result covers the whole structure even where it leaves the grid.
         """
+        if self.grid.planar and grid.planar and not (self.grid.hasUnitSlices and grid.hasUnitSlices):
+            moved = self.oneThick().on(grid.oneThick())
+            return Mask(moved.voxels, moved.offset, grid)
         mask = self.alongAxesOf(grid)
         shift = mask.grid.offsetOn(grid)
         if self.isEmpty:
@@ -177,6 +184,9 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     """
     if second.grid.offsetOn(first.grid) is not None:
         return first.grid, False
+    planar = first.grid.planar and second.grid.planar
+    if planar:
+        first, second = first.oneThick(), second.oneThick()
     finer, other = first, second
     if (_fineness(second), _view(second, first)) < (_fineness(first), _view(first, second)):
         finer, other = second, first
@@ -190,7 +200,11 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     # a voxel of the structure, not of the image: cropping an image must not move the lattice
     start = grid.toWorld(finer.low[None])
     corners = np.concatenate([first.corners(), second.corners(), start])
-    return gridAround(corners, grid.direction * spacing, start[0]), True
+    common = gridAround(corners, grid.direction * spacing, start[0])
+    if planar:
+        axis = finer.grid.flatAxis
+        common = common.plane(int(np.rint(common.toIndex(start)[0, axis])), axis)
+    return common, True
 
 
 def _fineness(mask: Mask) -> tuple:

@@ -48,10 +48,19 @@ class Session:
 
     def settle(self, seconds: float = 0.5) -> None:
         """Let timers and events happen."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        begin, rounds = time.monotonic(), 0
+        while time.monotonic() < begin + seconds or rounds < 10 or self.isExpecting:
             slicer.app.processEvents()
             time.sleep(0.01)
+            rounds += 1
+            assert time.monotonic() < begin + 60, "the panel never comes to rest"
+
+    @property
+    def isExpecting(self) -> bool:
+        """Whether something is about to happen in the panel, however slow the views draw."""
+        panel = self.panel
+        timers = [panel.refreshTimer, panel.watcher.timer, *(chooser.timer for chooser in panel.inputs.choosers)]
+        return any(timer.isActive() for timer in timers)
 
     def choose(self, name: str) -> None:
         """Choose a structure of the reference, as the segment selector does."""
@@ -433,7 +442,7 @@ def checkSaving(session: Session) -> None:
             assert session.panel.outcome is None and not session.ui.applyButton.enabled
         slicer.util.loadScene(path, {"clear": clear})
         session.settle(0.5)
-        assert seen(session) == before
+        assertSeen(session, before)
     assert not isStale(session)
     (model,) = session.maps().values()
     assert model.GetPolyData().GetPointData().GetArray("SignedDistance") is not None
@@ -444,7 +453,12 @@ def checkSaving(session: Session) -> None:
     session.ui.mapKindComboBox.currentIndex = 0
     session.settle(0.1)
     session.apply()
-    assert seen(session) == before
+    assertSeen(session, before)
+
+
+def assertSeen(session: Session, before: dict) -> None:
+    now = seen(session)
+    assert now == before, {key: (before[key], now[key]) for key in now if now[key] != before[key]}
 
 
 def seen(session: Session) -> dict:
@@ -473,9 +487,9 @@ def checkReload(session: Session) -> None:
     session.widget.onReload()
     session.settle(0.3)
     assert sys.modules["SegmentMetricsLib"] is not library
-    assert seen(session) == before
+    assertSeen(session, before)
     session.apply()
-    assert seen(session) == before
+    assertSeen(session, before)
 
 
 def checkRemovedSegmentation(session: Session) -> None:

@@ -213,3 +213,31 @@ def testFillingContours():
     mask = maskOfImage(shapes.imageOf(flat, (0.7, 1.2, 5.0), (3, 4, 5)))
     filled = maskOf(fromMask(mask), mask.grid)
     assert overlap.dice(overlap.count(mask, filled)) == 1
+
+
+def disk(spacing, thickness=None, shift=0.0):
+    """Return a disk of radius 15 mm in a slice; without a thickness as a 2D image."""
+    size = round(40 / spacing)
+    y, x = (np.indices((size, size)) + 0.5) * spacing - 20
+    array = ((x - shift) ** 2 + y**2 <= 15**2).astype(np.uint8)
+    image = SimpleITK.GetImageFromArray(array if thickness is None else array[None])
+    image.SetSpacing((spacing, spacing) if thickness is None else (spacing, spacing, thickness))
+    image.SetOrigin([spacing / 2] * 2 + ([] if thickness is None else [0]))
+    return image
+
+
+@pytest.mark.parametrize("first, second", [(3, 1), (1, 3), (3, 2), (None, 3), (3, None)])
+def testThicknessOfSlicesMeansNothingInAPlane(first, second):
+    same = compare(disk(0.5, first), disk(0.5, second))
+    assert (same["HD"].value, same["DSC"].value, same["BIoU_2mm"].value) == (0, 1, 1)
+    moved, expected = (compare(disk(0.5, one), disk(0.5, other, 1.0)) for one, other in ((first, second), (3, 3)))
+    for key in ("HD", "MASD", "NSD_2mm", "DSC", "PPV", "VolumeTest", "VoxelVolumeTest"):
+        assert moved[key].value == pytest.approx(expected[key].value, abs=1e-9), key
+    assert moved["BIoU_2mm"].value == pytest.approx(expected["BIoU_2mm"].value, abs=0.003)
+
+
+@pytest.mark.parametrize("first, second", [(3, 3), (0.5, 1), (None, None)])
+def testDifferentPixelsInAPlane(first, second):
+    result = compare(disk(0.5, first), disk(1.0, second))
+    assert result["DSC"].value == pytest.approx(0.985, abs=0.015) and result.grid["size"].count(1) == 1
+    assert result["BIoU_2mm"].value == pytest.approx(compare(disk(0.5), disk(1.0))["BIoU_2mm"].value, abs=0.02)

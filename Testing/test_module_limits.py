@@ -360,3 +360,108 @@ def testThePanelStaysNarrow(session, scale):
     with photographs.fontScale(scale):
         session.settle(0.1)
         assert top.minimumSizeHint.width() <= 380
+
+
+def testScriptsNeedNotWait(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    parameters = session.parameters
+    parameters.reference, parameters.test = first, second
+    parameters.referenceSegment = parameters.testSegment = "Box"  # names are not IDs
+    parameters.referenceSegment = first.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    parameters.testSegment = second.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    session.ui.applyButton.click()
+    assert session.panel.outcome is not None
+    before = session.panel.outcome.records[0].measurements["HD"].value
+    session.ui.testSelector.setCurrentNode(third)
+    session.ui.applyButton.click()
+    assert session.panel.outcome.node("test") is third
+    assert session.panel.outcome.records[0].measurements["HD"].value != before
+
+
+def testRemovedAndReplacedAtOnce(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    choose(session, first, second, "Box")
+    slicer.mrmlScene.RemoveNode(second)
+    session.parameters.test = third
+    session.parameters.testSegment = third.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    session.settle(0.1)
+    assert session.parameters.test is third
+
+
+def testRemovedInABatch(session):
+    first, second = twoBoxes()
+    choose(session, first, second, "Box")
+    session.apply()
+    slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
+    slicer.mrmlScene.RemoveNode(second)
+    slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
+    session.settle(0.1)
+    assert "gone" in session.ui.staleLabel.text and not session.ui.applyButton.enabled
+    slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
+    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
+    session.settle(0.1)
+    assert session.results() == []
+
+
+def testFarApart(session):
+    nodes = twoBoxes()
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    matrix = transform.GetMatrixTransformToParent()
+    matrix.SetElement(0, 3, 900.0)
+    matrix.SetElement(1, 3, 900.0)
+    transform.SetMatrixTransformToParent(matrix)
+    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
+    choose(session, *nodes, "Box")
+    session.apply()
+    assert session.maps() and session.ui.rangeSpinBox.value > 1000
+
+
+def testTheSceneIsClosedWhileMeasuring(session, monkeypatch):
+    from SegmentMetricsPanel import work
+
+    from SegmentMetricsLib import comparison, progress
+
+    def endless(pair):
+        while True:
+            progress.checkpoint()
+            time.sleep(0.005)
+
+    choose(session, *twoBoxes(), "Box")
+    monkeypatch.setattr(work, "PATIENCE", 0.05)
+    monkeypatch.setattr(comparison, "compared", endless)
+    import qt
+
+    qt.QTimer.singleShot(100, lambda: slicer.mrmlScene.Clear(0))
+    assert not session.panel.apply()
+    session.settle(0.1)
+    assert session.panel.outcome is None and session.results() == []
+
+
+def testMeasuringWhileAnotherModuleIsShown(session):
+    choose(session, *twoBoxes(), "Box")
+    session.widget.exit()
+    assert session.panel.apply()
+    session.settle(0.1)
+    assert session.ui.resultsTable.rowCount > 0 and session.maps()
+
+
+def testDifferentStructuresCanBeChosen(session):
+    first, second = (
+        segmentation(name, L=shapes.box((6, 5, 5), (9, 9, 9)), R=shapes.box((12, 5, 5), (15, 9, 9)))
+        for name in ("First", "Second")
+    )
+    session.settle(0.1)
+    right = second.GetSegmentation().GetSegmentIdBySegmentName("R")
+    session.ui.testSelector.setCurrentSegmentID(right)
+    session.settle(0.1)
+    names = [
+        n.GetSegmentation().GetSegment(s).GetName()
+        for n, s in zip(session.nodes, (session.parameters.referenceSegment, session.parameters.testSegment))
+    ]
+    assert session.nodes == [first, second] and names == ["L", "R"]
+    session.ui.referenceSelector.setCurrentSegmentID(first.GetSegmentation().GetSegmentIdBySegmentName("R"))
+    session.settle(0.1)
+    assert session.parameters.testSegment == right

@@ -28,7 +28,7 @@ class MapControls:
         wanted += (outcome, number, None if p.automaticRange else p.range)
         if wanted == self.shown:
             return
-        self.shown = wanted
+        self.shown = None  # until it is done
         self.problem = ""
         scene = slicer.mrmlScene
         isFirst = not maps.allMaps(scene)
@@ -45,6 +45,7 @@ class MapControls:
         if found and isFirst and slicer.app.layoutManager() is not None:
             slicer.util.resetThreeDViews()  # the organ may lie anywhere
         self._enable(p)
+        self.shown = wanted
 
     def _draw(self, parameters, outcome, number: int) -> dict:
         """Return the wanted maps by side; those that are missing, old, or of the other kind of surface are made."""

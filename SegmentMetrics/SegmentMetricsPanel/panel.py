@@ -113,6 +113,7 @@ class Panel(VTKObservationMixin):
         """Show what is new, in a moment."""
         self.isNews = True
         if self.isActive:
+            self._enableApply()  # at once, for scripts that do not wait
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
@@ -122,7 +123,7 @@ class Panel(VTKObservationMixin):
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAboutToBeRemoved(self, _caller, _event, node) -> None:
-        if slicer.mrmlScene.IsBatchProcessing():
+        if slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
         self.inputs.onRemoved(node)
         if maps.isMap(node):
@@ -149,6 +150,8 @@ class Panel(VTKObservationMixin):
             return self.change
         p = self.parameters
         nodes = [self.outcome.node("reference"), self.outcome.node("test")]
+        if None in nodes:
+            return _("A compared segmentation is gone.")
         isOther = [p.reference, p.test] != nodes or self.outcome.isOfAll != (p.mode == Mode.allStructures)
         if not self.outcome.isOfAll and [(p.referenceSegment, p.testSegment)] != list(self.outcome.segments):
             isOther = True
@@ -183,9 +186,7 @@ class Panel(VTKObservationMixin):
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
         self.inputs.show()
-        problem = self.whyNot()
-        self.ui.applyButton.enabled = not problem
-        self.ui.applyButton.toolTip = problem or _("Measure how the two differ.")
+        problem = self._enableApply()
         stale = self.staleness()
         advice = "" if problem else _("Apply to measure again.")
         self.ui.staleLabel.text = _("Out of date: {reason}").format(reason=f"{stale} {advice}".strip())
@@ -194,6 +195,13 @@ class Panel(VTKObservationMixin):
         self._present()
         if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
             self.onApply()
+
+    def _enableApply(self) -> str:
+        """Enable Apply, or disable it and say why in its tool tip; return why."""
+        problem = self.whyNot()
+        self.ui.applyButton.enabled = not problem
+        self.ui.applyButton.toolTip = problem or _("Measure how the two differ.")
+        return problem
 
     def _recall(self) -> None:
         """Take over the results of a scene that was loaded, or let go of those whose table was deleted."""
@@ -258,18 +266,21 @@ class Panel(VTKObservationMixin):
 
     def apply(self) -> bool:
         """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not."""
+        self.inputs.settle()
         if self.whyNot():
             return False
+        parameters, outcome = self.parameters, None
         self.isBusy = True
         self.ui.applyButton.enabled = False
-        outcome = None
         try:
-            with LongWork(_("Segment Metrics")) as work:
-                outcome = self.logic.measure(self.parameters, work)
+            with LongWork(_("Segment Metrics"), lambda: self.parameters is parameters) as work:
+                outcome = self.logic.measure(parameters, work)
             self.notice = ""
         except Cancelled:
             self.notice = _("The comparison was stopped.")
-            self.parameters.autoUpdate = False
+            if self.parameters is not parameters:  # the scene was closed meanwhile
+                return False
+            parameters.autoUpdate = False
         except InputError as error:
             self.notice = str(error)
         finally:
@@ -277,11 +288,14 @@ class Panel(VTKObservationMixin):
             self.isNews = False  # the same attempt again would end in the same way
         if outcome is not None:
             self.setOutcome(outcome)
-            with slicer.util.NodeModify(self.parameters.parameterNode):
-                self.parameters.result = outcome.table
-                self.parameters.shownPair = self.pairNumber()
+            with slicer.util.NodeModify(parameters.parameterNode):
+                parameters.result = outcome.table
+                parameters.shownPair = self.pairNumber()
         self.isNews = False
-        self.refresh()
+        if self.isActive:
+            self.refresh()
+        else:  # a script measures while another module is shown
+            self.resume()
         return outcome is not None
 
 

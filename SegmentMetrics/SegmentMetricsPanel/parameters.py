@@ -123,7 +123,7 @@ class SegmentMetricsParameterNode:
     mapKind: MapKind = MapKind.signed
     mapSurface: MapSurface = MapSurface.displayed
     automaticRange: bool = True
-    range: Annotated[float, WithinRange(0.1, 1000.0)] = 5.0
+    range: Annotated[float, WithinRange(0.1, 1e6)] = 5.0
     opacity: Annotated[float, WithinRange(0.0, 1.0)] = 1.0
     sliceContour: bool = True
     legend: bool = True

@@ -53,11 +53,11 @@ def rows(places, signed: bool) -> tuple:
         _("Rank, the worst first."),
         _("Largest distance there: + where the test lies outside the reference, - where inside."),
         _("Area of the connected patch."),
-        _("The side of the reference on which it lies."),
+        _("The side of the structure on which it lies, and its coordinates in mm."),
     ]
     listed = []
     for place in places:
-        where = markers.SIDE_NAMES[place.direction]
+        where = f"{markers.SIDE_NAMES[place.direction]}, {written(place.position)}"
         tip = markers.describe(place, signed)
         listed.append(
             [
@@ -68,6 +68,13 @@ def rows(places, signed: bool) -> tuple:
             ]
         )
     return headings, listed, tips
+
+
+def written(position) -> str:
+    """Return an LPS position as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
+    sides = (("R", "L"), ("A", "P"), ("I", "S"))
+    # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
+    return " ".join(f"{pair[value > 0]} {abs(value) + 1e-6:.0f}" for pair, value in zip(sides, position))
 
 
 def cameras() -> list | None:

@@ -71,8 +71,8 @@ class SegmentChooser:
             return
         node = self.selector.currentNode()
         segment = self.selector.currentSegmentID() if node else ""
-        if self.isLost or (node is self.node and self.segment and self.segment not in segmentIDs(node)):
-            self.isLost = False
+        isLost, self.isLost = self.isLost and self.node is None, False
+        if isLost or (node is self.node and self.segment and self.segment not in segmentIDs(node)):
             node, segment = None, ""
         if (node, segment) != (self.node, self.segment):
             self.onChosen(self.side, node, segment)
@@ -95,6 +95,7 @@ class Inputs:
         for chooser in self.choosers:
             chooser.parameters = parameters
             chooser.timer.stop()
+            chooser.isLost = False
         if parameters:
             self.isGuess = parameters.reference is None and parameters.test is None
             self.chooseLikely()
@@ -108,13 +109,24 @@ class Inputs:
             for frame in slicer.util.findChildren(chooser.selector, name="frame_Segment"):
                 frame.visible = isPair
 
+    def settle(self) -> None:
+        """Take over at once what selectors show that was not taken over yet."""
+        for chooser in self.choosers:
+            if chooser.timer.isActive():
+                chooser.timer.stop()
+                chooser.take()
+
     def onRemoved(self, node) -> None:
         """Notice that a node is about to be removed from the scene."""
         for chooser in self.choosers:
             chooser.onRemoved(node)
 
     def choose(self, side: str, node, segment: str) -> None:
-        """Take over a choice. A segment of the same name is chosen on the other side where that is likely meant."""
+        """Take over a choice, with the segment of the same name where that is likely meant.
+
+        That is so for another segmentation, and for the test when the reference's segment changes while both have the
+        same name. The reference never follows the test.
+        """
         self.isGuess = False
         other = SIDES[1 - SIDES.index(side)]
         parameters = self.parameters
@@ -127,7 +139,8 @@ class Inputs:
         with slicer.util.NodeModify(parameters.parameterNode):
             setattr(parameters, side, node)
             setattr(parameters, f"{side}Segment", segment)
-            if node and not isNewNode and node is not otherNode and (before == otherName or not otherName):
+            isFollowed = side == "reference" and (before == otherName or not otherName)
+            if node and not isNewNode and node is not otherNode and isFollowed:
                 # both showed the same structure: keep it so
                 same = segmentOfName(otherNode, segmentName(node, segment))
                 if same:

@@ -19,13 +19,15 @@ INTERVAL = 0.02
 class LongWork:
     """Runs calculations in a thread, so that the application stays alive and the user can stop them.
 
-    The calculations must not touch any node of the scene. Raises Cancelled from `run` and `report` when stopped.
+    The calculations must not touch any node of the scene. Raises Cancelled from `run` and `report` when stopped, by
+    the user or because `isWanted` returns False.
 
         with LongWork(_("Comparing segments")) as work:
             comparison = work.run(lambda: compare(reference, test, settings))
     """
 
-    def __init__(self, title: str):
+    def __init__(self, title: str, isWanted=lambda: True):
+        self.isWanted = isWanted
         self.title, self.text = title, title
         self.number, self.count = 0, 0
         self.dialog = None
@@ -73,6 +75,8 @@ class LongWork:
                 self._look()
         if "error" in outcome:
             raise outcome["error"]
+        if self.isStopped:
+            raise Cancelled(_("The comparison was stopped."))
         return outcome["value"]
 
     def _look(self) -> None:
@@ -95,3 +99,5 @@ class LongWork:
             self.dialog.maximum = self.count  # 0: busy, without an end in sight
             self.dialog.value = self.number
         slicer.app.processEvents()
+        if not self.isWanted():
+            self.isStopped = True

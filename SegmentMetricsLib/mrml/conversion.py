@@ -68,7 +68,11 @@ def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str,
             converted = private.CreateRepresentation(surfaceName, True)
         surface = private.GetSegment(segmentID).GetRepresentation(surfaceName) if converted else None
     if surface is None:
-        raise InputError(f"The segment cannot be converted from {private.GetSourceRepresentationName()} to a surface.")
+        name, kind = private.GetSegment(segmentID).GetName(), private.GetSourceRepresentationName()
+        raise InputError(
+            f"{name or 'The segment'} has no closed surface, and Slicer cannot make one of its {kind.lower()}: "
+            "convert it in the module Segmentations first."
+        )
     return surface
 
 

@@ -35,6 +35,8 @@ def showTable(comparison, tableNode=None, scene=None):
     all digits. tableNode: the node to fill, else the one of an earlier run of the same pair, else a new one. scene:
     None is Slicer's.
     """
+    if not hasattr(comparison, "measurements"):
+        raise InputError("showTable shows one comparison; showComparisonsTable shows many.")
     scene = ensureScene() if scene is None else scene
     rows = list(comparison.measurements.values())
     columns = [
