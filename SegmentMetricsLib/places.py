@@ -167,10 +167,22 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
         order = np.lexsort((values.max(axis=1), labels))
         ends = np.cumsum(np.bincount(labels))
         for first, last, area in zip(ends - np.bincount(labels), ends, areas, strict=True):
-            worst = order[last - 1]
-            peak = int(cells[worst] * pieces + values[worst].argmax())
-            patches.append(_Patch(cells[order[first:last]], peak, float(direction.signed[peak]), float(area)))
+            members = order[first:last]
+            peak = _firstOfFarthest(direction, cells[members], values[members])
+            patches.append(_Patch(cells[members], peak, float(direction.signed[peak]), float(area)))
     return patches
+
+
+def _firstOfFarthest(direction: DirectedDistances, cells: np.ndarray, values: np.ndarray) -> int:
+    """Return the element of some cells (n,) with the largest value (n, pieces).
+
+    Of several that are equally far, which is common on lattices, the one with the lowest coordinates: noise in the
+    last digit, as of a scene that was saved, must not choose among them.
+    """
+    rows, columns = np.nonzero(values >= values.max() - TIE_TOLERANCE)
+    elements = cells[rows] * values.shape[1] + columns
+    x, y, z = np.round(direction.positions[elements], 3).T
+    return int(elements[np.lexsort((x, y, z))[0]])
 
 
 def _owners(surface: Surface, patches: list[_Patch]) -> np.ndarray:
