@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -223,6 +224,27 @@ class Pair:
             return float(over == self.reference.isEmpty)
         function = signed.overFraction if over else signed.underFraction
         return function(self.signedDistances, tolerance)
+
+    def largestOutside(self, over: bool) -> signed.Located:
+        """Return the largest over- or under-contouring; without a counterpart it is infinite or nothing."""
+        if self.reference.isEmpty and self.test.isEmpty:
+            raise Undefined(self.emptiness)
+        if self.emptiness:
+            return signed.Located(math.inf if over == self.reference.isEmpty else 0.0, None)
+        return signed.largest(self.signedDistances, over)
+
+    @cached_property
+    def sides(self) -> dict[str, signed.Side]:
+        """The signed distances toward each side of the patient."""
+        return signed.bySide(self.signedDistances)
+
+    def volumeOutside(self, over: bool) -> float:
+        """Return the volume in mm3 (area in mm2) that only the test (over) or only the reference encloses."""
+        if self.emptiness:
+            return self.voxelVolume(1 if over else 0)
+        counts = self.counts
+        number = counts.falsePositive if over else counts.falseNegative
+        return number * (self.masks[0].grid.voxelSize if counts.unit == "voxel" else 1.0)
 
     def volume(self, number: int) -> float:
         """Return the volume in mm3 (area in mm2) that the surface of the reference (0) or the test (1) encloses."""

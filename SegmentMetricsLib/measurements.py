@@ -18,6 +18,7 @@ from .boundary import Directed
 from .errors import Undefined
 from .progress import checkpoint
 from .settings import Settings, shortest
+from .signed import Located
 
 if TYPE_CHECKING:
     from .comparison import Pair
@@ -78,7 +79,8 @@ class Measurement:
     """One number of a comparison.
 
     value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined", with the reason if not ok.
-    referenceToTest, testToReference: the value of either direction alone, None where there is none.
+    referenceToTest, testToReference: the value of either direction alone, None where there is none. position: LPS in mm
+    of the one place that the value is about, None when there is no such place.
     """
 
     key: str
@@ -93,6 +95,7 @@ class Measurement:
     better: str
     referenceToTest: float | None = None
     testToReference: float | None = None
+    position: tuple[float, float, float] | None = None
 
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
@@ -107,6 +110,8 @@ class Measurement:
         if self.referenceToTest is not None:
             result["referenceToTest"] = finite(self.referenceToTest)
             result["testToReference"] = finite(self.testToReference)
+        if self.position is not None:
+            result["position"] = list(self.position)
         return result
 
     @staticmethod
@@ -135,6 +140,7 @@ class Measurement:
             better=definition.better if definition else "",
             referenceToTest=number("referenceToTest") if isDirected else None,
             testToReference=number("testToReference") if isDirected else None,
+            position=tuple(data["position"]) if "position" in data else None,
         )
 
     def text(self) -> str:
@@ -147,6 +153,30 @@ class Measurement:
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
             return f"{rounded(self.value / scale, 2)} {unit}"
         return f"{rounded(self.value, 2)} mm" if self.unit == "mm" else rounded(self.value, 3)
+
+
+# Words for the sides of the patient in the order in which results list them.
+SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
+
+
+def _towardSides() -> Iterator[Definition]:
+    """Yield the definitions of the signed distances toward each side of the patient."""
+    kinds = (
+        ("Mean", "Signed mean", "mean", "Mean signed distance of the boundary that faces {}: positive where the test "
+         "lies outside the reference."),
+        ("Max", "Largest signed distance", "largest", "Largest over-contouring of the boundary that faces {}; negative "
+         "when the test lies inside the reference everywhere there."),
+        ("Min", "Smallest signed distance", "smallest", "Largest under-contouring of the boundary that faces {}, as a "
+         "negative number; positive when the test lies outside the reference everywhere there."),
+    )  # fmt: skip
+    for kind, title, field, description in kinds:
+        for side, word in SIDES.items():
+            yield Definition(
+                f"{kind}{side}", f"{title}, {word} side", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
+                description.format(word),
+                lambda pair, side=side, field=field: getattr(signed.toward(pair.sides, side), field),
+                symmetric=False,
+            )  # fmt: skip
 
 
 def rounded(value: float, digits: int) -> str:
@@ -211,6 +241,27 @@ REGISTRY = (
         "Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
         lambda pair, tolerance: pair.fractionOutside(tolerance, over=False), symmetric=False,
     ),
+    Definition(
+        "OverMax", "Largest over-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Largest distance of the test outside the reference; 0 when it is nowhere outside.",
+        lambda pair: pair.largestOutside(over=True), symmetric=False,
+    ),
+    Definition(
+        "UnderMax", "Largest under-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Largest distance of the test inside the reference; 0 when it is nowhere inside.",
+        lambda pair: pair.largestOutside(over=False), symmetric=False,
+    ),
+    Definition(
+        "OverVolume", "Over-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Volume that the test has outside the reference, counted in voxels.",
+        lambda pair: pair.volumeOutside(over=True), symmetric=False,
+    ),
+    Definition(
+        "UnderVolume", "Under-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Volume of the reference that the test leaves out, counted in voxels.",
+        lambda pair: pair.volumeOutside(over=False), symmetric=False,
+    ),
+    *_towardSides(),
     Definition(
         "DSC", "Dice similarity coefficient", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
         "Twice the shared volume over the sum of both volumes, counted in voxels.",
@@ -283,7 +334,7 @@ def evaluate(pair: Pair) -> dict[str, Measurement]:
 
 def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) -> Measurement:
     words = {name: shortest(value) for name, value in parameter.items()}
-    directed = (None, None)
+    directed, position = (None, None), None
     reason = ""
     try:
         value = _emptyValue(definition, pair)
@@ -291,12 +342,16 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
             value = definition.compute(pair, **parameter)
             if isinstance(value, Directed):
                 value, *directed = value
+            elif isinstance(value, Located):
+                value, position = value
             if math.isnan(value):
                 raise Undefined("the definition divides by zero for this pair")
         else:
             reason = pair.emptiness
     except Undefined as undefined:
         value, directed, reason = math.nan, (None, None), str(undefined)
+    if math.isinf(value):
+        reason = reason or pair.emptiness
     status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
     return Measurement(
         key=definition.key.format(**words),
@@ -311,6 +366,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         better=definition.better,
         referenceToTest=directed[0],
         testToReference=directed[1],
+        position=position,
     )
 
 

@@ -192,7 +192,7 @@ def testMetrics(run, pair):
         assert run("compare", *pair, "--output", families, "--metrics", families)[0] == 0
         keys[families] = list(valuesOf(families))
     assert keys["boundary"] == ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"]
-    assert keys["signed"] == ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm"]
+    assert keys["signed"][:4] == ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm", "OverMax"]
     assert keys["overlap"][:4] == ["DSC", "IoU", "TPR", "PPV"] and "VoxelVolumeTest" in keys["overlap"]
     assert keys["signed,overlap"] == keys["signed"] + keys["overlap"]
     assert keys["all"] == keys["boundary"] + keys["signed,overlap"]
