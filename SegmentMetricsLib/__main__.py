@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .errors import InputError, oneLine, requireText
-from .settings import FAMILIES, PRESETS, SURFACES, Settings
+from .settings import DEFAULT_FAMILIES, FAMILIES, PRESETS, SURFACES, Settings
 from .version import __version__
 
 UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -105,7 +105,10 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subdivisions", metavar="N", type=int, help="how often elements are cut (1, in 2D 5)")
     parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
     parser.add_argument(
-        "--metrics", metavar="FAMILY,...", default=",".join(FAMILIES), help="metric families (%(default)s; or all)"
+        "--metrics",
+        metavar="FAMILY,...",
+        default=",".join(DEFAULT_FAMILIES),
+        help=f"metric families, of {', '.join(FAMILIES)} (%(default)s; or all)",
     )
     parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
     parser.add_argument(

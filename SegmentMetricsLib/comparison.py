@@ -11,7 +11,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, overlap, signed, verdict, voxelization
+from . import effort, findings, inputs, measurements, overlap, signed, verdict, voxelization
 from .bands import Bands, bands
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
@@ -110,6 +110,7 @@ class Pair:
         if not self.emptiness:
             self._requireReachable()
         self._bands = lru_cache(maxsize=None)(self._computeBands)
+        self._addedPathLengths = lru_cache(maxsize=None)(lambda t: effort.addedPathLength(self.outlines, t))
 
     def _requireReachable(self) -> None:
         """Raise InputError when the box around both structures has more voxels than any image."""
@@ -245,6 +246,35 @@ class Pair:
         counts = self.counts
         number = counts.falsePositive if over else counts.falseNegative
         return number * (self.masks[0].grid.voxelSize if counts.unit == "voxel" else 1.0)
+
+    @cached_property
+    def outlines(self) -> list[effort.Outline]:
+        """The contours of both in every slice of the reference."""
+        if self.reference.isEmpty:
+            if self.test.isEmpty:
+                raise Undefined(self.emptiness)
+            return []
+        if self.dimension == 2:
+            return [effort.outline(self.reference.surface, None if self.test.isEmpty else self.test.surface)]
+        mask = self.reference.mask
+        if mask is None:
+            raise Undefined("the reference is a mesh, which has no slices")
+        if self.test.mask is not None:
+            return effort.outlines(mask, self.test.mask.on(mask.grid))
+        self.requireClosed(self.test)
+        return effort.outlines(mask, voxelization.maskOf(self.test.surface, mask.grid))
+
+    def addedPathLength(self, tolerance: float) -> float:
+        """Return APL in mm for a tolerance in mm."""
+        return self._addedPathLengths(tolerance)
+
+    @property
+    def structuresWithInside(self) -> tuple[Structure, Structure]:
+        """Both structures, if neither is empty and both enclose something."""
+        if self.emptiness:
+            raise Undefined(self.emptiness)
+        self.requireClosed(*(s for s in self.structures if s.mask is None))
+        return self.structures
 
     def volume(self, number: int) -> float:
         """Return the volume in mm3 (area in mm2) that the surface of the reference (0) or the test (1) encloses."""

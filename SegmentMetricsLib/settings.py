@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from .errors import InputError
 
-FAMILIES = ("boundary", "signed", "overlap")
+FAMILIES = ("boundary", "signed", "overlap", "effort")
+DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
@@ -44,7 +45,7 @@ class Settings:
     surface: str = "unsmoothed"
     subdivisions: int | None = None
     oversampling: int | None = None
-    families: tuple[str, ...] = FAMILIES
+    families: tuple[str, ...] = DEFAULT_FAMILIES
     threshold: float = 0.5
     meshSpacing: float = 1.0
     convention: str = "SegmentMetrics"

@@ -195,7 +195,7 @@ def testDistancesAtTheSurfacesPoints():
 
 
 def testAResultIsAMapping():
-    comparison = compare(BOX, OTHER)
+    comparison = compare(BOX, OTHER, Settings(families="all"))
     assert "HD95" in comparison and len(comparison) == len(list(comparison)) == len(REGISTRY)
     with pytest.raises(KeyError, match="there are HD, HD95"):
         comparison["HD99"]

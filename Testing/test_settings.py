@@ -77,11 +77,14 @@ def testAcceptedValues(given, kept):
         ({"subdivisions": 1.5}, "The subdivisions must be a whole number from 0 to 8, not 1.5."),
         ({"subdivisions": True}, "The subdivisions must be a whole number from 0 to 8, not True."),
         ({"oversampling": 0}, "The oversampling must be a whole number from 1 to 20, not 0."),
-        ({"families": ()}, "No metric family is chosen; choose from boundary, signed, overlap, all."),
-        ({"families": "volume"}, "There is no metric family 'volume'; choose from boundary, signed, overlap, all."),
+        ({"families": ()}, "No metric family is chosen; choose from boundary, signed, overlap, effort, all."),
+        (
+            {"families": "volume"},
+            "There is no metric family 'volume'; choose from boundary, signed, overlap, effort, all.",
+        ),
         (
             {"families": ("all", "typo")},
-            "There is no metric family 'typo'; choose from boundary, signed, overlap, all.",
+            "There is no metric family 'typo'; choose from boundary, signed, overlap, effort, all.",
         ),
         ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
         ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
