@@ -8,12 +8,12 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from .errors import InputError, oneLine, requireText
-from .settings import DEFAULT_FAMILIES, FAMILIES, PRESETS, SURFACES, Settings
+from .settings import DEFAULT_FAMILIES, FAMILIES, KERNELS, PRESETS, SURFACES, Settings
 from .version import __version__
 
 UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -112,6 +112,13 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
     parser.add_argument(
+        "--critical",
+        metavar="NAME[=WEIGHT]",
+        action="append",
+        help="critical structure of the reference for the hazard family (weight 1; may be repeated)",
+    )
+    parser.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
+    parser.add_argument(
         "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
     )
 
@@ -126,8 +133,39 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "oversampling": options.oversampling,
         "families": tuple(filter(None, (family.strip() for family in options.metrics.split(",")))),
         "threshold": options.threshold,
+        "critical": criticalWeights(options.critical) if options.critical else None,
+        "hazardKernel": options.kernel,
     }
     return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
+
+
+def criticalWeights(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights of critical structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
+    weights = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        try:
+            weights[name or text] = float(number) if name else 1.0
+        except ValueError:
+            weights[text] = 1.0
+    return weights
+
+
+def criticalsOf(structures: Sequence, settings: Settings) -> dict:
+    """Return the critical structures that the settings name. Raises InputError for those that are not there."""
+    from .structures import listed
+
+    found = {}
+    for name, _ in settings.critical:
+        matches = [s for s in structures if s.name == name]
+        if len(matches) != 1:
+            problem = "more than one" if matches else "no"
+            raise InputError(
+                f"The reference has {problem} critical structure named {name!r}; it has "
+                f"{listed(s.name for s in structures)}."
+            )
+        found[name] = matches[0]
+    return found
 
 
 def runCompare(options: argparse.Namespace) -> int:
@@ -145,7 +183,7 @@ def runCompare(options: argparse.Namespace) -> int:
         raise InputError(
             f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
         )
-    compareAndWrite(pairing, settings, options.output)
+    compareAndWrite(pairing, settings, options.output, criticals=criticalsOf(sets[0], settings))
     return 0
 
 
@@ -164,7 +202,8 @@ def runDemo(options: argparse.Namespace) -> int:
         sets = [
             [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
         ]
-        compareAndWrite(structures.pairByName(*sets), settings, options.output, paths)
+        criticals = criticalsOf(sets[0], settings)
+        compareAndWrite(structures.pairByName(*sets), settings, options.output, paths, criticals)
     return 0
 
 
@@ -181,7 +220,9 @@ def requireWritable(folder: Path) -> Path:
     return existing
 
 
-def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Sequence[Path] = ()) -> None:
+def compareAndWrite(
+    pairing, settings: Settings, output: Path, extraFiles: Sequence[Path] = (), criticals: Mapping | None = None
+) -> None:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none."""
     from tqdm import tqdm
 
@@ -201,7 +242,7 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
         progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
         for (reference, test), name in zip(progress, names, strict=True):
             progress.set_postfix_str(oneLine(reference.name))
-            result = comparePair(reference, test, settings)
+            result = comparePair(reference, test, settings, criticals)
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
@@ -234,12 +275,14 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
         print(f"No overlay pictures: {oneLine(overlays.problem)}", file=sys.stderr)
 
 
-def comparePair(reference, test, settings: Settings):
+def comparePair(reference, test, settings: Settings, criticals: Mapping | None = None):
     """Return the comparison of two structures. Raises InputError that names the two when it is not possible."""
     from . import comparison
 
     try:
-        return comparison.compare(withSurface(reference, settings), withSurface(test, settings), settings)
+        return comparison.compare(
+            withSurface(reference, settings), withSurface(test, settings), settings, criticals=criticals
+        )
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
         raise InputError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}") from error

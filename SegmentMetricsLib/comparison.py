@@ -11,7 +11,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import effort, findings, inputs, measurements, overlap, signed, verdict, voxelization
+from . import effort, findings, hazard, inputs, measurements, overlap, signed, verdict, voxelization
 from .bands import Bands, bands
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
@@ -21,7 +21,7 @@ from .measurements import Measurement
 from .places import Place, worstPlaces
 from .records import Record
 from .settings import Settings
-from .structures import Structure, bounds
+from .structures import Structure, bounds, listed
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -102,11 +102,18 @@ class Comparison(Mapping):
 class Pair:
     """Two structures and what their measurements share, each computed when first asked for."""
 
-    def __init__(self, reference: Structure, test: Structure, settings: Settings):
+    def __init__(
+        self,
+        reference: Structure,
+        test: Structure,
+        settings: Settings,
+        criticals: Mapping[str, Structure] | None = None,
+    ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError("A structure in space cannot be compared with contours in one slice.")
         self.reference, self.test, self.settings = reference, test, settings
         self.structures = (reference, test)
+        self.criticals = _chosenCriticals(criticals or {}, settings)
         if not self.emptiness:
             self._requireReachable()
         self._bands = lru_cache(maxsize=None)(self._computeBands)
@@ -248,6 +255,50 @@ class Pair:
         return number * (self.masks[0].grid.voxelSize if counts.unit == "voxel" else 1.0)
 
     @cached_property
+    def evaluatedGrid(self) -> tuple[Grid, str]:
+        """The grid whose voxels outside both structures count, and why it is that one."""
+        grid, _ = self.overlapGrid
+        homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
+        boxes = [(mask.low, mask.high) for mask in self.masks if not mask.isEmpty]
+        if not boxes:
+            raise Undefined("neither structure encloses a voxel")
+        if homes:
+            corners = grid.toIndex(homes[0].corners())
+            low = np.rint(corners.min(axis=0) + 0.5).astype(int)
+            boxes.append((low, np.maximum(low, np.rint(corners.max(axis=0) - 0.5).astype(int))))
+        lows, highs = zip(*boxes, strict=True)
+        why = "the image, extended to contain both structures" if homes else "the box around both meshes"
+        return grid.resized(np.min(lows, axis=0), np.max(highs, axis=0)), why
+
+    @cached_property
+    def hazardErrors(self) -> hazard.Errors:
+        """The hazard of what the structures share and of what they do not."""
+        if self.reference.isEmpty and self.test.isEmpty:
+            raise Undefined(self.emptiness)
+        if not self.criticals:
+            raise Undefined("no critical structure is given")
+        masks, grid = self.masks, self.overlapGrid[0]
+        evaluated = self.evaluatedGrid[0]
+        low = np.array(evaluated.offsetOn(grid))
+        box = low, low + np.array(evaluated.size) - 1
+        given = [(self._criticalMask(structure, grid), weight) for structure, weight in self.criticals]
+        given = [(mask, weight) for mask, weight in given if not mask.isEmpty]
+        if not given:
+            raise Undefined("the critical structures are empty")
+        corners = [m for m in masks if not m.isEmpty]
+        both = np.min([m.low for m in corners], axis=0), np.max([m.high for m in corners], axis=0)
+        return hazard.errors(hazard.field(given, grid, box, self.settings), *masks, both)
+
+    def _criticalMask(self, structure: Structure, grid: Grid) -> Mask:
+        if not structure.isEmpty and structure.dimension != self.dimension:
+            raise Undefined(f"the critical structure {structure.name} is not of the same kind as the structures")
+        if structure.mask is not None:
+            return structure.mask.on(grid)
+        if not structure.isEmpty and not structure.surface.isClosed:
+            raise Undefined(f"the surface of the critical structure {structure.name} {structure.surface.whyNoInside}")
+        return voxelization.maskOf(structure.surface, grid)
+
+    @cached_property
     def outlines(self) -> list[effort.Outline]:
         """The contours of both in every slice of the reference."""
         if self.reference.isEmpty:
@@ -290,17 +341,39 @@ class Pair:
         return 0.0 if structure.isEmpty else self.masks[number].size
 
 
-def compare(reference, test, settings: Settings | None = None, label: int | None = None) -> Comparison:
+def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> list[tuple[Structure, float]]:
+    """Return the critical structures that the settings name, or all with weight 1 when they name none."""
+    if "hazard" not in settings.families:
+        return []
+    weights = dict(settings.critical) or dict.fromkeys(criticals, 1.0)
+    for name in weights:
+        if name not in criticals:
+            there = f"there are {listed(criticals)}" if criticals else "none is given"
+            raise InputError(f"There is no critical structure {name!r}; {there}.")
+    return [(criticals[name], weight) for name, weight in weights.items()]
+
+
+def compare(
+    reference,
+    test,
+    settings: Settings | None = None,
+    label: int | None = None,
+    criticals: Mapping[str, object] | None = None,
+) -> Comparison:
     """Compare a test structure with a reference structure and return all measurements that the settings ask for.
 
     reference, test: SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), vtkPolyData in LPS mm
     (closed surfaces, or closed contours in a plane) or Structures; the two may differ in kind, grid and orientation.
-    label: the label to compare when an image holds several. Empty structures are no error: their measurements are zero,
-    infinite or undefined, with a reason. Raises ValueError for input that is not a structure.
+    label: the label to compare when an image holds several. criticals: critical structures of the hazard family by
+    name, of the same kinds; those that the settings name count, or all. Empty structures are no error: their
+    measurements are zero, infinite or undefined, with a reason. Raises ValueError for input that is not a structure.
     """
     settings = settings or Settings()
     pair = Pair(
-        _structure(reference, "reference", label, settings), _structure(test, "test", label, settings), settings
+        _structure(reference, "reference", label, settings),
+        _structure(test, "test", label, settings),
+        settings,
+        {name: _structure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
     )
     return compared(pair)
 
@@ -313,6 +386,9 @@ def compared(pair: Pair) -> Comparison:
     grid = None
     if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
+        if pair.wasComputed("evaluatedGrid"):
+            evaluated, choice = pair.evaluatedGrid
+            grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
     return Comparison(
         pair.reference,
         pair.test,

@@ -24,6 +24,7 @@ FAMILIES = {
     "boundary": "How far the contours lie apart.",
     "signed": "In which direction the contours differ: test outside or inside the reference.",
     "overlap": "How much volume the segments share, and how large they are.",
+    "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
 

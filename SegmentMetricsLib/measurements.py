@@ -17,6 +17,7 @@ from .boundary import Directed
 from .definitions import CHENG, NIKOLOV, OURS, REVOLUTIONS, TAHA, Definition, Empty
 from .effortregistry import EFFORT
 from .errors import Undefined
+from .hazardregistry import HAZARD
 from .progress import checkpoint
 from .settings import shortest
 from .signed import Located
@@ -259,6 +260,7 @@ REGISTRY = (
         "Number of the test's voxels times the voxel size.",
         lambda pair: pair.voxelVolume(1), symmetric=False,
     ),
+    *HAZARD,
     *EFFORT,
 )  # fmt: skip
 

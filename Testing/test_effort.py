@@ -26,7 +26,8 @@ def valuesOf(comparison) -> dict[str, float]:
 def testSquareMovedToTheRight():
     """A square of 10 mm is drawn 2 mm too far toward R (-x).
 
-    Of the reference lie farther than 1 mm from the test: its R side but for 1 mm at either end, where the test's flanks are nearer; its L side; the last 1 mm of each flank.
+    Of the reference lie farther than 1 mm from the test: its R side but for 1 mm at either end, where the
+    test's flanks are nearer; its L side; the last 1 mm of each flank.
     """
     found = valuesOf(compare(SQUARE, MOVED, EFFORT))
     length = (10 - 2 * 1) + 10 + 2 * 1
