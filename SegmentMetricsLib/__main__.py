@@ -131,12 +131,25 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "surface": options.surface,
         "subdivisions": options.subdivisions,
         "oversampling": options.oversampling,
-        "families": tuple(filter(None, (family.strip() for family in options.metrics.split(",")))),
+        "families": chosenFamilies(options),
         "threshold": options.threshold,
         "critical": criticalWeights(options.critical) if options.critical else None,
         "hazardKernel": options.kernel,
     }
     return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
+
+
+def chosenFamilies(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the metric families; critical structures add theirs to the default ones.
+
+    Raises InputError when critical structures are given but their family is not among those that were chosen.
+    """
+    families = tuple(filter(None, (family.strip() for family in options.metrics.split(","))))
+    if not options.critical or {"hazard", "all"} & set(families):
+        return families
+    if families != DEFAULT_FAMILIES:
+        raise InputError("Critical structures serve the hazard family: add hazard to --metrics, or leave them out.")
+    return (*families, "hazard")
 
 
 def criticalWeights(given: Sequence[str]) -> dict[str, float]:

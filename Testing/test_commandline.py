@@ -188,14 +188,40 @@ def testTolerancesAndPercentiles(run, pair):
 
 def testMetrics(run, pair):
     keys = {}
-    for families in ("boundary", "signed", "overlap", "signed,overlap", "all"):
+    for families in ("boundary", "signed", "overlap", "hazard", "effort", "signed,overlap", "all"):
         assert run("compare", *pair, "--output", families, "--metrics", families)[0] == 0
         keys[families] = list(valuesOf(families))
     assert keys["boundary"] == ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"]
     assert keys["signed"][:4] == ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm", "OverMax"]
     assert keys["overlap"][:4] == ["DSC", "IoU", "TPR", "PPV"] and "VoxelVolumeTest" in keys["overlap"]
     assert keys["signed,overlap"] == keys["signed"] + keys["overlap"]
-    assert keys["all"] == keys["boundary"] + keys["signed,overlap"]
+    assert keys["hazard"] == ["RFN", "RFP", "SIS", "STAR", "wDice"]
+    assert keys["effort"][:2] == ["APL_2mm", "RelativeAPL_2mm"]
+    assert keys["all"] == keys["boundary"] + keys["signed,overlap"] + keys["hazard"] + keys["effort"]
+
+
+def testMetricsCriticalStructures(run, tmp_path):
+    boxes = {1: ((8, 6, 6), (15, 14, 13)), 2: ((2, 0, 0), (4, 23, 23))}
+    reference = save(shapes.labelImage(boxes), tmp_path / "ref.nrrd")
+    test = save(shapes.labelImage({1: ((7, 6, 6), (15, 14, 13))}), tmp_path / "test.nrrd")
+    given = ("compare", reference, test, "--structure", "Label 1", "--output")
+    assert run(*given, "one", "--critical", "Label 2")[0] == 0
+    assert run(*given, "half", "--critical", "Label 2=0.5", "--metrics", "hazard")[0] == 0
+    assert run(*given, "slow", "--critical", "Label 2", "--kernel", "exponential", "--metrics", "all")[0] == 0
+    # the added layer lies 3 mm from label 2
+    assert valuesOf("one")["STAR"] == pytest.approx(0.3 * 0.91) == pytest.approx(2 * valuesOf("half")["STAR"])
+    assert valuesOf("slow")["STAR"] == pytest.approx(0.3 * np.exp(-3 / 8))
+    assert "DSC" in valuesOf("one") and "DSC" not in valuesOf("half")
+    assert metrics("half")["settings"]["critical"] == {"Label 2": 0.5}
+    assert metrics("one")["pairs"][0]["grid"]["evaluated"]["voxels"] == 24**3
+    for arguments, message in (
+        (("--critical", "Cord"), "The reference has no critical structure named 'Cord'; it has Label 1, Label 2."),
+        (("--critical", "Label 2=2"), "The weight of the critical structure 'Label 2' must be greater than 0"),
+        (("--critical", "Label 2", "--metrics", "overlap"), "Critical structures serve the hazard family"),
+    ):
+        status, _, problem = run(*given, "refused", *arguments)
+        assert status == 2 and problem.startswith(f"segment-metrics: {message}") and problem.count("\n") == 1
+    assert not (tmp_path / "refused").exists()
 
 
 @pytest.mark.parametrize(("preset", "subdivisions"), [("MeshMetrics-0.1", 1), ("MeshMetrics-1.4.1", 0)])
