@@ -145,7 +145,7 @@ def testExplanationsComeFromTheRegistry(outcome):
             key = definition.key.format(percentile="95", tolerance="τ").replace("_", " ")
             assert (key in text.split("\n")[1].split(", ")) == (definition.family == family)
     assert explanations.ofSetting("tolerance").endswith(
-        "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm."
+        "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm, APL τmm, RelativeAPL τmm."
     )
     measurement = outcome.records[0].measurements["NSD_3mm"]
     text = explanations.ofMeasurement(measurement)
