@@ -58,12 +58,13 @@ def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
     _importOurs()
     from SegmentMetricsLib import Settings, boundary, inputs
+    from SegmentMetricsLib.pair import Pair as Structures
 
     settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))
 
     def measure(pair: Pair) -> Values:
         structures = (inputs.structureFromImage(image, "", None, settings.threshold) for image in pair.images)
-        distances = pair.Pair(*structures, settings).distances
+        distances = Structures(*structures, settings).distances
         return {
             "HD": boundary.hausdorff(distances).value,
             "HD95": boundary.percentileHausdorff(distances, PERCENTILE).value,
