@@ -13,10 +13,12 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from . import findings, inputs, measurements, verdict
 from .distances import SurfaceDistances
 from .errors import InputError
+from .hazard import Field
 from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
+from .registry.hazard import shownField
 from .settings import Settings
 from .structures import Structure
 
@@ -27,7 +29,7 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them.
+    or no measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures.
     """
 
     reference: Structure
@@ -37,6 +39,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    hazard: Field | None = None
 
     @property
     def dimension(self) -> int:
@@ -136,6 +139,7 @@ def compared(pair: Pair) -> Comparison:
         tuple(findings.find(pair)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        shownField(pair) if pair.criticals else None,
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from .charts import showCumulative, showHistogram
 from .comparing import Comparisons, compareSegmentations, compareSegments
+from .hazard import showHazard
 from .headless import ensureScene
 from .markers import showMarkers
 from .navigation import jumpTo
@@ -27,6 +28,7 @@ __all__ = [
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
+    "showHazard",
     "showHistogram",
     "showMarkers",
     "showTable",
