@@ -112,10 +112,10 @@ def compare(
     """
     settings = settings or Settings()
     pair = Pair(
-        _structure(reference, "reference", label, settings),
-        _structure(test, "test", label, settings),
+        asStructure(reference, "reference", label, settings),
+        asStructure(test, "test", label, settings),
         settings,
-        {name: _structure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
+        {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
     )
     return compared(pair)
 
@@ -143,7 +143,8 @@ def compared(pair: Pair) -> Comparison:
     )
 
 
-def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:
+def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:
+    """Return what compare() was given as a structure. Raises InputError for what is none."""
     if isinstance(given, Structure):
         return given
     try:

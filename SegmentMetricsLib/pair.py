@@ -71,6 +71,10 @@ class Pair:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
+    def provide(self, compute: Callable[..., T], result: T) -> None:
+        """Set what compute(self) gives, where it is known from another pair."""
+        self._done[compute,] = result
+
     def wasComputed(self, name: str) -> bool:
         """Return whether a shared quantity was needed so far; findings must not cause further computation."""
         return name in self.__dict__
