@@ -96,7 +96,7 @@ def stressTest(
 def boundaries(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     """Return the voxel indices (n, 3), i, j, k, of the inner and the outer boundary, in the order of the image.
 
-    Voxels that touch with a face are neighbors: a ball with a radius of one voxel.
+    mask: not empty. Voxels that touch with a face are neighbors: a ball with a radius of one voxel.
     """
     from scipy.ndimage import binary_dilation, binary_erosion
 
@@ -136,7 +136,8 @@ def _requireCount(count: int, name: str, inner: int, outer: int) -> None:
         raise InputError(f"The count of voxels to change must be a whole number from 1, not {count!r}.")
     for which, size in (("inner", inner), ("outer", outer)):
         if size < 2 * number:
+            advice = f": choose a count of at most {size // 2}." if size > 1 else "."
             raise InputError(
-                f"The {which} boundary of {name} has {size} voxels: too few to choose {number} for the risky and "
-                f"{number} for the neutral variant. At most {size // 2} can be changed."
+                f"The {which} boundary of {name} has too few voxels, {size}, to change {number} for the risky and "
+                f"{number} for the neutral variant{advice}"
             )
