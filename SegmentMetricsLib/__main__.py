@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .errors import InputError, oneLine, requireText
-from .settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, PRESETS, SURFACES, VOXEL_UNITS, Settings
+from .settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, MSI_UNITS, PRESETS, SURFACES, VOXEL_UNITS, Settings
 from .version import __version__
 
 UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -119,6 +119,11 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         "--quantile", metavar="Q", action="append", type=float, help="of the voxels' Hausdorff distance (1; repeatable)"
     )
     parser.add_argument("--voxel-unit", choices=VOXEL_UNITS, default="mm", help="of the voxel family (%(default)s)")
+    parser.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
+    parser.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
+    parser.add_argument("--as-published", action="store_true", help="similarity index as by its authors' program")
+    parser.add_argument("--msi-unit", choices=MSI_UNITS, default="mm", help="of the similarity index (%(default)s)")
+    parser.add_argument("--split-contours", action="store_true", help="cut touching contours apart to pair them")
     parser.add_argument(
         "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
     )
@@ -140,6 +145,11 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "betas": options.beta,
         "quantiles": options.quantile,
         "voxelUnit": options.voxel_unit,
+        "il": options.il,
+        "ol": options.ol,
+        "asPublished": options.as_published,
+        "msiUnit": options.msi_unit,
+        "splitContours": options.split_contours,
     }
     return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
 

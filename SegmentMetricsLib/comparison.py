@@ -11,7 +11,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, overlap, signed, verdict, voxelization, voxels
+from . import findings, inputs, measurements, overlap, pairsimilarity, signed, verdict, voxelization, voxels
 from .agreement import Table
 from .bands import Bands, bands
 from .definitions import Definition
@@ -23,6 +23,7 @@ from .measurements import Measurement
 from .places import Place, worstPlaces
 from .records import Record
 from .settings import Settings
+from .similarity import Similarity
 from .structures import BOTH_EMPTY, Structure, bounds
 
 # Beyond these a comparison would take more memory than computers have.
@@ -36,7 +37,8 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them.
+    or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
+    measured.
     """
 
     reference: Structure
@@ -46,6 +48,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    similarity: Similarity | None = None
 
     @property
     def dimension(self) -> int:
@@ -94,6 +97,7 @@ class Comparison(Mapping):
             findings=self.findings,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
+            similarity=self.similarity,
         )
 
     def toDictionary(self) -> dict:
@@ -284,6 +288,8 @@ class Pair:
         """Return what there is to say about a measurement that is not undefined, "" if nothing."""
         if definition.key == "PBD" and not self.table.products:
             return "the two do not overlap"
+        if definition.family == "similarity" and definition.key != "MSI3D":
+            return pairsimilarity.note(self.similarity, definition.key)
         if definition.family != "voxel" or not self.isFuzzy or self.settings.cuts is None:
             return ""
         omitted = self.settings.cuts - len(self.cuts)
@@ -303,6 +309,16 @@ class Pair:
             if mask.isEmpty:
                 raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
         return bands(self.boundaries, masks, tolerance, self.settings.oversampling)
+
+    @cached_property
+    def similarity(self) -> Similarity:
+        """How well the test's contours follow the reference's, slice by slice."""
+        return pairsimilarity.inSlices(self)
+
+    @property
+    def boundarySimilarity(self) -> float:
+        """How well the test's boundary follows the reference's."""
+        return pairsimilarity.onBoundaries(self)
 
     def fractionOutside(self, tolerance: float, over: bool) -> float:
         """Return the over- or under-contoured share of both boundaries; without a counterpart it is all or nothing."""
@@ -367,6 +383,7 @@ def compared(pair: Pair) -> Comparison:
         tuple(findings.find(pair)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        pair.similarity if pair.wasComputed("similarity") else None,
     )
 
 

@@ -13,6 +13,7 @@ REVOLUTIONS = "Podobnik & Vrtovec, arXiv:2410.02630"
 TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
 NIKOLOV = "Nikolov et al., arXiv:1809.04430"
 CHENG = "Cheng et al., arXiv:2103.16562"
+FAZEKAS = "Fazekas et al., arXiv:2508.09722"
 OURS = "SegmentMetrics"
 
 
@@ -94,4 +95,6 @@ class Definition:
     def unitFor(self, dimension: int, settings: Settings) -> str:
         if self.unit == "mm" and self.family == "voxel":
             return settings.voxelUnit
+        if self.unit == "mm" and self.family == "similarity":
+            return "pixel" if settings.asPublished else settings.msiUnit
         return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit

@@ -26,6 +26,7 @@ FAMILIES = {
     "overlap": "How much volume the segments share, and how large they are.",
     "agreement": "How often the two agree voxel by voxel, also beyond chance; most depend on how large the image is.",
     "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
+    "similarity": "How well contours are followed slice by slice, with what lies inside and outside judged by levels.",
 }
 
 

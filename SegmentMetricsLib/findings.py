@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import boundary, overlap
+from . import boundary, overlap, pairsimilarity
 from .grids import Grid
 from .masks import Mask
 from .settings import shortest
@@ -34,6 +34,8 @@ def find(pair: Pair) -> Iterator[str]:
     yield from _surfaces(pair)
     yield from _grids(pair)
     yield from _ties(pair)
+    if pair.wasComputed("similarity"):
+        yield from pairsimilarity.findings(pair.similarity)
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:

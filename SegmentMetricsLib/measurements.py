@@ -19,6 +19,7 @@ from .definitions import CHENG, NIKOLOV, OURS, REVOLUTIONS, TAHA, Definition, Em
 from .errors import Undefined
 from .progress import checkpoint
 from .settings import shortest
+from .similarityregistry import SIMILARITY
 from .structures import BOTH_EMPTY
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Measurement:
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
             return f"{rounded(self.value / scale, 2)} {unit}"
-        if self.unit in ("mm", "voxel"):
+        if self.unit in ("mm", "voxel", "pixel"):
             return f"{rounded(self.value, 2)} {self.unit}"
         return f"{rounded(self.value, 3)} {self.unit}".rstrip()
 
@@ -232,6 +233,7 @@ REGISTRY = (
     ),
     *AGREEMENT,
     *VOXEL,
+    *SIMILARITY,
 )  # fmt: skip
 
 

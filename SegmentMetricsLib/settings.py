@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from .errors import InputError
 
-FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel")
+FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "similarity")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 GRIDS = ("reference", "union")
 VOXEL_UNITS = ("mm", "voxel")
+MSI_UNITS = ("mm", "pixel")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
@@ -24,6 +25,7 @@ PRESETS = {
 # mm; no contour of a patient is farther from another one
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
+LARGEST_LEVEL = 1000.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Settings:
     betas: weights of sensitivity against precision in the F-measure, each greater than 0.
     quantiles: of the Hausdorff distance of voxels, each in (0, 1].
     voxelUnit: "mm" or "voxel", the unit of the distances of the voxel family.
+    il, ol: levels of the Medical Similarity Index, how severely deviations inside and outside the reference are judged,
+        each in (0, 1000]; at level 1 a deviation of 10 mm scores 0.61.
+    asPublished: whether that index is computed as by its authors' program, in pixels, instead of as they define it.
+    msiUnit: "mm" or "pixel", the unit of the index's distances.
+    splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
     convention: name of the preset that these settings come from.
     Raises ValueError for values out of range.
     """
@@ -66,6 +73,11 @@ class Settings:
     betas: tuple[float, ...] = (1.0,)
     quantiles: tuple[float, ...] = (1.0,)
     voxelUnit: str = "mm"
+    il: float = 1.0
+    ol: float = 1.0
+    asPublished: bool = False
+    msiUnit: str = "mm"
+    splitContours: bool = False
     convention: str = "SegmentMetrics"
 
     def __post_init__(self) -> None:
@@ -91,6 +103,7 @@ class Settings:
         if not self.meshSpacing > 0:
             raise InputError(f"The grid spacing for meshes must be greater than 0 mm, not {self.meshSpacing:g}.")
         self._requireAgreement()
+        self._requireSimilarity()
         if self.convention not in PRESETS:
             raise InputError(f"There is no preset {self.convention!r}; choose from {', '.join(PRESETS)}.")
         for name, value in PRESETS[self.convention].items():
@@ -113,6 +126,25 @@ class Settings:
         for quantile in self.quantiles:
             if not 0 < quantile <= 1:
                 raise InputError(f"A quantile must be greater than 0 and at most 1, not {quantile:g}.")
+
+    def _requireSimilarity(self) -> None:
+        """Check the settings of the Medical Similarity Index."""
+        for name, what in (("il", "inside level"), ("ol", "outside level")):
+            object.__setattr__(self, name, _number(getattr(self, name), what))
+            if not 0 < getattr(self, name) <= LARGEST_LEVEL:
+                raise InputError(
+                    f"The {what} must be greater than 0 and at most {LARGEST_LEVEL:g}, not {getattr(self, name):g}."
+                )
+        if self.msiUnit not in MSI_UNITS:
+            raise InputError(
+                f"The unit of contour distances must be one of {', '.join(MSI_UNITS)}, not {self.msiUnit!r}."
+            )
+        for name, what in (
+            ("asPublished", "the similarity index is computed as published"),
+            ("splitContours", "contours are split"),
+        ):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"Whether {what} must be True or False, not {getattr(self, name)!r}.")
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:

@@ -1,0 +1,112 @@
+"""The Medical Similarity Index of a pair of structures: which slices, which contours, which boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import publishedsimilarity, similarity, slicecontours, voxelization
+from .distances import liesInPlane
+from .errors import Undefined
+from .grids import Grid
+from .masks import Mask
+from .similarity import Levels, Similarity
+from .slicecontours import Planes
+from .structures import Structure, listed
+from .surfaces import elementCenters
+from .voxels import requireVoxels
+
+if TYPE_CHECKING:
+    from .comparison import Pair
+
+
+def inSlices(pair: Pair) -> Similarity:
+    """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
+
+    Where the reference is a mesh the slices are those of the test's image. A mesh is drawn on the image, as is a mask
+    with other voxels. Contours that are given as lines, both of them, are taken as they are. Raises Undefined for two
+    meshes, which have no slices, for contours in different planes, and for what encloses no voxel.
+    """
+    settings = pair.settings
+    if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
+        raise Undefined("the contours lie in different planes")
+    grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
+    levels = Levels(settings.il, settings.ol)
+    if grid is None:
+        return _ofLines(pair, levels)
+    reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
+    requireVoxels(reference, test)
+    if settings.asPublished:
+        planes = Planes(grid, grid.sliceAxis, "pixel")
+        return publishedsimilarity.measure(
+            *(slicecontours.chains(m, planes) for m in (reference, test)), planes, levels
+        )
+    planes = Planes(grid, grid.sliceAxis, settings.msiUnit)
+    contours = (slicecontours.ofMask(mask, planes) for mask in (reference, test))
+
+    def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+        return slicecontours.isInside(reference, planes, positions, slices)
+
+    return similarity.measure(*contours, planes, levels, inside, settings.splitContours)
+
+
+def _maskOn(grid: Grid, structure: Structure, pair: Pair) -> Mask:
+    if structure.mask is not None:
+        return structure.mask.on(grid)
+    pair.requireClosed(structure)
+    return voxelization.maskOf(structure.surface, grid)
+
+
+def _ofLines(pair: Pair, levels: Levels) -> Similarity:
+    """Return the index of contours given as lines; how densely they are sampled follows from the spacing for meshes."""
+    if pair.dimension == 3:
+        raise Undefined("both are meshes, which have no slices: see MSI3D")
+    if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
+        raise Undefined("contours without an image have no pixels")
+    grid = pair.overlapGrid[0]
+    planes = Planes(grid, grid.sliceAxis, "mm")
+    reference, test = (slicecontours.ofSurface(s.surface, planes) for s in pair.structures)
+    return similarity.measure(
+        reference, test, planes, levels, similarity.insidePolygons(reference), pair.settings.splitContours
+    )
+
+
+def onBoundaries(pair: Pair) -> float:
+    """Return the index on whole boundaries, in [0, 1], of the measured surfaces (segments of contours in 2D).
+
+    Raises Undefined when inside and outside are judged differently but the reference has no inside.
+    """
+    surfaces = [s.surface for s in pair.structures]
+    if pair.dimension == 2 and not liesInPlane(*surfaces):
+        raise Undefined("the contours lie in different planes")
+    levels = Levels(pair.settings.il, pair.settings.ol)
+    origin = surfaces[0].points.mean(axis=0)
+    others, points = (elementCenters(s.points - origin, s.cells, 0) for s in surfaces)
+    sides = np.zeros(len(points))
+    if levels.inside != levels.outside:
+        pair.requireClosed(pair.reference)
+        sides = np.sign(pair.boundaries.search(0).signedDistances(points + origin))
+    return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
+
+
+def note(found: Similarity, key: str) -> str:
+    """Return what there is to say about the flagged slices for a measurement, "" if there are none."""
+    if not found.flagged:
+        return ""
+    if not found.paired:
+        return "in no slice can the contours be paired"
+    what = "count as 0" if key == "MSI" else "are left out"
+    return f"{len(found.flagged)} of {len(found.slices)} slices cannot be paired and {what}"
+
+
+def findings(found: Similarity) -> Iterator[str]:
+    """Yield which slices somebody should look at."""
+    if found.flagged:
+        numbers = listed((str(one.index) for one in found.flagged), most=12)
+        yield (
+            f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so the "
+            f"Medical Similarity Index takes them as 0: look at {numbers} (numbered from 0 along "
+            f"{'ijk'[found.axis]})."
+        )
