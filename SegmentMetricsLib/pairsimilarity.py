@@ -87,7 +87,7 @@ def onBoundaries(pair: Pair) -> float:
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
         pair.requireClosed(pair.reference)
-        sides = np.sign(pair.boundaries.search(0).signedDistances(points + origin))
+        sides = np.sign(pair.boundaries.signedDistances(1, 0))
     return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
 
 

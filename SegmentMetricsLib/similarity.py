@@ -151,20 +151,23 @@ def localDistances(
     from scipy.spatial import cKDTree
 
     moved = points + shift
-    mine, closest = _allClosest(moved, cKDTree(others), tolerance)
-    other, closestMine = _allClosest(others, cKDTree(moved), tolerance)
+    # trees that need not be balanced are made faster
+    trees = [cKDTree(values, balanced_tree=False) for values in (others, moved)]
+    mine, closest, forward = _allClosest(moved, trees[0], tolerance)
+    other, closestMine, backward = _allClosest(others, trees[1], tolerance)
     first, second = np.concatenate([mine, closestMine]), np.concatenate([closest, other])
-    distances = np.linalg.norm(moved[first] - others[second], axis=1)
+    distances = np.concatenate([forward, backward])
     local, unmoved = np.zeros(len(points)), np.zeros(len(points))
     np.maximum.at(local, first, distances)
     realized = distances >= local[first] - tolerance
     first, second = first[realized], second[realized]
-    np.maximum.at(unmoved, first, np.linalg.norm(points[first] - others[second], axis=1))
+    apart = points[first] - others[second]
+    np.maximum.at(unmoved, first, np.sqrt(np.einsum("nx,nx->n", apart, apart)))
     return local, unmoved
 
 
-def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs (n, n) of numbers of points and of those in a tree that no other one is closer to."""
+def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which points (n,) have which ones in a tree (n,) at which distances (n,), such that none is closer."""
     found = []
     for first in range(0, len(points), CHUNK):
         checkpoint()
@@ -178,7 +181,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
             # further ones may be as close
             unclear = ties[:, -1] & (count < tree.n)
             row, column = np.nonzero(ties & ~unclear[:, None])
-            found.append((rest[row], numbers[row, column]))
+            found.append((rest[row], numbers[row, column], distances[row, column]))
             rest, count = rest[unclear], 4 * count
     return tuple(np.concatenate(column) for column in zip(*found, strict=True))
 
