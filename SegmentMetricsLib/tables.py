@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .errors import oneLine
-from .measurements import REGISTRY, Measurement, rounded
+from .measurements import Measurement, rounded
 from .records import Record
+from .registry import REGISTRY
 from .settings import shortest
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.

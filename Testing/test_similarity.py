@@ -601,7 +601,8 @@ class TestSettings:
         assert (settings.il, settings.ol, settings.asPublished, settings.msiUnit) == (1, 1, False, "mm")
 
     def testCommandLine(self):
-        from SegmentMetricsLib.__main__ import makeParser, settingsFrom
+        from SegmentMetricsLib.__main__ import makeParser
+        from SegmentMetricsLib.commands.options import settingsFrom
 
         options = ["--metrics", "similarity", "--il", "2", "--ol", "10", "--as-published", "--msi-unit", "pixel"]
         given = makeParser().parse_args(["compare", "a", "b", "--output", "c", *options, "--split-contours"])

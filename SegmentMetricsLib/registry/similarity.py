@@ -1,25 +1,29 @@
-"""The Medical Similarity Index of a pair of structures: which slices, which contours, which boundaries."""
+"""The registry's entries of the similarity family."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import publishedsimilarity, similarity, slicecontours, voxelization
-from .distances import liesInPlane
-from .errors import Undefined
-from .grids import Grid
-from .masks import Mask
-from .similarity import Levels, Similarity
-from .slicecontours import Planes
-from .structures import Structure, listed
-from .surfaces import elementCenters
-from .voxels import requireVoxels
+from .. import publishedsimilarity, similarity, slicecontours, voxelization
+from ..definitions import OURS, Definition, Empty
+from ..distances import liesInPlane
+from ..errors import Undefined
+from ..grids import Grid
+from ..masks import Mask
+from ..similarity import Levels, Similarity
+from ..slicecontours import Planes
+from ..structures import Structure
+from ..surfaces import elementCenters
+from ..voxels import requireVoxels
 
 if TYPE_CHECKING:
-    from .comparison import Pair
+    from ..pair import Pair
+
+FAZEKAS = "Fazekas et al., arXiv:2508.09722"
+PURPOSE = "Choose the levels for the case: a higher outside level where an organ lies outside, for example."
 
 
 def inSlices(pair: Pair) -> Similarity:
@@ -91,22 +95,47 @@ def onBoundaries(pair: Pair) -> float:
     return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
 
 
-def note(found: Similarity, key: str) -> str:
-    """Return what there is to say about the flagged slices for a measurement, "" if there are none."""
-    if not found.flagged:
-        return ""
-    if not found.paired:
+def _note(pair: Pair) -> str:
+    """Return what there is to say about the slices whose contours cannot be paired, "" if there are none."""
+    found = pair.once(inSlices)
+    if found.flagged and not found.paired:
         return "in no slice can the contours be paired"
-    what = "count as 0" if key == "MSI" else "are left out"
-    return f"{len(found.flagged)} of {len(found.slices)} slices cannot be paired and {what}"
+    return f"{len(found.flagged)} of {len(found.slices)} slices cannot be paired{{}}" if found.flagged else ""
 
 
-def findings(found: Similarity) -> Iterator[str]:
-    """Yield which slices somebody should look at."""
-    if found.flagged:
-        numbers = listed((str(one.index) for one in found.flagged), most=12)
-        yield (
-            f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so the "
-            f"Medical Similarity Index takes them as 0: look at {numbers} (numbered from 0 along "
-            f"{'ijk'[found.axis]})."
-        )
+def _noteOnAll(pair: Pair) -> str:
+    return _note(pair).format(" and count as 0")
+
+
+def _noteOnPaired(pair: Pair) -> str:
+    return _note(pair).format(" and are left out")
+
+
+SIMILARITY = (
+    Definition(
+        "MSI", "Medical Similarity Index", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
+        "How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels "
+        "of their own; median of the slices, of which those that cannot be paired count as 0.",
+        lambda pair: pair.once(inSlices).score, symmetric=False, identity=1,
+        note=_noteOnAll, hint=PURPOSE,
+    ),
+    Definition(
+        "MSIPaired", "Medical Similarity Index, paired slices", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
+        "Medical Similarity Index of those slices only in which every contour has a counterpart.",
+        lambda pair: pair.once(inSlices).pairedScore, symmetric=False, identity=1,
+        note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+    ),
+    Definition(
+        "PairedDistance", "Paired average Hausdorff distance", "mm", 0, math.inf, "lower", "similarity", FAZEKAS,
+        Empty.INFINITE,
+        "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
+        lambda pair: pair.once(inSlices).pairedDistance, symmetric=False, identity=0,
+        note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+    ),
+    Definition(
+        "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
+        "The same index on the whole boundary instead of slices, every element weighted by its area.",
+        onBoundaries, symmetric=False, identity=1,
+        hint="Choose it where slices mean nothing: meshes, oblique structures. " + PURPOSE,
+    ),
+)  # fmt: skip
