@@ -54,13 +54,19 @@ def scored(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
 
 
 def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return whether points (n, 2) lie on the segments from start to end (m, 2), which may have no length."""
+    """Return whether points (n, 2) lie on segments from start to end (m, 2) between neighboring pixels.
+
+    Neighbors share a side or a corner; a segment may have no length.
+    """
     step = end - start
     squares = np.maximum((step**2).sum(axis=1), SAME**2)
+    # rows, columns and diagonals are all that such segments lie on
+    lines = np.column_stack([points, points.sum(axis=1), points[:, 0] - points[:, 1]])
+    candidates = np.flatnonzero((np.abs(lines - np.rint(lines)) <= 2 * SAME).any(axis=1))
     result = np.zeros(len(points), bool)
-    for first in range(0, len(points), CHUNK):
-        offset = points[first : first + CHUNK, None] - start
+    for first in range(0, len(candidates), CHUNK):
+        chosen = candidates[first : first + CHUNK]
+        offset = points[chosen, None] - start
         along = np.clip((offset * step).sum(axis=2) / squares, 0, 1)
-        nearest = np.linalg.norm(offset - along[..., None] * step, axis=2).min(axis=1)
-        result[first : first + CHUNK] = nearest <= SAME
+        result[chosen] = np.linalg.norm(offset - along[..., None] * step, axis=2).min(axis=1) <= SAME
     return result

@@ -233,9 +233,10 @@ class TestPublished:
         assert len(chain.points) == 36
 
     def testOnLine(self):
-        points = np.array([[0, 0], [1, 0], [2, 0.1], [5, 0], [3, 3.0]])
-        found = publishedsimilarity.isOnLine(points, np.array([[0, 0], [3, 3.0]]), np.array([[2, 0], [3, 3.0]]))
-        assert found.tolist() == [True, True, False, False, True]
+        """On a row, on a diagonal, beside both, on the row but behind its end, on the pixel of a chain of one."""
+        start, end = np.array([[0, 0], [1, 0], [3, 3.0]]), np.array([[1, 0], [2, 1], [3, 3.0]])
+        points = np.array([[0.4, 0], [1.7, 0.7], [1.7, 0.6], [5, 0], [3, 3.0]])
+        assert publishedsimilarity.isOnLine(points, start, end).tolist() == [True, True, False, False, True]
 
 
 def ring(half: int) -> list:
