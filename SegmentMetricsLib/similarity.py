@@ -325,16 +325,17 @@ def _raised(shifts: list[np.ndarray]) -> np.ndarray:
     return np.column_stack([shifts, np.zeros(len(shifts))])
 
 
-def _layered(*sets) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points (n, 3) of two lists of sets (n, 2), each set so far above the one before that none meet.
+def _layered(
+    points: list[np.ndarray], others: list[np.ndarray], shifts: list[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (n, 3) and others (m, 3), each set (k, 2) of the lists so far above the last that none meet.
 
-    sets: two lists of equal length, and how far each set of the first is going to be moved.
+    shifts: how far each set of the points is going to be moved in its plane.
     """
-    points, others, shifts = sets
-    span = max(np.abs(np.concatenate(s)).max() for s in (points, others)) + np.abs(shifts).max()
+    span = max(np.abs(np.concatenate(sets)).max() for sets in (points, others)) + np.abs(shifts).max()
     return tuple(
-        np.concatenate([np.column_stack([p, np.full(len(p), 4 * span * layer)]) for layer, p in enumerate(each)])
-        for each in (points, others)
+        np.concatenate([np.column_stack([p, np.full(len(p), 4 * span * layer)]) for layer, p in enumerate(sets)])
+        for sets in (points, others)
     )
 
 
