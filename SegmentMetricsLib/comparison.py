@@ -18,8 +18,10 @@ from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
-from .registry.hazard import shownField
+from .registry.hazard import fieldOf
+from .registry.similarity import inSlices
 from .settings import Settings
+from .similarity import Similarity
 from .structures import Structure
 
 
@@ -30,6 +32,7 @@ class Comparison(Mapping):
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
     or no measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures.
+    similarity: how well the contours are followed slice by slice, None if that was not measured.
     """
 
     reference: Structure
@@ -40,6 +43,7 @@ class Comparison(Mapping):
     grid: Mapping | None
     distances: SurfaceDistances | None
     hazard: Field | None = None
+    similarity: Similarity | None = None
 
     @property
     def dimension(self) -> int:
@@ -88,6 +92,7 @@ class Comparison(Mapping):
             findings=self.findings,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
+            similarity=self.similarity,
         )
 
     def toDictionary(self) -> dict:
@@ -139,7 +144,8 @@ def compared(pair: Pair) -> Comparison:
         tuple(findings.find(pair)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
-        shownField(pair) if pair.criticals else None,
+        pair.done(fieldOf),
+        pair.done(inSlices),
     )
 
 

@@ -30,14 +30,6 @@ def errorsOf(pair: Pair) -> hazard.Errors:
     return hazard.errors(pair.once(fieldOf), *pair.masks, boxAround(*pair.masks))
 
 
-def shownField(pair: Pair) -> hazard.Field | None:
-    """Return the field that a pair's measurements are about, None without critical structures."""
-    try:
-        return pair.once(fieldOf)
-    except Undefined:
-        return None
-
-
 def fieldOf(pair: Pair) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
