@@ -71,10 +71,6 @@ class Pair:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
-    def provide(self, compute: Callable[..., T], result: T) -> None:
-        """Set what compute(self) gives, where it is known from another pair."""
-        self._done[compute,] = result
-
     def done(self, compute: Callable[..., T], *arguments: Hashable) -> T | None:
         """Return what once() has computed so far, None if nothing."""
         return self._done.get((compute, *arguments))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 BEYOND_DICE = "Beyond Dice: SIS and STAR"
 
+# The structures of one patient have the same field, which can be as large as their image: while one comparison keeps
+# it, it serves the others, too. The key holds the critical structures, so that no others can take their place.
+_fields: weakref.WeakValueDictionary[tuple, hazard.Field] = weakref.WeakValueDictionary()
+
 
 def errorsOf(pair: Pair) -> hazard.Errors:
     """Return the hazard of what the structures share and of what they do not."""
@@ -34,12 +39,21 @@ def fieldOf(pair: Pair) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
         raise Undefined("no critical structure is given")
-    grid, evaluated = pair.overlapGrid[0], pair.evaluatedGrid[0]
+    grid, evaluated, s = pair.overlapGrid[0], pair.evaluatedGrid[0], pair.settings
     low = np.array(evaluated.offsetOn(grid))
+    kernel = s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination
+    key = tuple(pair.criticals), kernel, grid.matrix.tobytes(), grid.planar, tuple(low), evaluated.size
+    field = _fields.get(key)
+    if field is None:
+        field = _fields[key] = _newField(pair, grid, (low, low + np.array(evaluated.size) - 1))
+    return field
+
+
+def _newField(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> hazard.Field:
     given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
-    return hazard.field(given, grid, (low, low + np.array(evaluated.size) - 1), pair.settings)
+    return hazard.field(given, grid, box, pair.settings)
 
 
 def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
