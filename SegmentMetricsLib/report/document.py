@@ -46,15 +46,12 @@ class Report:
         self._sections: list[str] = []
         self._files: dict[str, None] = {}
 
-    def add(self, comparison: Comparison, still: Path | None = None, conventions: str = "") -> None:
-        """Add a pair. still: its overlay picture (PNG), which paper shows instead of the view in 3D.
-
-        conventions: an HTML table of what other tools would report, "" for none.
-        """
+    def add(self, comparison: Comparison, conventions: str = "") -> None:
+        """Add a pair. conventions: an HTML table of what other tools would report, "" for none."""
         record = comparison.record()
         self.records.append(record)
         self._files.update(dict.fromkeys(s.file for s in (comparison.reference, comparison.test) if s.file))
-        self._sections.append(self._section(comparison, record, len(self._sections), still, conventions))
+        self._sections.append(self._section(comparison, record, len(self._sections), conventions))
 
     def write(self, path: Path, judgment=None, unmatched: Mapping[str, Sequence[str]] | None = None) -> None:
         """Write the page. judgment: of a protocol, or None. unmatched: names by side. Raises OSError."""
@@ -111,12 +108,12 @@ class Report:
         heads = ["Structure", *map(heading, keys)]
         return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
 
-    def _section(self, comparison: Comparison, record: Record, n: int, still: Path | None, conventions: str) -> str:
+    def _section(self, comparison: Comparison, record: Record, n: int, conventions: str) -> str:
         parts = [f"<p>{escape(record.summary)}</p>"]
         if record.findings:
             parts.append("<ul>" + "".join(f"<li>{escape(text)}</li>" for text in record.findings) + "</ul>")
         if comparison.distances is not None:
-            parts.append(_pictures(comparison, n, still))
+            parts.append(_pictures(comparison, n))
         parts.append(_places(record))
         parts.append(_measurements(record))
         if conventions:
@@ -156,7 +153,7 @@ def checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _pictures(comparison: Comparison, n: int, still: Path | None) -> str:
+def _pictures(comparison: Comparison, n: int) -> str:
     """Return the distance map with its switches, and the histogram."""
     found = [("chart", f"histogram{n}", figures.distribution(comparison))]
     switches = ""
@@ -166,7 +163,10 @@ def _pictures(comparison: Comparison, n: int, still: Path | None) -> str:
         switches = _switches(n, figure["signed"])
     return (
         f'{switches}<div class="pictures">'
-        + "".join(f'<div class="{kind}" id="{name}" data-figure="{name}-data"></div>' for kind, name, _ in found)
+        + "".join(
+            f'<div><div class="{kind}" id="{name}" data-figure="{name}-data"></div><img class="still" alt=""></div>'
+            for kind, name, _ in found
+        )
         + "</div>"
         + "".join(_data(f"{name}-data", figure) for _, name, figure in found)
     )

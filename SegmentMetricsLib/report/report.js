@@ -14,8 +14,27 @@ function draw(section) {
     place.dataset.drawn = "yes";
     const figure = contentOf(place.dataset.figure);
     place.figure = figure;
+    place.distances = figure.data.map(distancesOf);
     place.drawing = Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
   }
+}
+
+// Paper has still pictures: they are made one after the other while nothing else is to do.
+async function makeStills() {
+  const stage = document.createElement("div");
+  stage.className = "stage";
+  document.body.append(stage);
+  for (const place of document.querySelectorAll("[data-figure]")) {
+    await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
+    const isMap = place.classList.contains("map");
+    const size = isMap ? { width: 560, height: 420 } : { width: 400, height: 420 };
+    const figure = contentOf(place.dataset.figure);
+    await Plotly.newPlot(stage, figure.data, { ...figure.layout, ...size }, { staticPlot: true });
+    place.nextElementSibling.src = await Plotly.toImage(stage, { format: isMap ? "png" : "svg", ...size });
+    Plotly.purge(stage);
+  }
+  stage.remove();
+  document.body.dataset.stills = "ready";
 }
 
 function takeDown(section) {
@@ -40,15 +59,17 @@ function choose(input) {
     visible: figure.data.map((trace) => side === "both" || trace.name === side),
     opacity: figure.data.map((trace) => (side === "both" && trace.name === "test" ? 0.5 : 1)),
     showscale: figure.data.map((trace) => (side === "both" ? trace.name === "reference" : trace.name === side)),
-    intensity: figure.data.map((trace) => (absolute && figure.signed ? absoluteOf(trace) : trace.intensity)),
+    intensity: place.distances.map((values) => (absolute ? values.map(Math.abs) : values)),
     colorscale: figure.data.map(() => (absolute ? figure.scales.absolute : figure.scales.signed)),
     cmin: figure.data.map(() => (absolute ? 0 : -figure.limit)),
   });
 }
 
-function absoluteOf(trace) {
+// The distances of a surface; plotly.js changes its traces in place, so they are unpacked before it gets them.
+function distancesOf(trace) {
+  if (!trace.intensity) return null;
   const bytes = Uint8Array.from(atob(trace.intensity.bdata), (character) => character.charCodeAt(0));
-  return Array.from(new Float32Array(bytes.buffer), Math.abs);
+  return new Float32Array(bytes.buffer);
 }
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -59,7 +80,8 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("change", (event) => {
     if (event.target.matches(".switches input")) choose(event.target);
   });
-  // paper shows every section; what is not open has a still picture instead of the one in 3D
+  makeStills();
+  // paper shows every section
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("section.structure > details")) {
       details.dataset.before = details.open ? "open" : "closed";
