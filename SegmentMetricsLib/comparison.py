@@ -10,14 +10,15 @@ from functools import cached_property
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, verdict
+from . import findings, inputs, measurements, slices, verdict
 from .distances import SurfaceDistances
-from .errors import InputError
+from .errors import InputError, Undefined
 from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
 from .settings import Settings
+from .slices import SliceRow
 from .structures import Structure
 
 
@@ -27,7 +28,7 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them.
+    or no measurement needed them. slices: the per-slice profile, () if it was not asked for or there is none.
     """
 
     reference: Structure
@@ -37,6 +38,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    slices: tuple[SliceRow, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -83,6 +85,7 @@ class Comparison(Mapping):
             subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
+            slices=self.slices,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
         )
@@ -122,6 +125,7 @@ def compared(pair: Pair) -> Comparison:
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
     values = measurements.evaluate(pair)
+    rows, missing = _profile(pair)
     grid = None
     if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
@@ -133,10 +137,21 @@ def compared(pair: Pair) -> Comparison:
         pair.test,
         pair.settings,
         values,
-        tuple(findings.find(pair)),
+        (*findings.find(pair), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        rows,
     )
+
+
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
+    """Return the per-slice profile if it was asked for, and the finding that there is none."""
+    if "slices" not in pair.settings.families:
+        return (), ()
+    try:
+        return slices.profileOf(pair), ()
+    except Undefined as undefined:
+        return (), (slices.whyNone(undefined),)
 
 
 def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:

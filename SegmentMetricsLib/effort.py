@@ -52,36 +52,46 @@ class NearContour:
 
     def distances(self, points: np.ndarray, limit: float) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3), exact where at most `limit`, else above it."""
-        result = np.empty(len(points))
+        return self.nearest(points, limit)[0]
+
+    def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same and the numbers (n,) of the segments that are so far away."""
+        result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
         rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
         while len(rest):
             undecided = []
             for first in range(0, len(rest), max(1, CHUNK // count)):
                 checkpoint()
                 chosen = rest[first : first + max(1, CHUNK // count)]
+                radii, numbers = (a.reshape(len(chosen), count) for a in self._middles.query(points[chosen], k=count))
+                squared = self._squared(points[chosen, None], numbers)
+                best = squared.argmin(axis=1)[:, None]
+                owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
+                result[chosen] = np.sqrt(np.take_along_axis(squared, best, axis=1)[:, 0])
                 # segments that were not looked at are at least so far away
-                least = self._measure(points, chosen, count, result) - self._halfLength
+                least = radii[:, -1] - self._halfLength
                 undecided.append(chosen[(least < result[chosen]) & (least <= limit)])
             if count == self._middles.n:
                 break
             rest, count = np.concatenate(undecided), min(4 * count, self._middles.n)
-        return result
+        return result, owners
 
-    def _measure(self, points: np.ndarray, chosen: np.ndarray, count: int, result: np.ndarray) -> np.ndarray:
-        """Put distances to the segments with the nearest middles into the result; return how far the last middle is."""
-        radii, numbers = (a.reshape(len(chosen), count) for a in self._middles.query(points[chosen], k=count))
-        offsets = [points[chosen, axis, None] - self._start[axis].take(numbers) for axis in range(3)]
-        steps = [self._step[axis].take(numbers) for axis in range(3)]
-        along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
-        np.clip(along, 0, 1, out=along)
-        squared = sum((offset - along * step) ** 2 for offset, step in zip(offsets, steps, strict=True))
-        result[chosen] = np.sqrt(squared.min(axis=1))
-        return radii[:, -1]
+    def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
+        """Return whether LPS points (n, 3) are at most `limit` mm from the segments of these numbers (n,)."""
+        return self._squared(points, numbers) <= limit**2
 
     def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the greatest distance (n,) in mm that LPS points (n, 3) can have, found quickly."""
         nearest = self._middles.query(points)[0]
         return nearest - self._halfLength, nearest
+
+    def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return squared distances in mm2 of points (..., 3) to the segments of these numbers (...)."""
+        offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
+        steps = [self._step[axis].take(numbers) for axis in range(3)]
+        along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
+        np.clip(along, 0, 1, out=along)
+        return sum((offset - along * step) ** 2 for offset, step in zip(offsets, steps, strict=True))
 
 
 def outline(reference: Surface, test: Surface | None) -> Outline:
@@ -121,9 +131,15 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
         isBeyond = least >= limit + half
         decided = isBeyond | (greatest <= limit - half)
         unknown = np.flatnonzero(~decided)
-        distances = one.test.distances(middle[unknown], limit + half.max())
+        distances, nearest = one.test.nearest(middle[unknown], limit + half.max())
         isBeyond[unknown] = distances > limit
-        decided[unknown] = (np.abs(distances - limit) >= half[unknown]) | (2 * half[unknown] <= SHORTEST_PIECE)
+        # what is between two places near one segment is near it, too
+        within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
+        decided[unknown] = (
+            (np.abs(distances - limit) >= half[unknown])
+            | (within[0] & within[1])
+            | (2 * half[unknown] <= SHORTEST_PIECE)
+        )
         counted = decided & isBeyond
         beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
         rest = ~decided

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .errors import InputError
 from .measurements import Measurement
 from .places import Place
+from .slices import SliceRow
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Record:
 
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
-    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence.
+    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. slices: the
+    per-slice profile, () if it was not asked for or there is none.
     """
 
     reference: Mapping
@@ -30,6 +32,7 @@ class Record:
     findings: tuple[str, ...]
     worstPlaces: tuple[Place, ...] = ()
     summary: str = ""
+    slices: tuple[SliceRow, ...] = ()
 
     @property
     def name(self) -> str:
@@ -55,6 +58,7 @@ class Record:
             "subdivisions": self.subdivisions,
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
             "findings": list(self.findings),
+            "slices": [row.toDictionary() for row in self.slices],
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,
         }
@@ -78,6 +82,7 @@ class Record:
                 findings=tuple(data["findings"]),
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
+                slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

@@ -20,6 +20,8 @@ from .masks import Mask
 from .surfaces import Surface, empty
 
 # The corner (x, y) of a cell contributes bit 1 << (x + 2 y) to its case.
+# More than four times the pixels along any side of an image.
+KEY_STRIDE = 1 << 20
 CORNERS = np.array([(0, 0), (1, 0), (0, 1), (1, 1)])
 
 
@@ -28,12 +30,13 @@ class SliceStack:
     """The contours of many slices.
 
     contours: all of them as one, each slice moved away by its number times `shift`, (3,) in mm along the normal.
-    numbers: (m,) slice of every segment, ascending.
+    numbers: (m,) slice of every segment, ascending. keys: (m,) equal for equal segments of the stacks of one lattice.
     """
 
     contours: Surface
     numbers: np.ndarray
     shift: np.ndarray
+    keys: np.ndarray
 
     @property
     def isEmpty(self) -> bool:
@@ -83,7 +86,8 @@ def stackOf(mask: Mask, gap: float) -> SliceStack:
     grid fit each other.
     """
     if mask.isEmpty:
-        return SliceStack(empty(2, np.array([0.0, 0.0, 1.0])), np.zeros(0, np.int64), np.zeros(3))
+        nothing = np.zeros(0, np.int64)
+        return SliceStack(empty(2, np.array([0.0, 0.0, 1.0])), nothing, np.zeros(3), nothing)
     padded = np.pad(mask.voxels, ((0, 0), (1, 1), (1, 1)))
     cases = padded[:, :-1, :-1] | (padded[:, :-1, 1:] << 1) | (padded[:, 1:, :-1] << 2) | (padded[:, 1:, 1:] << 3)
     k, j, i = np.nonzero((cases != 0) & (cases != 15))
@@ -101,7 +105,13 @@ def stackOf(mask: Mask, gap: float) -> SliceStack:
     normal /= np.linalg.norm(normal)
     shift = (gap - mask.grid.axes[:, 2] @ normal) * normal
     points = mask.grid.toWorld(index) + index[:, 2:] * shift
-    return SliceStack(Surface(points, cells.reshape(-1, 2), normal), k[row] + mask.offset[2], shift)
+    numbers = k[row] + mask.offset[2]
+    # twice the middle and how far the segment runs along i tell it from all others of its slice
+    middles = doubled.sum(axis=1) + 4 * np.array(mask.offset[:2])
+    keys = ((numbers * KEY_STRIDE + middles[:, 1]) * KEY_STRIDE + middles[:, 0]) * 3 + np.abs(
+        np.diff(doubled[..., 0])[:, 0]
+    )
+    return SliceStack(Surface(points, cells.reshape(-1, 2), normal), numbers, shift, keys)
 
 
 def stacksOf(*masks: Mask) -> tuple[SliceStack, ...]:
