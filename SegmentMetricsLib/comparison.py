@@ -29,6 +29,7 @@ class Comparison(Mapping):
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
     or no measurement needed them. slices: the per-slice profile, () if it was not asked for or there is none.
+    extent: what the common extent is, None if the whole structures were compared.
     """
 
     reference: Structure
@@ -39,6 +40,7 @@ class Comparison(Mapping):
     grid: Mapping | None
     distances: SurfaceDistances | None
     slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
 
     @property
     def dimension(self) -> int:
@@ -86,6 +88,7 @@ class Comparison(Mapping):
             measurements=self.measurements,
             findings=self.findings,
             slices=self.slices,
+            extent=self.extent,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
         )
@@ -133,14 +136,14 @@ def compared(pair: Pair) -> Comparison:
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
     return Comparison(
-        pair.reference,
-        pair.test,
+        *pair.given,
         pair.settings,
         values,
         (*findings.find(pair), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
         rows,
+        pair.extent.description,
     )
 
 
@@ -149,6 +152,8 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
     if "slices" not in pair.settings.families:
         return (), ()
     try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
         return slices.profileOf(pair), ()
     except Undefined as undefined:
         return (), (slices.whyNone(undefined),)

@@ -18,7 +18,8 @@ class Record:
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
     where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. slices: the
-    per-slice profile, () if it was not asked for or there is none.
+    per-slice profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
+    structures were compared.
     """
 
     reference: Mapping
@@ -33,6 +34,7 @@ class Record:
     worstPlaces: tuple[Place, ...] = ()
     summary: str = ""
     slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
 
     @property
     def name(self) -> str:
@@ -52,6 +54,7 @@ class Record:
             "reference": dict(self.reference),
             "test": dict(self.test),
             "grid": dict(self.grid) if self.grid else None,
+            "extent": dict(self.extent) if self.extent else None,
             "surface": self.surface,
             "convention": self.convention,
             "method": self.method or None,
@@ -83,6 +86,7 @@ class Record:
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
+                extent=dict(data["extent"]) if data.get("extent") else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error
