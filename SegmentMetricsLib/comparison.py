@@ -17,7 +17,9 @@ from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
+from .registry.similarity import inSlices
 from .settings import Settings
+from .similarity import Similarity
 from .slices import SliceRow
 from .structures import Structure
 
@@ -28,8 +30,9 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them. slices: the per-slice profile, () if it was not asked for or there is none.
-    extent: what the common extent is, None if the whole structures were compared.
+    or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
+    measured. slices: the per-slice profile, () if it was not asked for or there is none. extent: what the common extent
+    is, None if the whole structures were compared.
     """
 
     reference: Structure
@@ -39,6 +42,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
 
@@ -91,6 +95,7 @@ class Comparison(Mapping):
             extent=self.extent,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
+            similarity=self.similarity,
         )
 
     def toDictionary(self) -> dict:
@@ -142,6 +147,7 @@ def compared(pair: Pair) -> Comparison:
         (*findings.find(pair), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        pair.done(inSlices),
         rows,
         pair.extent.description,
     )

@@ -49,7 +49,7 @@ class Definition:
     exchanged. identity: its value when both are the same, None if that depends on them. dependsOnGrid: whether the
     voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says
     which structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out,
-    "" if nothing.
+    "" if nothing. side: of the patient, in words, of a measurement that exists for each of them.
     """
 
     key: str
@@ -67,6 +67,7 @@ class Definition:
     identity: float | None = field(kw_only=True)
     dependsOnGrid: bool = False
     hint: str = ""
+    side: str = ""
     emptiness: Callable[[Pair], str] = lambda pair: pair.emptiness
     note: Callable[[Pair], str] = lambda pair: ""
 
@@ -93,6 +94,8 @@ class Definition:
     def unitFor(self, dimension: int, settings: Settings) -> str:
         if self.unit == "mm" and self.family == "voxel":
             return settings.voxelUnit
+        if self.unit == "mm" and self.family == "similarity":
+            return "pixel" if settings.asPublished else settings.msiUnit
         return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
 
 

@@ -120,8 +120,8 @@ def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -
 
 
 def homeGrid(reference: Structure, test: Structure) -> Grid | None:
-    """Return the grid whose slices, along its k axis, tell where structures begin and end; None for two meshes."""
-    return next((s.mask.grid for s in (reference, test) if s.mask is not None), None)
+    """Return the grid whose slices, across its k axis, tell where structures begin and end; None for two meshes."""
+    return next((s.mask.grid.slicesLast() for s in (reference, test) if s.mask is not None), None)
 
 
 def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tuple[float, float]]]:

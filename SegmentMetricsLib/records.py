@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .errors import InputError
 from .measurements import Measurement
 from .places import Place
+from .similarity import Similarity
 from .slices import SliceRow
 
 
@@ -17,9 +18,9 @@ class Record:
 
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
-    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. slices: the
-    per-slice profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
-    structures were compared.
+    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. similarity:
+    how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice profile, ()
+    if it was not asked for or there is none. extent: what the common extent is, None if all was compared.
     """
 
     reference: Mapping
@@ -33,6 +34,7 @@ class Record:
     findings: tuple[str, ...]
     worstPlaces: tuple[Place, ...] = ()
     summary: str = ""
+    similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
 
@@ -43,6 +45,11 @@ class Record:
         return " / ".join(names)
 
     @property
+    def dimension(self) -> int:
+        """3 for surfaces in space, 2 for contours in a plane."""
+        return 2 if "areaMm2" in self.reference else 3
+
+    @property
     def hasSides(self) -> bool:
         """Whether both boundaries are closed, so that inside and outside can be told apart."""
         asking = ("SignedMean", "VolumeReference", "VolumeTest")
@@ -50,7 +57,7 @@ class Record:
 
     def toDictionary(self) -> dict:
         """Return the record as in metrics.json: plain values, null for those that are not finite."""
-        return {
+        values = {
             "reference": dict(self.reference),
             "test": dict(self.test),
             "grid": dict(self.grid) if self.grid else None,
@@ -65,6 +72,9 @@ class Record:
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,
         }
+        if self.similarity is not None:
+            values["similarity"] = self.similarity.toDictionary()
+        return values
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Record:
@@ -87,6 +97,7 @@ class Record:
                 summary=data["summary"],
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
                 extent=dict(data["extent"]) if data.get("extent") else None,
+                similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

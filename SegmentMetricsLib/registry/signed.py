@@ -34,7 +34,7 @@ def _towardSides() -> Iterator[Definition]:
                 f"{kind}{side}", f"{title}, {word} side", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
                 description.format(word),
                 lambda pair, side=side, field=field: getattr(signed.toward(pair.once(_sides), side), field),
-                symmetric=False, identity=0,
+                symmetric=False, identity=0, side=word,
             )  # fmt: skip
 
 
