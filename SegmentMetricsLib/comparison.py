@@ -10,9 +10,9 @@ from functools import cached_property
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, verdict
+from . import findings, inputs, measurements, slices, verdict
 from .distances import SurfaceDistances
-from .errors import InputError
+from .errors import InputError, Undefined
 from .hazard import Field
 from .measurements import Measurement, finite
 from .pair import Pair
@@ -22,6 +22,7 @@ from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
 from .settings import Settings
 from .similarity import Similarity
+from .slices import SliceRow
 from .structures import Structure
 
 
@@ -32,7 +33,9 @@ class Comparison(Mapping):
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
     or no measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures.
-    similarity: how well the contours are followed slice by slice, None if that was not measured.
+    similarity: how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice
+    profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
+    structures were compared.
     """
 
     reference: Structure
@@ -44,6 +47,8 @@ class Comparison(Mapping):
     distances: SurfaceDistances | None
     hazard: Field | None = None
     similarity: Similarity | None = None
+    slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
 
     @property
     def dimension(self) -> int:
@@ -90,6 +95,8 @@ class Comparison(Mapping):
             subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
+            slices=self.slices,
+            extent=self.extent,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
@@ -130,6 +137,7 @@ def compared(pair: Pair) -> Comparison:
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
     values = measurements.evaluate(pair)
+    rows, missing = _profile(pair)
     grid = None
     if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
@@ -137,16 +145,29 @@ def compared(pair: Pair) -> Comparison:
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
     return Comparison(
-        pair.reference,
-        pair.test,
+        *pair.given,
         pair.settings,
         values,
-        tuple(findings.find(pair)),
+        (*findings.find(pair), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
         pair.done(fieldOf),
         pair.done(inSlices),
+        rows,
+        pair.extent.description,
     )
+
+
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
+    """Return the per-slice profile if it was asked for, and the finding that there is none."""
+    if "slices" not in pair.settings.families:
+        return (), ()
+    try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
+        return slices.profileOf(pair), ()
+    except Undefined as undefined:
+        return (), (slices.whyNone(undefined),)
 
 
 def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:

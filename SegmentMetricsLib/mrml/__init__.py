@@ -11,12 +11,12 @@ Works in the Slicer application and, with the slicer-core package, without it.
 
 from __future__ import annotations
 
-from .charts import showCumulative, showHistogram
+from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
 from .hazard import showHazard
 from .headless import ensureScene
 from .markers import showMarkers
-from .navigation import jumpTo
+from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 
 __all__ = [
@@ -25,11 +25,13 @@ __all__ = [
     "compareSegments",
     "ensureScene",
     "jumpTo",
+    "jumpToSlice",
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
     "showHazard",
     "showHistogram",
     "showMarkers",
+    "showSlices",
     "showTable",
 ]
