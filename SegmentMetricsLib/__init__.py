@@ -32,6 +32,7 @@ __all__ = [
     "Surface",
     "__version__",
     "compare",
+    "compareLabels",
     "readStructures",
 ]
 
@@ -45,6 +46,7 @@ _HOMES = {
     "Structure": "structures",
     "Surface": "surfaces",
     "compare": "comparison",
+    "compareLabels": "multilabel",
     "readStructures": "files",
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,10 +9,11 @@ from functools import cached_property
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, verdict
+from . import findings, inputs, measurements, multilabel, verdict
 from .distances import SurfaceDistances
 from .errors import InputError
 from .measurements import Measurement, finite
+from .multilabel import Share
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
@@ -28,6 +28,7 @@ class Comparison(Mapping):
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
     or no measurement needed them.
+    share: what the two have in common and alone in mm3 (mm2), None without the agreement family.
     """
 
     reference: Structure
@@ -37,6 +38,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    share: Share | None = None
 
     @property
     def dimension(self) -> int:
@@ -109,10 +111,10 @@ def compare(
     """
     settings = settings or Settings()
     pair = Pair(
-        _structure(reference, "reference", label, settings),
-        _structure(test, "test", label, settings),
+        structureOf(reference, "reference", label, settings),
+        structureOf(test, "test", label, settings),
         settings,
-        {name: _structure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
+        {name: structureOf(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
     )
     return compared(pair)
 
@@ -127,7 +129,7 @@ def compared(pair: Pair) -> Comparison:
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
-            grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
+            grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
     return Comparison(
         pair.reference,
         pair.test,
@@ -136,15 +138,17 @@ def compared(pair: Pair) -> Comparison:
         tuple(findings.find(pair)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
     )
 
 
-def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:
+def structureOf(given, which: str, label: int | None, settings: Settings) -> Structure:
+    """Return what compare() was given as a structure. which: what it is called in a message."""
     if isinstance(given, Structure):
-        return given
+        return given if settings.threshold is None else given.cutAt(settings.threshold)
     try:
         if isinstance(given, SimpleITK.Image):
-            return inputs.structureFromImage(given, which, label, settings.threshold)
+            return inputs.structureFromImage(given, which, label, settings.threshold, settings.membershipMaximum)
         if isinstance(given, vtkPolyData):
             return inputs.structureFromPolyData(given, which)
     except InputError as error:

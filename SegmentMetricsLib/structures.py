@@ -44,6 +44,16 @@ class Structure:
         if self.mask is None and self.givenSurface is None:
             raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
 
+    def named(self, name: str) -> Structure:
+        """Return the structure under another name."""
+        return replace(self, name=name)
+
+    def cutAt(self, threshold: float) -> Structure:
+        """Return the structure with the voxels of at least so high a membership; as it is if it has no memberships."""
+        if self.memberships is None:
+            return self
+        return replace(self, mask=self.memberships.cut(threshold))
+
     @cached_property
     def surface(self) -> Surface:
         """The boundary that is measured."""

@@ -23,6 +23,7 @@ from .comparison import Comparison
 from .errors import InputError
 from .measurements import Measurement
 from .messages import quiet
+from .multilabel import MultiLabel
 from .records import Record
 from .settings import Settings
 from .structures import Pairing
@@ -61,9 +62,16 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    records: Sequence[Record], pairing: Pairing, settings: Settings, files: Sequence[Mapping[str, str]] = ()
+    records: Sequence[Record],
+    pairing: Pairing,
+    settings: Settings,
+    files: Sequence[Mapping[str, str]] = (),
+    multiLabel: MultiLabel | None = None,
 ) -> dict:
-    """Return the content of metrics.json. files: for every record, the names of the files that belong to it by kind."""
+    """Return the content of metrics.json.
+
+    files: for every record, the names of the files that belong to it by kind. multiLabel: the overlap of all labels.
+    """
     pairs = [record.toDictionary() for record in records]
     for pair, names in zip(pairs, files):
         pair["files"] = dict(names)
@@ -72,6 +80,7 @@ def document(
         "software": versions(),
         "settings": settings.toDictionary(),
         "pairs": pairs,
+        **({} if multiLabel is None else {"multiLabel": multiLabel.toDictionary()}),
         "unmatched": {
             "reference": [structure.name for structure in pairing.unmatchedReference],
             "test": [structure.name for structure in pairing.unmatchedTest],

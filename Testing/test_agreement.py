@@ -294,7 +294,7 @@ def soft(seed: int) -> np.ndarray:
     return np.round(values, 3)
 
 
-FUZZY = Settings(families=("overlap", "agreement"), fuzzy=True)
+FUZZY = Settings(families=("overlap", "agreement"))
 
 
 def testFuzzyByTheDefinitions():
@@ -337,7 +337,7 @@ def testFuzzyOnlyOnRequest():
     cut = [shapes.imageOf(soft(seed) >= 0.5) for seed in (1, 2)]
     crisp = compare(*cut, Settings(families="agreement"))
     assert compare(f, g, Settings(families="agreement"))["KAP"].value == crisp["KAP"].value
-    assert compare(*cut, Settings(families="agreement", fuzzy=True))["KAP"].value == crisp["KAP"].value
+    assert compare(*cut, Settings(families="agreement"))["KAP"].value == crisp["KAP"].value
     mixed = compare(f, cut[1], FUZZY)["FMS"].value
     both = np.minimum(soft(1), soft(2) >= 0.5).sum()
     assert mixed == pytest.approx(2 * both / (soft(1).sum() + (soft(2) >= 0.5).sum()))
@@ -363,13 +363,13 @@ def testFuzzyOnOtherGrids():
     other = compare(shapes.imageOf(f), shapes.imageOf(g, origin=(0.4, 0, 0)), FUZZY)
     assert other["KAP"].status == "undefined" and "one grid only" in other["KAP"].reason
     # distances and findings go by the threshold
-    other = compare(shapes.imageOf(f), shapes.imageOf(g, origin=(0.4, 0, 0)), Settings(families="all", fuzzy=True))
+    other = compare(shapes.imageOf(f), shapes.imageOf(g, origin=(0.4, 0, 0)), Settings(families="all"))
     assert other["DSC"].status == "undefined" and other["BIoU_2mm"].status == other["AVD"].status == "ok"
 
 
 def testDistancesOverCuts():
     f, g = (0.9 * np.clip(3 * soft(seed) / soft(seed).max(), 0, 1) for seed in (1, 2))
-    settings = Settings(families="voxel", fuzzy=True, cuts=10, quantiles=(1, 0.9))
+    settings = Settings(families="voxel", cuts=10, quantiles=(1, 0.9))
     comparison = compare(shapes.imageOf(f), shapes.imageOf(g), settings)
     crisp = [
         compare(*(shapes.imageOf(m >= number / 10) for m in (f, g)), Settings(families="voxel", quantiles=(1, 0.9)))
@@ -380,22 +380,22 @@ def testDistancesOverCuts():
         assert comparison[key].reason == "1 of 10 cuts are empty on both sides and left out"
     assert comparison["MHD"].value == pytest.approx(np.mean([cut["MHD"].value for cut in crisp]), rel=1e-12)
     # without cuts, the threshold's
-    once = compare(shapes.imageOf(f), shapes.imageOf(g), Settings(families="voxel", fuzzy=True))
+    once = compare(shapes.imageOf(f), shapes.imageOf(g), Settings(families="voxel"))
     assert once["AVD"].value == crisp[4]["AVD"].value and not once["AVD"].reason
 
 
 def testACutWithoutCounterpart():
     f = np.clip(3 * soft(1) / soft(1).max(), 0, 1)
-    oneSided = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", fuzzy=True, cuts=4))
+    oneSided = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", cuts=4))
     assert oneSided["AVD"].status == oneSided["MHD"].status == "infinite"
     assert oneSided["AVD"].reason == "the test is empty in a cut of the memberships"
-    single = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", fuzzy=True, cuts=1))
+    single = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", cuts=1))
     assert single["AVD"].status == "infinite"
-    none = compare(*[shapes.imageOf(0.6 * f)] * 2, Settings(families="voxel", fuzzy=True, cuts=1))
+    none = compare(*[shapes.imageOf(0.6 * f)] * 2, Settings(families="voxel", cuts=1))
     assert none["AVD"].status == "undefined" and "every cut" in none["AVD"].reason
     # stored in single precision, 0.7 still reaches the cut at 7/10
     flat = np.zeros((6, 6, 6), np.float32)
     flat[1:4, 1:4, 1:4] = 0.7
     image = shapes.imageOf(flat)
-    measured = compare(image, image, Settings(families="voxel", fuzzy=True, cuts=10))["AVD"]
+    measured = compare(image, image, Settings(families="voxel", cuts=10))["AVD"]
     assert (measured.value, measured.reason) == (0, "3 of 10 cuts are empty on both sides and left out")

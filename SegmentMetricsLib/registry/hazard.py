@@ -31,12 +31,16 @@ def fieldOf(pair: Pair) -> hazard.Field:
     if not pair.criticals:
         raise Undefined("no critical structure is given")
     grid, evaluated = pair.overlapGrid[0], pair.evaluatedGrid[0]
-    low = np.array(evaluated.offsetOn(grid))
     given = [(_criticalMask(pair, structure, grid), weight) for structure, weight in pair.criticals]
     given = [(mask, weight) for mask, weight in given if not mask.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
-    return hazard.field(given, grid, (low, low + np.array(evaluated.size) - 1), pair.settings)
+    start = evaluated.offsetOn(grid)
+    if start is not None:
+        return hazard.field(given, grid, (np.array(start), np.add(start, evaluated.size) - 1), pair.settings)
+    corners = grid.toIndex(evaluated.corners())
+    box = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+    return hazard.field(given, grid, box, pair.settings).within(evaluated, grid)
 
 
 def _criticalMask(pair: Pair, structure: Structure, grid: Grid) -> Mask:
