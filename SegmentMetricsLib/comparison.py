@@ -135,7 +135,7 @@ def compared(pair: Pair) -> Comparison:
         pair.test,
         pair.settings,
         values,
-        tuple(findings.find(pair)),
+        tuple(findings.find(pair, values)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
         multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,

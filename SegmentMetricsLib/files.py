@@ -38,8 +38,8 @@ def readStructures(path: str | Path, threshold: float | None = None, maximum: in
     """Return the structures of a file or folder.
 
     Every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the file's stem), or every
-    such file of a folder (named by stem). An image without labels is one empty structure. threshold,
-    maximum: of images of memberships, see Settings. Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation.
+    such file of a folder (named by stem). An image without labels is one empty structure. threshold, maximum: of images
+    of memberships, see Settings. Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation.
     """
     path = Path(path)
     try:

@@ -58,17 +58,20 @@ HAZARD = (
         "RFN", "Missed hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Share of the hazard in the reference, high near critical structures, that the test misses.",
         lambda pair: hazard.missedShare(pair.once(errorsOf)), symmetric=False, identity=0,
+        hint="Choose it when missing a part near a critical structure matters most.",
     ),
     Definition(
         "RFP", "Added hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Share of the hazard outside the reference that the test covers.",
         lambda pair: hazard.addedShare(pair.once(errorsOf)), symmetric=False, identity=0, dependsOnGrid=True,
+        hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
     ),
     Definition(
         "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Weighted mean of the missed and the added hazard.",
         lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
         symmetric=False, identity=0, dependsOnGrid=True,
+        hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
     ),
     Definition(
         "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -81,5 +84,6 @@ HAZARD = (
         "wDice", "Dice weighted by hazard", "", 0, 1, "higher", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Dice coefficient in which every voxel counts by its hazard.",
         lambda pair: hazard.weightedDice(pair.once(errorsOf)), identity=1,
+        hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
     ),
 )  # fmt: skip
