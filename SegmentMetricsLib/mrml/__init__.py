@@ -14,6 +14,7 @@ from __future__ import annotations
 from .charts import showCumulative, showHistogram
 from .comparing import Comparisons, compareSegmentations, compareSegments
 from .headless import ensureScene
+from .inputs import gridOf
 from .markers import showMarkers
 from .navigation import jumpTo
 from .outputs import showComparisonsTable, showDistanceMap, showTable
@@ -23,6 +24,7 @@ __all__ = [
     "compareSegmentations",
     "compareSegments",
     "ensureScene",
+    "gridOf",
     "jumpTo",
     "showComparisonsTable",
     "showCumulative",
