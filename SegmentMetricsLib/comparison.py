@@ -17,7 +17,9 @@ from .multilabel import Share
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
+from .registry.similarity import inSlices
 from .settings import Settings
+from .similarity import Similarity
 from .structures import Structure
 
 
@@ -27,7 +29,8 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them.
+    or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
+    measured.
     share: what the two have in common and alone in mm3 (mm2), None without the agreement family.
     """
 
@@ -38,6 +41,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    similarity: Similarity | None = None
     share: Share | None = None
 
     @property
@@ -87,6 +91,7 @@ class Comparison(Mapping):
             findings=self.findings,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
+            similarity=self.similarity,
         )
 
     def toDictionary(self) -> dict:
@@ -138,6 +143,7 @@ def compared(pair: Pair) -> Comparison:
         tuple(findings.find(pair, values)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        pair.done(inSlices),
         multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
     )
 
