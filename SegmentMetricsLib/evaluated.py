@@ -28,10 +28,11 @@ def extended(home: Grid, grid: Grid, extents: tuple[Mask, Mask], name: str) -> t
         grown = home.grownTo(np.concatenate(corners)) if corners else home
         return grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else "")
     index = grid.toIndex(home.corners())
-    low, high = (np.rint(c).astype(int) for c in (index.min(axis=0) + 0.5, index.max(axis=0) - 0.5))
+    # as many voxels as fit, wherever between those of the lattice the volume starts
+    low = np.rint(index.min(axis=0) + 0.5).astype(int)
+    high = low + np.maximum(np.rint(np.ptp(index, axis=0)).astype(int), 1) - 1
     if grid.flatAxis is not None:
         low[grid.flatAxis] = high[grid.flatAxis] = 0
-    high = np.maximum(low, high)
     box = boxAround(*extents, (low, high))
     isLarger = (box[0] < low).any() or (box[1] > high).any()
     isCoarser = not np.isclose(home.voxelSize, grid.voxelSize, rtol=1e-6) and home.planar == grid.planar

@@ -65,6 +65,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
     array = SimpleITK.GetArrayViewFromImage(image)
     if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in "fiu":
         return None
+    grid = Grid.fromImage(image)
     low, high = float(array.min()), float(array.max())
     if high > 1 and maximum is not None:
         if low < 0 or high > maximum:
@@ -75,7 +76,6 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
         array = array / np.float32(maximum) if array.dtype.itemsize < 4 else array / maximum
     elif array.dtype.kind != "f" or not 0 <= low <= high <= 1 or _areWhole(array):
         return None
-    grid = Grid.fromImage(image)
     return masks.Mask.ofMemberships(array[None] if array.ndim == 2 else array, grid)
 
 

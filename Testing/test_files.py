@@ -136,11 +136,10 @@ def testFractionalSegmentations(tmp_path, dtype, low, high):
         {"ID": "a", "Name": "Liver", "LabelValue": 1, "Layer": 0, "Extent": "1 3 1 3 1 3"},
         {"ID": "b", "Name": "Cord", "LabelValue": 1, "Layer": 1},
     ]
-    image = shapes.segmentation(layers, segments, spacing=(1, 2, 3))
     for header in ("Segmentation_MasterRepresentation", "Segmentation_SourceRepresentation"):
-        marked = SimpleITK.Image(image)
-        marked.SetMetaData(header, "Fractional labelmap")
-        found = read(save(marked, tmp_path / "x.seg.nrrd"))
+        image = shapes.segmentation(layers, segments, spacing=(1, 2, 3))
+        image.SetMetaData(header, "Fractional labelmap")
+        found = read(save(image, tmp_path / "x.seg.nrrd"))
         assert found["Liver"].memberships.voxels.ravel().tolist() == [1, 0.5]
         assert found["Liver"].mask.count == 2 and found["Liver"].memberships.offset == (2, 2, 1)
         assert found["Cord"].memberships.voxels.ravel().tolist() == [1] and found["Cord"].mask.offset == (5, 5, 5)
