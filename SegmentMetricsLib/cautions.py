@@ -80,13 +80,14 @@ def _parts(pair: Pair) -> Iterator[str]:
 def _tolerances(pair: Pair) -> Iterator[str]:
     if not _chosen(pair, "boundary", "signed", "effort") or not any(s.samplingGrid for s in pair.structures):
         return
-    coarsest = _coarsest(pair)
-    small = [shortest(t) for t in pair.settings.tolerances if t < coarsest * (1 - 1e-6)]
+    # a slice may be thicker; below the finest side of the voxels, though, no difference is within the tolerance
+    finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)
+    small = [shortest(t) for t in pair.settings.tolerances if t < finest * (1 - 1e-6)]
     if small:
         what = f"The tolerance of {small[0]} mm is" if len(small) == 1 else f"Tolerances ({', '.join(small)} mm) are"
         yield (
-            f"{what} below the voxel size of {shortest(round(coarsest, 3))} mm: a difference of a single voxel can "
-            "count as an error."
+            f"{what} below the voxel size of {shortest(round(finest, 3))} mm: a difference of a single voxel "
+            "counts as an error."
         )
 
 
@@ -120,9 +121,9 @@ def _background(pair: Pair) -> Iterator[str]:
 def _coarsest(pair: Pair) -> float:
     """Return the largest side of a voxel of either structure in mm; for meshes, of the grid made for them."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
-    return max((_side(grid) for grid in grids), default=pair.settings.meshSpacing)
+    return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)
 
 
-def _side(grid: Grid) -> float:
-    spacing = grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)
-    return float(spacing.max())
+def _sides(grid: Grid) -> np.ndarray:
+    """Return how long the sides of a voxel are in mm; of a planar grid, those in the plane."""
+    return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)

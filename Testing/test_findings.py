@@ -293,18 +293,20 @@ def testAnOutlierThatDecidesHd():
 
 def testTolerancesBelowTheVoxelSize():
     coarse = [shapes.box((6, 6, 6), (15 + n, 14, 13), spacing=(1, 1, 3)) for n in range(2)]
-    (finding,) = found(compare(*coarse), "below the voxel size")
-    assert finding.startswith("The tolerance of 2 mm is below the voxel size of 3 mm:")
-    (finding,) = found(compare(*coarse, Settings(tolerances=(1, 2.5, 3))), "below the voxel size")
-    assert finding.startswith("Tolerances (1, 2.5 mm) are below")
-    for settings in (Settings(tolerances=3), Settings(families="overlap")):
+    (finding,) = found(compare(*coarse, Settings(tolerances=0.9)), "below the voxel size")
+    assert finding.startswith("The tolerance of 0.9 mm is below the voxel size of 1 mm:")
+    (finding,) = found(compare(*coarse, Settings(tolerances=(0.5, 0.75, 1))), "below the voxel size")
+    assert finding.startswith("Tolerances (0.5, 0.75 mm) are below")
+    # thick slices alone are nothing unusual
+    for settings in (Settings(tolerances=1), Settings(families="overlap", tolerances=0.5)):
         assert not found(compare(*coarse, settings), "below the voxel size")
     # the thickness of the only slice means nothing
     flat = [
-        shapes.imageOf(np.pad(np.ones((1, 6, 5 + n), np.uint8), ((0, 0), (4, 4), (4, 5 - n))), (1, 1, 9))
+        shapes.imageOf(np.pad(np.ones((1, 6, 5 + n), np.uint8), ((0, 0), (4, 4), (4, 5 - n))), (3, 3, 1))
         for n in (0, 1)
     ]
-    assert not found(compare(*flat), "below the voxel size")
+    assert found(compare(*flat), "voxel size of 3 mm")
+    assert not found(compare(*flat, Settings(tolerances=3)), "below the voxel size")
 
 
 def testSeparateParts():
