@@ -40,12 +40,19 @@ def fieldOf(pair: Pair) -> hazard.Field:
     if not pair.criticals:
         raise Undefined("no critical structure is given")
     grid, evaluated, s = pair.overlapGrid[0], pair.evaluatedGrid[0], pair.settings
-    low = np.array(evaluated.offsetOn(grid))
+    start = evaluated.offsetOn(grid)
+    if start is None:
+        corners = grid.toIndex(evaluated.corners())
+        box = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+    else:
+        box = np.array(start), np.add(start, evaluated.size) - 1
     kernel = s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination
-    key = tuple(pair.criticals), kernel, grid.matrix.tobytes(), grid.planar, tuple(low), evaluated.size
+    lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resized(*box), evaluated))
+    key = tuple(pair.criticals), kernel, grid.matrix.tobytes(), lattices
     field = _fields.get(key)
     if field is None:
-        field = _fields[key] = _newField(pair, grid, (low, low + np.array(evaluated.size) - 1))
+        field = _newField(pair, grid, box)
+        field = _fields[key] = field if start is not None else field.within(evaluated, grid)
     return field
 
 
@@ -101,18 +108,21 @@ HAZARD = (
         "Share of the hazard in the reference, high near critical structures, that the test misses.",
         lambda pair: hazard.missedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, note=emptyCriticals,
+        hint="Choose it when missing a part near a critical structure matters most.",
     ),
     Definition(
         "RFP", "Added hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Share of the hazard outside the reference that the test covers.",
         lambda pair: hazard.addedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
+        hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
     ),
     Definition(
         "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Weighted mean of the missed and the added hazard.",
         lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
+        hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
     ),
     Definition(
         "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -125,5 +135,6 @@ HAZARD = (
         "wDice", "Dice weighted by hazard", "", 0, 1, "higher", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Dice coefficient in which every voxel counts by its hazard.",
         lambda pair: hazard.weightedDice(pair.once(errorsOf)), identity=1, note=emptyCriticals,
+        hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
     ),
 )  # fmt: skip
