@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
+from .hazard import showHazard
 from .headless import ensureScene
+from .inputs import gridOf
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
@@ -23,11 +25,13 @@ __all__ = [
     "compareSegmentations",
     "compareSegments",
     "ensureScene",
+    "gridOf",
     "jumpTo",
     "jumpToSlice",
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
+    "showHazard",
     "showHistogram",
     "showMarkers",
     "showSlices",

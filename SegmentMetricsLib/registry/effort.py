@@ -74,6 +74,7 @@ EFFORT = (
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
         lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), pair.once(_addedPathLength, tolerance)),
         symmetric=False, identity=0,
+        hint="Choose it to compare the effort between structures of different size.",
     ),
     *(
         Definition(
@@ -81,6 +82,7 @@ EFFORT = (
             OURS, Empty.COMPUTED,
             f"How far the test's center of mass lies toward {word} of the reference's.",
             lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False, identity=0,
+            hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
         )
         for side, word in (("R", "right"), ("A", "anterior"), ("S", "superior"))
     ),
