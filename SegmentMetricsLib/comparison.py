@@ -9,17 +9,20 @@ from functools import cached_property
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, multilabel, verdict
+from . import findings, inputs, measurements, multilabel, slices, verdict
 from .distances import SurfaceDistances
-from .errors import InputError
+from .errors import InputError, Undefined
+from .hazard import Field
 from .measurements import Measurement, finite
 from .multilabel import Share
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
+from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
 from .settings import Settings
 from .similarity import Similarity
+from .slices import SliceRow
 from .structures import Structure
 
 
@@ -29,9 +32,11 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
-    measured.
-    share: what the two have in common and alone in mm3 (mm2), None without the agreement family.
+    or no measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures.
+    similarity: how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice
+    profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
+    structures were compared. share: what the two have in common and alone in mm3 (mm2), None without the agreement
+    family.
     """
 
     reference: Structure
@@ -41,7 +46,10 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    hazard: Field | None = None
     similarity: Similarity | None = None
+    slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
     share: Share | None = None
 
     @property
@@ -89,6 +97,8 @@ class Comparison(Mapping):
             subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
+            slices=self.slices,
+            extent=self.extent,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
@@ -116,10 +126,10 @@ def compare(
     """
     settings = settings or Settings()
     pair = Pair(
-        structureOf(reference, "reference", label, settings),
-        structureOf(test, "test", label, settings),
+        asStructure(reference, "reference", label, settings),
+        asStructure(test, "test", label, settings),
         settings,
-        {name: structureOf(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
+        {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
     )
     return compared(pair)
 
@@ -129,6 +139,7 @@ def compared(pair: Pair) -> Comparison:
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
     values = measurements.evaluate(pair)
+    rows, missing = _profile(pair)
     grid = None
     if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
@@ -136,20 +147,37 @@ def compared(pair: Pair) -> Comparison:
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
     return Comparison(
-        pair.reference,
-        pair.test,
+        *pair.given,
         pair.settings,
         values,
-        tuple(findings.find(pair, values)),
+        (*findings.find(pair, values), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        pair.done(fieldOf),
         pair.done(inSlices),
+        rows,
+        pair.extent.description,
         multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
     )
 
 
-def structureOf(given, which: str, label: int | None, settings: Settings) -> Structure:
-    """Return what compare() was given as a structure. which: what it is called in a message."""
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
+    """Return the per-slice profile if it was asked for, and the finding that there is none."""
+    if "slices" not in pair.settings.families:
+        return (), ()
+    try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
+        return slices.profileOf(pair), ()
+    except Undefined as undefined:
+        return (), (slices.whyNone(undefined),)
+
+
+def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:
+    """Return what compare() was given as a structure. which: what it is called in a message.
+
+    Raises InputError for what is none.
+    """
     if isinstance(given, Structure):
         return given if settings.threshold is None else given.cutAt(settings.threshold)
     try:

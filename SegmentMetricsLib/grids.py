@@ -117,6 +117,12 @@ class Grid:
         along = np.round(np.abs(self.direction[2]), 6)
         return 2 - int(along[::-1].argmax())
 
+    def slicesLast(self) -> Grid:
+        """Return the grid with its axes in an order in which k runs across the slices; the voxels stay."""
+        axis = self.sliceAxis
+        order = [*(other for other in range(3) if other != axis), axis]
+        return Grid(tuple(self.size[a] for a in order), self.matrix[:, [*order, 3]], self.planar)
+
     @property
     def voxelSize(self) -> float:
         """Volume of a voxel in mm3, or area of a pixel in mm2 for a planar grid."""

@@ -216,10 +216,10 @@ def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fra
 
 def _structures(given, which: str, settings: Settings) -> list[Structure]:
     """Return the labels of a segmentation as structures."""
-    from .comparison import structureOf
+    from .comparison import asStructure
 
     if isinstance(given, Mapping):
-        named = [(name, structureOf(one, f"{which} {name}", None, settings)) for name, one in given.items()]
+        named = [(name, asStructure(one, f"{which} {name}", None, settings)) for name, one in given.items()]
         return [one.named(name) for name, one in named]
     if isinstance(given, SimpleITK.Image):
         try:
@@ -231,5 +231,5 @@ def _structures(given, which: str, settings: Settings) -> list[Structure]:
             raise InputError(f"The {which} cannot be compared. {error}") from error
         return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
     if isinstance(given, Iterable):
-        return [structureOf(one, which, None, settings) for one in given]
+        return [asStructure(one, which, None, settings) for one in given]
     raise InputError(f"The {which} must be a label map, or several structures, not {type(given).__name__}.")

@@ -8,10 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import evaluated, overlap, voxelization
+from . import evaluated, extents, overlap, voxelization
 from .agreement import Table
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
+from .extents import Extent
 from .grids import Grid
 from .masks import Mask, boxAround, commonGrid
 from .settings import Settings
@@ -36,7 +37,11 @@ class Pair:
     ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError("A structure in space cannot be compared with contours in one slice.")
-        self.reference, self.test, self.settings = reference, test, settings
+        self.given, self.settings = (reference, test), settings
+        self.extent = Extent()
+        if settings.extent == "common":
+            reference, test, self.extent = extents.common(reference, test)
+        self.reference, self.test = reference, test
         self.structures = (reference, test)
         self.criticals = _chosenCriticals(criticals or {}, settings)
         if not self.emptiness:
@@ -178,11 +183,18 @@ class Pair:
             return grid.resized(*boxAround(*self.extents)), "the box around both structures"
         homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
         if not isinstance(self.settings.grid, str):
-            return evaluated.extended(self.settings.grid, grid, self.extents, "the given volume")
+            return self._withinExtent(*evaluated.extended(self.settings.grid, grid, self.extents, "the given volume"))
         if not homes:
-            return evaluated.extended(grid, grid, self.extents, "the box around both meshes")
+            return self._withinExtent(*evaluated.extended(grid, grid, self.extents, "the box around both meshes"))
         why = "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
-        return evaluated.extended(homes[0], grid, self.extents, why)
+        return self._withinExtent(*evaluated.extended(homes[0], grid, self.extents, why))
+
+    def _withinExtent(self, volume: Grid, why: str) -> tuple[Grid, str]:
+        slab = self.extent.slab
+        if slab is None:
+            return volume, why
+        box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
+        return volume.resized(*box), f"{why}, within the common extent"
 
     @property
     def evaluatedVoxels(self) -> int:

@@ -14,13 +14,14 @@ from .errors import InputError
 if TYPE_CHECKING:
     from .grids import Grid
 
-FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "effort")
+FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "slices", "effort")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 GRIDS = ("reference", "union")
 VOXEL_UNITS = ("mm", "voxel")
 MSI_UNITS = ("mm", "pixel")
 KERNELS = ("polynomial", "exponential")
 COMBINATIONS = ("max", "sum")
+EXTENTS = ("whole", "common")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
@@ -55,6 +56,8 @@ class Settings:
     meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
     grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
         test, "union", the box around both structures, or a Grid or SimpleITK image, extended to contain both.
+    extent: "whole", or "common": only the slices that both contours cover, without end caps, for organs whose ends are
+        arbitrary.
     labelWeights: name -> weight > 0 of labels for DICEml and JACml; labels without one have weight 1. Kept as pairs.
     betas: weights of sensitivity against precision in the F-measure, each greater than 0.
     quantiles: of the Hausdorff distance of voxels, each in (0, 1].
@@ -85,6 +88,7 @@ class Settings:
     cuts: int | None = None
     meshSpacing: float = 1.0
     grid: str | Grid = "reference"
+    extent: str = "whole"
     betas: tuple[float, ...] = (1.0,)
     quantiles: tuple[float, ...] = (1.0,)
     voxelUnit: str = "mm"
@@ -144,10 +148,12 @@ class Settings:
     def _requireAgreement(self) -> None:
         """Check the settings of the families that count voxels."""
         object.__setattr__(self, "grid", _chosenGrid(self.grid))
-        if self.voxelUnit not in VOXEL_UNITS:
-            raise InputError(
-                f"The unit of voxel distances must be one of {', '.join(VOXEL_UNITS)}, not {self.voxelUnit!r}."
-            )
+        for name, what, choices in (
+            ("extent", "extent", EXTENTS),
+            ("voxelUnit", "unit of voxel distances", VOXEL_UNITS),
+        ):
+            if getattr(self, name) not in choices:
+                raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
         for name, what in (("betas", "beta"), ("quantiles", "quantile")):
             object.__setattr__(self, name, _numbers(getattr(self, name), what))
         for beta in self.betas:

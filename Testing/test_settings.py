@@ -28,6 +28,7 @@ def testDefaults():
         "cuts": None,
         "meshSpacing": 1.0,
         "grid": "reference",
+        "extent": "whole",
         "betas": [1.0],
         "quantiles": [1.0],
         "voxelUnit": "mm",

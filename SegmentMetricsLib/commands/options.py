@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
-from ..settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, MSI_UNITS, PRESETS, SURFACES, VOXEL_UNITS, Settings
+from ..settings import (
+    DEFAULT_FAMILIES,
+    EXTENTS,
+    FAMILIES,
+    GRIDS,
+    KERNELS,
+    MSI_UNITS,
+    PRESETS,
+    SURFACES,
+    VOXEL_UNITS,
+    Settings,
+)
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +51,9 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         metavar="|".join((*GRIDS, "FILE")),
         default="reference",
         help="where true negatives count: in an image (%(default)s)",
+    )
+    parser.add_argument(
+        "--extent", choices=EXTENTS, default="whole", help="common: only slices that both cover (%(default)s)"
     )
     parser.add_argument(
         "--label-weight",
@@ -82,6 +96,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "membershipMaximum": options.membership_maximum,
         "cuts": options.cuts,
         "grid": chosenGrid(options.grid),
+        "extent": options.extent,
         "labelWeights": namedWeights(options.label_weight) if options.label_weight else None,
         "betas": options.beta,
         "quantiles": options.quantile,
