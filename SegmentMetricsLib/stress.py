@@ -66,7 +66,7 @@ def stressTest(
     settings = settings or Settings(families=("boundary", "overlap", "hazard"))
     reference = asStructure(reference, "reference", None, settings)
     given = {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in criticals.items()}
-    settings = replace(settings, families=(*settings.families, "overlap", "hazard"), grid="reference", fuzzy=False)
+    settings = replace(settings, families=(*settings.families, "overlap", "hazard"), grid="reference")
     if reference.mask is None:
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:
