@@ -7,7 +7,7 @@ Source: Beyond Dice: SIS and STAR. Where its equation 7 can exceed 1, the exact 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import SimpleITK
@@ -71,7 +71,7 @@ class Field:
             place = evaluated.toIndex(self.grid.toWorld(index.reshape(-1, 3)))
             inside = ((place >= -0.5) & (place < np.array(evaluated.size) - 0.5)).all(axis=1)
             part[~inside.reshape(part.shape)] = 0
-        return Field(values, self.low, self.grid, self.box)
+        return replace(self, values=values)
 
     def totalOutside(self, mask: Mask) -> float:
         """Return the sum of the hazard of all voxels that do not belong to a mask on the same lattice."""
