@@ -81,6 +81,12 @@ def makeParser() -> Parser:
     compare.add_argument(
         "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
     )
+    compare.add_argument(
+        "--pair",
+        metavar="REFERENCE=TEST",
+        action="append",
+        help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
+    )
     addSettings(compare)
     compare.set_defaults(run=runCompare)
 
@@ -149,25 +155,43 @@ def runCompare(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     requireWritable(options.output)
     from . import files, structures
+    from .pairing import pairStructures
 
+    choices = choicesFrom(options.pair or ())
     sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
-    pairing = structures.pairByName(*sets, options.structure)
+    pairing = pairStructures(*sets, options.structure, choices)
     if not pairing.pairs and not options.structure:
         reference, test = (
             structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
         )
+        proposals = "".join(f" {finding}" for finding in pairing.findings)
         raise InputError(
             f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
+            f"{proposals}"
         )
     compareAndWrite(pairing, settings, options.output)
     return 0
+
+
+def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
+    """Return the pairs that the options name. Raises InputError for an option that names none, or one twice."""
+    choices: dict[str, str | None] = {}
+    for option in options:
+        reference, equals, test = option.partition("=")
+        if not reference or not equals:
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+        if reference in choices:
+            raise InputError(f"{reference!r} is in more than one of the given pairs.")
+        choices[reference] = test or None
+    return choices
 
 
 def runDemo(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from . import files, samples, structures
+    from . import files, samples
+    from .pairing import pairStructures
 
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -178,7 +202,7 @@ def runDemo(options: argparse.Namespace) -> int:
         sets = [
             [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
         ]
-        compareAndWrite(structures.pairByName(*sets), settings, options.output, paths)
+        compareAndWrite(pairStructures(*sets), settings, options.output, paths)
     return 0
 
 
@@ -200,6 +224,7 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     from tqdm import tqdm
 
     from . import tables, writing
+    from .pairing import noted
 
     # on the same disk as the output folder, so that the files only need to be renamed
     existing = requireWritable(output)
@@ -213,9 +238,9 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
         progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
-        for (reference, test), name in zip(progress, names, strict=True):
-            progress.set_postfix_str(oneLine(reference.name))
-            result = comparePair(reference, test, settings)
+        for match, name in zip(progress, names, strict=True):
+            progress.set_postfix_str(oneLine(match.reference.name))
+            result = noted(comparePair(*match, settings), match)
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
@@ -237,7 +262,7 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
             print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")
-    findings = list(tables.remarks(records))
+    findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]
     if findings:
         more = len(findings) - MOST_FINDINGS
         print(

@@ -67,7 +67,9 @@ def document(
     pairs = [record.toDictionary() for record in records]
     for pair, names in zip(pairs, files):
         pair["files"] = dict(names)
-    return {
+    for pair, match in zip(pairs, pairing.pairs):
+        pair["pairing"] = {"how": match.how, "confidence": match.confidence}
+    content = {
         "schema": SCHEMA,
         "software": versions(),
         "settings": settings.toDictionary(),
@@ -77,6 +79,12 @@ def document(
             "test": [structure.name for structure in pairing.unmatchedTest],
         },
     }
+    if pairing.proposals or pairing.findings:
+        content["pairing"] = {
+            "proposals": [match.toDictionary() for match in pairing.proposals],
+            "findings": list(pairing.findings),
+        }
+    return content
 
 
 def writeJson(content: Mapping, path: Path) -> None:
