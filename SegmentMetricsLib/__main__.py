@@ -87,6 +87,7 @@ def makeParser() -> Parser:
         action="append",
         help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
     )
+    compare.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
     addSettings(compare)
     compare.set_defaults(run=runCompare)
 
@@ -158,6 +159,7 @@ def runCompare(options: argparse.Namespace) -> int:
     from .pairing import pairStructures
 
     choices = choicesFrom(options.pair or ())
+    protocol = protocolFrom(options.protocol)
     sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
     pairing = pairStructures(*sets, options.structure, choices)
     if not pairing.pairs and not options.structure:
@@ -169,8 +171,17 @@ def runCompare(options: argparse.Namespace) -> int:
             f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
             f"{proposals}"
         )
-    compareAndWrite(pairing, settings, options.output)
+    compareAndWrite(pairing, settings, options.output, protocol=protocol, isWhole=not options.structure)
     return 0
+
+
+def protocolFrom(option: str | None):
+    """Return the protocol that an option names, None without one."""
+    if option is None:
+        return None
+    from .protocol import readProtocol
+
+    return readProtocol(option)
 
 
 def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
@@ -219,12 +230,17 @@ def requireWritable(folder: Path) -> Path:
     return existing
 
 
-def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Sequence[Path] = ()) -> None:
-    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none."""
+def compareAndWrite(
+    pairing, settings: Settings, output: Path, extraFiles: Sequence[Path] = (), protocol=None, isWhole: bool = True
+) -> None:
+    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
+
+    protocol: to judge by. isWhole: whether the pairing is about all structures.
+    """
     from tqdm import tqdm
 
-    from . import tables, writing
-    from .pairing import noted
+    from . import judgment, tables, verdictwriting, writing
+    from .casework import compareMatch
 
     # on the same disk as the output folder, so that the files only need to be renamed
     existing = requireWritable(output)
@@ -233,20 +249,26 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     except OSError as error:
         raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
     try:
-        records, files = [], []
+        records, files, measured = [], [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
         progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
         for match, name in zip(progress, names, strict=True):
             progress.set_postfix_str(oneLine(match.reference.name))
-            result = noted(comparePair(*match, settings), match)
+            result, byConvention = compareMatch(match, settings, protocol)
+            measured.append(((match.reference.name, match.test.name), byConvention))
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
             files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
-        writing.writeJson(writing.document(records, pairing, settings, files), unfinished / "metrics.json")
+        document = writing.document(records, pairing, settings, files)
+        judged = protocol and judgment.judgeCase(protocol, measured, document["unmatched"], isWhole)
+        if judged:
+            document["protocol"] = judged.toDictionary()
+            verdictwriting.writeVerdicts(judged, unfinished / verdictwriting.VERDICTS_FILE)
+        writing.writeJson(document, unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
@@ -262,6 +284,8 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
             print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")
+    if judged:
+        print(f"\nProtocol {oneLine(protocol.name)}: {judged.verdict}\n{verdictwriting.verdictTable(judged)}")
     findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]
     if findings:
         more = len(findings) - MOST_FINDINGS
@@ -271,29 +295,6 @@ def compareAndWrite(pairing, settings: Settings, output: Path, extraFiles: Seque
     print(f"\nResults are in {oneLine(str(output))}{os.sep}")
     if overlays.problem:
         print(f"No overlay pictures: {oneLine(overlays.problem)}", file=sys.stderr)
-
-
-def comparePair(reference, test, settings: Settings):
-    """Return the comparison of two structures. Raises InputError that names the two when it is not possible."""
-    from . import comparison
-
-    try:
-        return comparison.compare(withSurface(reference, settings), withSurface(test, settings), settings)
-    except (InputError, MemoryError) as error:
-        problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
-        raise InputError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}") from error
-
-
-def withSurface(structure, settings: Settings):
-    """Return a structure with the surface that the settings ask for."""
-    if settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty:
-        return structure
-    from .mrml import headless, inputs
-
-    problem = headless.whyUnavailable()
-    if problem:
-        raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
-    return inputs.displayed(structure)
 
 
 class Overlays:

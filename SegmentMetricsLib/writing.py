@@ -254,7 +254,7 @@ def deliver(results: Path, output: Path) -> None:
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the surfaces and pictures that an earlier run wrote into a folder, as its metrics.json tells.
+    """Return the surfaces, pictures and verdicts that an earlier run wrote into a folder, as its metrics.json tells.
 
     Left there, they would seem to belong to the new numbers.
     """
@@ -263,8 +263,9 @@ def earlierResults(folder: Path) -> list[Path]:
         if content["schema"] != SCHEMA:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
+        judged = [folder / "verdicts.csv"] if "protocol" in content else []
     except (OSError, ValueError, LookupError, TypeError, AttributeError):  # there are none, or it is somebody else's
         return []
     # the file may have been edited: nothing but such files, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
-    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
+    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)] + judged

@@ -17,6 +17,7 @@ from .headless import ensureScene
 from .markers import showMarkers
 from .navigation import jumpTo
 from .outputs import showComparisonsTable, showDistanceMap, showTable
+from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [
     "Comparisons",
@@ -24,10 +25,12 @@ __all__ = [
     "compareSegments",
     "ensureScene",
     "jumpTo",
+    "protocolFromTable",
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
     "showHistogram",
     "showMarkers",
     "showTable",
+    "tableFromProtocol",
 ]
