@@ -1,4 +1,4 @@
-"""The command line: segment-metrics compare, segment-metrics demo."""
+"""The command line: segment-metrics compare, segment-metrics batch, segment-metrics demo."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from .batchcommand import addBatch
 from .errors import InputError, oneLine, requireText
 from .settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, PRESETS, SURFACES, VOXEL_UNITS, Settings
 from .version import __version__
@@ -29,7 +30,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0, or 2 for input that cannot be used."""
+    """Run the command line and return the exit status: 0, 1 if some cases failed, 2 for input that cannot be used."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # a name that the terminal cannot show is no reason to fail
@@ -90,6 +91,8 @@ def makeParser() -> Parser:
     compare.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
     addSettings(compare)
     compare.set_defaults(run=runCompare)
+
+    addBatch(commands, addSettings, settingsFrom)
 
     demo = commands.add_parser("demo", help="compare two made-up observers' head-and-neck contours")
     demo.add_argument(
