@@ -15,8 +15,11 @@ import numpy as np
 
 from .cases import Task
 from .errors import InputError, oneLine
+from .structures import WITHOUT_LABELS
 
 OK, FAILED = "ok", "failed"
+# What a pair is called whose structures have names of their own in every case.
+ONLY = "the only structure"
 DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
 # How many cases wait at a worker, so that it never does.
 QUEUED = 2
@@ -84,6 +87,7 @@ def _compared(task: Task) -> dict:
             {
                 **comparison.toDictionary(),
                 "pairing": {"how": match.how, "confidence": match.confidence},
+                "structure": structureName(match),
                 "diagonal": diagonal(match),
             }
         )
@@ -104,6 +108,14 @@ def _compared(task: Task) -> dict:
     if task.protocol is not None:
         result["protocol"] = judgeCase(task.protocol, measured, unmatched).toDictionary()
     return result
+
+
+def structureName(match) -> str:
+    """Return under which name a pair is counted in a cohort: the reference's, unless that is a whole empty image."""
+    if match.how == "only":
+        return ONLY
+    isNameless = match.reference.source.get(WITHOUT_LABELS) and not match.test.source.get(WITHOUT_LABELS)
+    return match.test.name if isNameless else match.reference.name
 
 
 def diagonal(match) -> float | None:
@@ -205,7 +217,7 @@ def _startWorker() -> None:
 def _stop(executor: Executor) -> None:
     """Give up an executor without waiting for what it still does."""
     processes = list((getattr(executor, "_processes", None) or {}).values())
-    executor.shutdown(wait=False, cancel_futures=True)
+    executor.shutdown(wait=False)
     for process in processes:
         process.terminate()
 

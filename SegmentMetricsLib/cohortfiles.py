@@ -154,8 +154,9 @@ class CohortFiles:
         start = [harmless(outcome[key]) for key in ("case", "method", "status", "reason")]
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
+        nothing = [""] * (len(IDENTITY) - len(start) + len(self.columns))
         for pair in outcome["pairs"] or [None]:
-            writer.writerow([*start, *(self._cells(pair, verdicts) if pair else [""] * (len(IDENTITY) - 4))])
+            writer.writerow([*start, *(self._cells(pair, verdicts) if pair else nothing)])
         self._table.flush()
         if self._verdicts is not None:
             rules = [rule for structure in judged["structures"] for rule in structure["rules"]]

@@ -21,8 +21,6 @@ TREATMENTS = {
     MAXIMUM: "infinite values are the largest finite one of the same measurement in the cohort",
 }
 CONFIDENCE, RESAMPLES, SEED = 0.95, 2000, 0
-# What a pair is called whose structures have names of their own in every case.
-ONLY = "the only structure"
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ class Cohort:
         for pair in outcome["pairs"]:
             structure = self._structure(pair)
             if structure in seen:  # a case that has both spellings means two structures
-                structure = pair["reference"]["name"]
+                structure = pair["structure"]
             seen.add(structure)
             for key, given in pair["measurements"].items():
                 measurement = Measurement.fromDictionary(key, given)
@@ -143,9 +141,7 @@ class Cohort:
 
     def _structure(self, pair: Mapping) -> str:
         """Return under which name a structure is counted: the first of those that are spelled alike."""
-        if pair["pairing"]["how"] == "only":
-            return ONLY
-        name = pair["reference"]["name"]
+        name = pair["structure"]
         return self._names.setdefault(naming.parse(name).spelled, name)
 
     @property

@@ -133,7 +133,8 @@ def pairByName(
     if names is not None:
         requireKnown(names, reference, test)
     if len(reference) == len(test) == 1:
-        how = "name" if reference[0].name == test[0].name else "only"
+        isNameless = any(s.source.get(WITHOUT_LABELS) for s in (*reference, *test))
+        how = "name" if isNameless or reference[0].name == test[0].name else "only"
         return Pairing((Match(reference[0], test[0], how),), (), ())
     reference, test = _lacking(reference, test), _lacking(test, reference)
     if names is not None:

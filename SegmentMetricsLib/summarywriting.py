@@ -47,7 +47,9 @@ def _writeRows(kind, rows: Sequence, path: Path) -> None:
     names = [field.name for field in fields(kind)]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
-        writer.writerow([f"{name[0].upper()}{name[1:]}" for name in names])
+        writer.writerow(
+            [name.upper() if name in ("sd", "iqr", "p") else f"{name[0].upper()}{name[1:]}" for name in names]
+        )
         for row in rows:
             values = [getattr(row, name) for name in names]
             writer.writerow(["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values])
