@@ -11,7 +11,8 @@ import numpy as np
 from .distributions import roundAbove
 from .errors import oneLine
 from .settings import shortest
-from .statistics import Box, Cohort, Options, box
+from .statistics import Box, Cohort, box
+from .summaryoptions import Options
 
 # Colors that people with a color vision deficiency tell apart (Okabe & Ito); after the last one they begin again.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")

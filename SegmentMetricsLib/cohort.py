@@ -64,7 +64,7 @@ def _outcome(task: Task, reason: str = "") -> dict:
 
 
 def _compared(task: Task) -> dict:
-    from .casework import compareMatch
+    from .casework import compareMatch, criticalsOf
     from .files import readStructures
     from .judgment import judgeCase
     from .pairing import pairStructures
@@ -75,10 +75,11 @@ def _compared(task: Task) -> dict:
     if not pairing.pairs:
         reference, test = (listed(s.name for s in structures) for structures in sets)
         raise InputError(f"No structure has the same name in both: the reference has {reference}; the test has {test}.")
+    criticals = criticalsOf(sets[0], task.settings)
     pairs, measured, problems = [], [], []
     for match in pairing.pairs:
         try:
-            comparison, byConvention = compareMatch(match, task.settings, task.protocol)
+            comparison, byConvention = compareMatch(match, task.settings, task.protocol, criticals)
         except InputError as error:
             problems.append(oneLine(str(error)))
             continue

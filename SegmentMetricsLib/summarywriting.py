@@ -10,7 +10,8 @@ from pathlib import Path
 
 from .boxplots import boxPlots
 from .measurements import findDefinition
-from .statistics import CONFIDENCE, Cohort, Options, PairedTest, Summary, compareMethods, summarize
+from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
+from .summaryoptions import CONFIDENCE, Options
 from .tables import LONGEST_NAME, aligned, shortened
 from .writing import UNENCODABLE, fileNames, harmless, versions, writeJson
 

@@ -10,6 +10,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Structure, __main__, naming, readStructures
+from SegmentMetricsLib.commands import compare as compareCommand
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import pairStructures, propose
 
@@ -248,7 +249,7 @@ def readEmpty() -> list[Structure]:
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
-    monkeypatch.setattr(__main__.Overlays, "write", lambda *given: None)
+    monkeypatch.setattr(compareCommand.Overlays, "write", lambda *given: None)
     monkeypatch.chdir(tmp_path)
     for side, names in (("ref", ("Parotid_L", "Druse", "Brain")), ("test", ("Left Parotid", "Gland", "Brain"))):
         (tmp_path / side).mkdir()

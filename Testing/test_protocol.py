@@ -11,6 +11,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
+from SegmentMetricsLib.commands import compare as compareCommand
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.judgment import judge, judgeCase, score, worst
 from SegmentMetricsLib.measurements import Measurement
@@ -252,7 +253,7 @@ def testMeasuredLikeAnyOther():
 
 @pytest.fixture
 def case(tmp_path, monkeypatch):
-    monkeypatch.setattr(__main__.Overlays, "write", lambda *given: None)
+    monkeypatch.setattr(compareCommand.Overlays, "write", lambda *given: None)
     monkeypatch.chdir(tmp_path)
     for side, shift in (("ref", 0), ("test", 2)):
         (tmp_path / side).mkdir()

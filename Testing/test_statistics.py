@@ -12,7 +12,8 @@ import pytest
 
 from SegmentMetricsLib.boxplots import axisTicks, boxPlots
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.statistics import Cohort, Options, box, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.statistics import Cohort, box, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.summaryoptions import Options
 from SegmentMetricsLib.summarywriting import summaryTable, writeSummary
 
 

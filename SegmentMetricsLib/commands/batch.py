@@ -1,32 +1,29 @@
-"""segment-metrics batch: many cases, on the processors of this computer or on a cluster."""
+"""The command batch: many cases, on the processors of this computer or on a cluster."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from . import cohort
-from .errors import InputError, oneLine
-from .statistics import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
+from ..errors import InputError, oneLine
+from ..summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
+from .options import addProtocol, addSettings, protocolFrom, requireWritable, settingsFrom
 
 SOME_FAILED, NOTHING_RUN = 1, 2
 MOST_FAILURES = 12
 
 
-def addBatch(commands, addSettings: Callable[[argparse.ArgumentParser], None], settingsFrom: Callable) -> None:
-    """Add the command to the parser's commands.
-
-    addSettings, settingsFrom: add the options that become Settings, and make them.
-    """
+def add(commands) -> None:
+    """Add the command to the parser."""
     batch = commands.add_parser("batch", help="compare many cases and summarize them")
     batch.add_argument("cases", metavar="CASES.csv", type=Path, help="table: case, reference, test[, protocol, method]")
     batch.add_argument(
         "--output", metavar="DIR", type=Path, required=True, help="folder for the results; another run goes on there"
     )
-    batch.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
+    addProtocol(batch)
     where = batch.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help="processes of this computer (one per processor)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to run on its workers")
@@ -36,26 +33,25 @@ def addBatch(commands, addSettings: Callable[[argparse.ArgumentParser], None], s
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="of the bootstrap (%(default)s)")
     addSettings(batch)
-    batch.set_defaults(run=lambda options: runBatch(options, settingsFrom(options)))
+    batch.set_defaults(run=run)
 
 
-def runBatch(options: argparse.Namespace, settings) -> int:
+def run(options: argparse.Namespace) -> int:
     """Run all cases that have no outcome yet and return the exit status: 1 if any failed, 2 if nothing could be run."""
     if options.workers is not None and not 1 <= options.workers <= 1024:
         raise InputError(f"The number of workers must be from 1 to 1024, not {options.workers}.")
     if options.seed < 0:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
-    summaryOptions = Options(options.infinite, options.resamples, options.seed)
-    from .cases import readCases
-    from .protocol import readProtocol
+    settings = settingsFrom(options)
+    requireWritable(options.output)
+    from .. import cohort
+    from ..cases import readCases
+    from ..cohortfiles import CohortFiles, writeParquet
+    from ..statistics import Cohort
+    from ..summarywriting import summaryTable, writeSummary
 
-    protocol = None if options.protocol is None else readProtocol(options.protocol)
-    tasks = readCases(options.cases, settings, protocol)
-    if options.output.exists() and not options.output.is_dir():
-        raise InputError(f"{options.output}: this is not a folder, so results cannot be written into it.")
-    from .cohortfiles import CohortFiles, writeParquet
-    from .statistics import Cohort
-    from .summarywriting import summaryTable, writeSummary
+    summaryOptions = Options(options.infinite, options.resamples, options.seed)
+    tasks = readCases(options.cases, settings, protocolFrom(options))
 
     with executors(options, len(tasks)) as (makeExecutor, window), CohortFiles(options.output, tasks) as files:
         files.repeatRows()
@@ -64,7 +60,7 @@ def runBatch(options: argparse.Namespace, settings) -> int:
         broken = [cohort.runCase(task) for task in tasks if task.problem]
         for outcome in broken:
             files.addRows(outcome)
-        failures = broken + run(tasks, files, makeExecutor, window)
+        failures = broken + runWaiting(tasks, files, makeExecutor, window)
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
         together, verdicts = Cohort(), []
@@ -82,14 +78,18 @@ def runBatch(options: argparse.Namespace, settings) -> int:
 
 def executors(options: argparse.Namespace, tasks: int):
     """Return the context in which there is something to run so many tasks on."""
+    from .. import cohort
+
     if options.scheduler:
         return cohort.cluster(options.scheduler)
     return cohort.processes(min(options.workers or cohort.availableProcessors(), max(tasks, 1)))
 
 
-def run(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
+def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
     """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs."""
     from tqdm import tqdm
+
+    from .. import cohort
 
     failures = []
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
@@ -114,7 +114,7 @@ def report(failures: Sequence[dict], verdicts: Sequence[str], counts, table: str
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counts['given']} cases compared{repeated}.")
     if verdicts:
-        from .verdictwriting import summary
+        from ..verdictwriting import summary
 
         print(f"Protocol: {summary(verdicts)}.")
     for outcome in failures[:MOST_FAILURES]:

@@ -1,0 +1,173 @@
+"""The command compare: two files or folders."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..errors import InputError, oneLine
+from ..settings import Settings
+from .options import addProtocol, addSettings, protocolFrom, requireWritable, settingsFrom
+
+# More findings than this are left to metrics.json.
+MOST_FINDINGS = 12
+
+
+def add(commands) -> None:
+    """Add the command to the parser."""
+    compare = commands.add_parser("compare", help="compare a test segmentation with a reference")
+    compare.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation, mesh or folder")
+    compare.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
+    compare.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
+    compare.add_argument(
+        "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
+    )
+    compare.add_argument(
+        "--pair",
+        metavar="REFERENCE=TEST",
+        action="append",
+        help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
+    )
+    addProtocol(compare)
+    addSettings(compare)
+    compare.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare two files or folders and return the exit status."""
+    settings = settingsFrom(options)
+    requireWritable(options.output)
+    from .. import files, structures
+    from ..casework import criticalsOf
+    from ..pairing import pairStructures
+
+    choices = choicesFrom(options.pair or ())
+    protocol = protocolFrom(options)
+    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
+    pairing = pairStructures(*sets, options.structure, choices)
+    if not pairing.pairs and not options.structure:
+        reference, test = (
+            structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
+        )
+        proposals = "".join(f" {finding}" for finding in pairing.findings)
+        raise InputError(
+            f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
+            f"{proposals}"
+        )
+    criticals = criticalsOf(sets[0], settings)
+    isWhole = not options.structure
+    compareAndWrite(pairing, settings, options.output, criticals=criticals, protocol=protocol, isWhole=isWhole)
+    return 0
+
+
+def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
+    """Return the pairs that the options name. Raises InputError for an option that names none, or one twice."""
+    choices: dict[str, str | None] = {}
+    for option in options:
+        reference, equals, test = option.partition("=")
+        if not reference or not equals:
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+        if reference in choices:
+            raise InputError(f"{reference!r} is in more than one of the given pairs.")
+        choices[reference] = test or None
+    return choices
+
+
+def compareAndWrite(
+    pairing,
+    settings: Settings,
+    output: Path,
+    extraFiles: Sequence[Path] = (),
+    criticals: Mapping | None = None,
+    protocol=None,
+    isWhole: bool = True,
+) -> None:
+    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
+
+    criticals: critical structures by name. protocol: to judge by. isWhole: whether the pairing is about all structures.
+    """
+    from tqdm import tqdm
+
+    from .. import judgment, tables, verdictwriting, writing
+    from ..casework import compareMatch
+
+    # on the same disk as the output folder, so that the files only need to be renamed
+    existing = requireWritable(output)
+    try:
+        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
+    except OSError as error:
+        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
+    try:
+        records, files, measured = [], [], []
+        overlays = Overlays()
+        names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
+        # the bar shows on terminals only, and only when there is something to wait for
+        progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
+        for match, name in zip(progress, names, strict=True):
+            progress.set_postfix_str(oneLine(match.reference.name))
+            result, byConvention = compareMatch(match, settings, protocol, criticals)
+            measured.append(((match.reference.name, match.test.name), byConvention))
+            if result.distances is not None:
+                writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
+                overlays.write(result, unfinished / writing.fileName("overlay", name))
+            files.append(writing.filesOf(name, unfinished))
+            records.append(result.record())
+        document = writing.document(records, pairing, settings, files)
+        judged = protocol and judgment.judgeCase(protocol, measured, document["unmatched"], isWhole)
+        if judged:
+            document["protocol"] = judged.toDictionary()
+            verdictwriting.writeVerdicts(judged, unfinished / verdictwriting.VERDICTS_FILE)
+        writing.writeJson(document, unfinished / "metrics.json")
+        writing.writeCsv(records, unfinished / "metrics.csv")
+        writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
+        for path in extraFiles:
+            shutil.copy(path, unfinished / path.name)
+        writing.deliver(unfinished, output)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+    if records:
+        print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
+    else:
+        print("None of the chosen structures is in both.")
+    for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
+        if structures:
+            print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")
+    if judged:
+        print(f"\nProtocol {oneLine(protocol.name)}: {judged.verdict}\n{verdictwriting.verdictTable(judged)}")
+    findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]
+    if findings:
+        more = len(findings) - MOST_FINDINGS
+        print(
+            "\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in metrics.json" if more > 0 else "")
+        )
+    print(f"\nResults are in {oneLine(str(output))}{os.sep}")
+    if overlays.problem:
+        print(f"No overlay pictures: {oneLine(overlays.problem)}", file=sys.stderr)
+
+
+class Overlays:
+    """Draws overlay pictures as long as the machine can; `problem` says why it cannot."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+
+    def write(self, result, path: Path) -> None:
+        if self.problem:
+            return
+        from ..mrml import headless
+
+        self.problem = headless.whyUnavailable()
+        if self.problem:
+            return
+        from ..mrml import pictures, views
+
+        try:
+            pictures.writeOverlay(result, path)
+        except views.NoOpenGLError as error:
+            self.problem = str(error)
