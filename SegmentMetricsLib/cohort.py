@@ -23,6 +23,8 @@ ONLY = "the only structure"
 DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
 # How many cases wait at a worker, so that it never does.
 QUEUED = 2
+# After so many cases the workers are replaced, which gives back what the libraries below keep.
+RENEWED_AFTER = 500
 # The libraries below are not made for several cases at once in one process, which is what threads of a cluster do.
 _oneAtATime = threading.Lock()
 
@@ -139,13 +141,18 @@ def runAll(
     if not pending:
         return
     executor = makeExecutor(None)
+    submitted = 0
     try:
         while pending or running:
             isBroken = False
+            if submitted >= RENEWED_AFTER and not running:
+                _stop(executor)
+                executor, submitted = makeExecutor(None), 0
             try:
-                while pending and len(running) < window:
+                while pending and len(running) < window and submitted < RENEWED_AFTER:
                     future = executor.submit(runCase, pending[0])
                     running[future] = pending.popleft()
+                    submitted += 1
             except BrokenExecutor:
                 isBroken = True
             done = wait(running, return_when=FIRST_COMPLETED).done if not isBroken else wait(running).done
@@ -164,7 +171,7 @@ def runAll(
                 _stop(executor)
                 for task in suspects:
                     yield task, _alone(task, makeExecutor)
-                executor = makeExecutor(None)
+                executor, submitted = makeExecutor(None), 0
     finally:
         for future in running:
             future.cancel()

@@ -316,7 +316,7 @@ def testTornRecords(study, inline, rest):
     first, _ = Path("out/results.jsonl").read_bytes().splitlines(keepends=True)
     Path("out/results.jsonl").write_bytes(first + first + rest)
     assert batch() == 0 and Inline.count == 3
-    assert [record["case"] for record in records()] == ["a", "b"]
+    assert sorted(record["case"] for record in records()) == ["a", "b"]
 
 
 def testTwoRunsAtOnce(study, inline, capsys):
@@ -432,6 +432,22 @@ def testARunThatIsGivenUpStopsItsWorkers():
     running.close()
     assert Recorded.isShut
     assert list(runAll([], lambda number: pytest.fail("nothing to run"), 1)) == []
+
+
+def testWorkersAreReplaced(monkeypatch):
+    class Counted(Inline):
+        made = 0
+
+        def __init__(self):
+            Counted.made += 1
+
+        def submit(self, function, task):
+            return Inline.submit(self, crash, task)
+
+    monkeypatch.setattr(cohort, "RENEWED_AFTER", 3)
+    names = [str(number) for number in range(10)]
+    assert sorted(task.case for task, _ in runAll(tasksOf(*names), lambda number: Counted(), 2)) == names
+    assert Counted.made == 4  # 3, 3, 3 and 1
 
 
 # A cluster
