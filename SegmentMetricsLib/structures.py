@@ -20,6 +20,8 @@ BOTH_EMPTY = "both structures are empty"
 WITHOUT_LABELS = "withoutLabels"
 # What a segment is by its terminology, as Slicer writes it.
 TERMINOLOGY = "terminology"
+# In its source: a fingerprint of the patient's ID, and what reading its file has to say about it.
+PATIENT, NOTES = "patient", "notes"
 
 
 @dataclass(frozen=True, eq=False)

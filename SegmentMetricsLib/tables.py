@@ -41,16 +41,20 @@ def pairTable(record: Record) -> str:
 
 def sidesTable(record: Record) -> str:
     """Return the measurements that exist for every side of the patient, a column per side; "" without any."""
+    rows = sideRows(record)
+    return aligned(rows, left=1) if rows else ""
+
+
+def sideRows(record: Record) -> list[list[str]]:
+    """Return the rows, heading first, of the measurements that exist for every side of the patient; [] without any."""
     kinds: dict[str, dict[str, str]] = {}
     for key, measurement in record.measurements.items():
         if side := sideOf(key):
             kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement.text()
     if not kinds:
-        return ""
+        return []
     sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    return aligned(
-        [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in kinds.items())], 1
-    )
+    return [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in kinds.items())]
 
 
 def sideOf(key: str) -> str:
