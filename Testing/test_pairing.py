@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -242,6 +245,38 @@ def readEmpty() -> list[Structure]:
     from SegmentMetricsLib.inputs import emptyMask
 
     return [Structure("Nothing", emptyMask(Grid.fromImage(shapes.imageOf(np.zeros((3, 3, 3), np.uint8)))))]
+
+
+# Observers of the head and neck
+
+REFERENCE = Path(os.environ.get("SEGMENTMETRICS_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
+HEAD_AND_NECK = REFERENCE / "data" / "headneck"
+# the same organs as AAPM Task Group 263 and as people call them
+OTHER_NAMES = {
+    "Cochlea-Lt": "Cochlea_L", "Cochlea-Rt": "right cochlea", "Lacrimal-Lt": "Glnd_Lacrimal_L",
+    "Lacrimal-Rt": "Glnd_Lacrimal_R", "Lens-Lt": "Lens_L", "Lens-Rt": "LENS R", "Lung-Lt": "Left_Lung",
+    "Lung-Rt": "LungRt", "Optic-Nerve-Lt": "OpticNrv_L", "Optic-Nerve-Rt": "Nrv Optic R", "Orbit-Lt": "orbit left",
+    "Orbit-Rt": "Orbit_R", "Parotid-Lt": "Left Parotid", "Parotid-Rt": "Parotid gland right",
+    "Spinal-Canal": "SpinalCanal", "Spinal-Cord": "SPINAL CORD", "Submandibular-Lt": "Glnd_Submand_L",
+    "Submandibular-Rt": "Glnd_Submand_R", "Brainstem": "BrainStem", "Mandible": "mandible",
+}  # fmt: skip
+
+
+@pytest.mark.skipif(
+    not HEAD_AND_NECK.is_dir(), reason="needs the reference pairs: set SEGMENTMETRICS_REFERENCE to their folder"
+)
+def testObserversOfTheHeadAndNeck():
+    """All 21 structures find each other under other names, and, left without names, by where they lie."""
+    case = HEAD_AND_NECK / "0522c0017"
+    reference, test = (readStructures(case / observer) for observer in ("oncologist", "radiographer"))
+    renamed = [replace(s, name=OTHER_NAMES.get(s.name, s.name)) for s in test]
+    pairing = pairStructures(reference, renamed)
+    assert len(pairing.pairs) == len(reference) == 21 and not pairing.findings
+    assert all(m.test.name == OTHER_NAMES.get(m.reference.name, m.reference.name) for m in pairing.pairs)
+    numbered = [replace(s, name=f"Region {n}") for n, s in enumerate(test)]
+    origin = {region.name: s.name for region, s in zip(numbered, test)}
+    proposals = pairStructures(reference, numbered).proposals
+    assert {(m.reference.name, origin[m.test.name]) for m in proposals} == {(s.name, s.name) for s in reference}
 
 
 # Command line and nodes

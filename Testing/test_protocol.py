@@ -279,6 +279,7 @@ def testCommandLine(case, capsys):
     }  # fmt: skip
     pairs = {pair["reference"]["name"]: pair["measurements"] for pair in document["pairs"]}
     assert "NSD_1.5mm" in pairs["Brain"] and "NSD_2mm" in pairs["Lens_L"] and "NSD_2mm" not in pairs["Brain"]
+    assert [pair["settings"]["tolerances"] for pair in document["pairs"]] == [[1.5], [2.0]]
     with (case / "out" / "verdicts.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["Structure"], row["Verdict"]) for row in rows] == [

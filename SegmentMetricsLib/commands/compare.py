@@ -103,7 +103,7 @@ def compareAndWrite(
     except OSError as error:
         raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
     try:
-        records, files, measured = [], [], []
+        records, files, measured, used = [], [], [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
@@ -112,6 +112,7 @@ def compareAndWrite(
             progress.set_postfix_str(oneLine(match.reference.name))
             result, byConvention = compareMatch(match, settings, protocol, criticals)
             measured.append(((match.reference.name, match.test.name), byConvention))
+            used.append(result.settings)
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
@@ -120,6 +121,9 @@ def compareAndWrite(
         document = writing.document(records, pairing, settings, files)
         judged = protocol and judgment.judgeCase(protocol, measured, document["unmatched"], isWhole)
         if judged:
+            # what the protocol asked for, structure by structure
+            for pair, own in zip(document["pairs"], used, strict=True):
+                pair["settings"] = own.toDictionary()
             document["protocol"] = judged.toDictionary()
             verdictwriting.writeVerdicts(judged, unfinished / verdictwriting.VERDICTS_FILE)
         writing.writeJson(document, unfinished / "metrics.json")
