@@ -20,6 +20,7 @@ INK, PALE = "#24292f", "#d0d7de"
 SLOT, BOX_WIDTH, HEIGHT = 26, 16, 320
 LEFT, TOP, BOTTOM, RIGHT = 70, 64, 150, 20
 TICKS = 5
+MOST_CHARACTERS = 90
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
     ends = [value for one in boxes for value in (one.low, one.high, *one.outliers)]
     ticks = axisTicks(min(ends), max(ends))
     group = SLOT * len(series) + 12
-    width = LEFT + max(group * len(structures), 260) + RIGHT
+    shown = _text(title)
+    width = LEFT + max(group * len(structures), 120 * len(series), round(8.8 * len(title[:MOST_CHARACTERS]))) + RIGHT
     height = TOP + HEIGHT + BOTTOM
 
     def y(value: float) -> float:
@@ -46,7 +48,7 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{INK}">',
         f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<text x="{LEFT}" y="22" font-size="15" font-weight="bold">{_text(title)}</text>',
+        f'<text x="{LEFT}" y="22" font-size="15" font-weight="bold">{shown}</text>',
     ]
     for tick in ticks:
         parts.append(f'<line x1="{LEFT}" x2="{width - RIGHT}" y1="{y(tick)}" y2="{y(tick)}" stroke="{PALE}"/>')
@@ -96,7 +98,7 @@ def axisTicks(low: float, high: float) -> list[float]:
     return [float(f"{number * step:.10g}") for number in range(first, last + 1)]
 
 
-def _text(text: str, length: int = 90) -> str:
+def _text(text: str, length: int = MOST_CHARACTERS) -> str:
     """Return text as it can stand in a picture; characters that XML does not know become question marks."""
     shown = oneLine(text if len(text) <= length else f"{text[: length - 1]}…")
     return escape(shown.encode("utf-8", "replace").decode("utf-8").replace("\ufffe", "?").replace("\uffff", "?"))

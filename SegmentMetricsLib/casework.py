@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from . import comparison
 from .comparison import Comparison
@@ -17,19 +17,17 @@ from .structures import Match, Structure, listed
 def compareMatch(
     match: Match,
     settings: Settings,
-    protocol: Protocol | None = None,
-    criticals: Mapping[str, Structure] | None = None,
+    protocol: Protocol | None,
+    compareTwo: Callable[[Structure, Structure, Settings], Comparison],
 ) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
     """Return the comparison of two structures, and all measurements by convention and key, the comparison's own first.
 
-    protocol: says what to measure beyond the settings. criticals: critical structures by name. Raises InputError that
-    names the two when it is not possible.
+    protocol: says what to measure beyond the settings. compareTwo: compares, as comparePair does.
     """
-    if protocol is None:
-        result = noted(comparePair(*match, settings, criticals), match)
-        return result, {settings.convention: result.measurements}
-    chosen = protocol.settingsFor(settings, *(structure.name for structure in match))
-    results = {convention: comparePair(*match, wanted, criticals) for convention, wanted in chosen.items()}
+    chosen = {settings.convention: settings}
+    if protocol is not None:
+        chosen = protocol.settingsFor(settings, *(structure.name for structure in match))
+    results = {convention: compareTwo(*match, wanted) for convention, wanted in chosen.items()}
     first = noted(next(iter(results.values())), match)
     return first, {convention: result.measurements for convention, result in results.items()}
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _outcome(task: Task, reason: str = "") -> dict:
 
 
 def _compared(task: Task) -> dict:
-    from .casework import compareMatch, criticalsOf
+    from .casework import compareMatch, comparePair, criticalsOf
     from .files import readStructures
     from .judgment import judgeCase
     from .pairing import pairStructures
@@ -77,11 +78,11 @@ def _compared(task: Task) -> dict:
     if not pairing.pairs:
         reference, test = (listed(s.name for s in structures) for structures in sets)
         raise InputError(f"No structure has the same name in both: the reference has {reference}; the test has {test}.")
-    criticals = criticalsOf(sets[0], task.settings)
+    compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     pairs, measured, problems = [], [], []
     for match in pairing.pairs:
         try:
-            comparison, byConvention = compareMatch(match, task.settings, task.protocol, criticals)
+            comparison, byConvention = compareMatch(match, task.settings, task.protocol, compareTwo)
         except InputError as error:
             problems.append(oneLine(str(error)))
             continue

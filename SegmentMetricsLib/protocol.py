@@ -97,6 +97,11 @@ class Protocol:
         content = "\n".join("\t".join(rule.cells().values()) for rule in self.rules)
         return hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The metric families of everything that the rules ask for."""
+        return tuple(dict.fromkeys(findDefinition(rule.measurement)[0].family for rule in self.rules))
+
     def rulesFor(self, *names: str) -> tuple[Rule, ...]:
         """Return the rules for a structure that is called so; a rule with its name replaces those with a pattern."""
         fitting = [rule for rule in self.rules if any(rule.fits(name) for name in names)]

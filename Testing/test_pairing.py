@@ -16,6 +16,7 @@ from SegmentMetricsLib import Structure, __main__, naming, readStructures
 from SegmentMetricsLib.commands import compare as compareCommand
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import pairStructures, propose
+from SegmentMetricsLib.protocol import parseProtocol
 
 LEFT_PAROTID = (
     "Segmentation category and type - 3D Slicer General Anatomy list~SCT^123037004^Anatomical Structure~"
@@ -338,3 +339,9 @@ def testSegmentations(scene):
     assert "same terminology codes" in result[1].findings[0]
     result = mrml.compareSegmentations(*nodes, choices={"Brain": None})
     assert len(result) == 2 and result.unmatchedReference[0].name == "Brain"
+    protocol = parseProtocol("Structure,Measurement,Relation,Pass\nLeft Parotid,HD99,<=,1\nEye,DSC,>=,0.9\n", "limits")
+    result = mrml.compareSegmentations(*nodes, protocol=protocol)
+    assert [(v.structure, v.verdict) for v in result.judgment.verdicts] == [
+        ("Parotid_L / left parotid", "pass"), ("Eye", "not evaluable")
+    ]  # fmt: skip
+    assert "HD99" in result[0] and "HD95" not in result[0] and "HD95" in result[1]

@@ -153,6 +153,7 @@ def testSettingsFollow():
     protocol = protocolOf(
         "Lens_L,NSD_1mm,>=,0.9", "Lens_L,HD99,<=,3", "Lens_L,FMS_2,>=,0.5", "Lens_L,HD95,<=,2,,,MeshMetrics-1.4.1"
     )
+    assert protocol.families == ("boundary", "agreement")
     assert protocol.settingsFor(Settings(), "Brain") == {"SegmentMetrics": Settings()}
     chosen = protocol.settingsFor(Settings(families=("overlap",)), "Lens-Lt")
     assert list(chosen) == ["SegmentMetrics", "MeshMetrics-1.4.1"]

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from ..errors import InputError, oneLine
@@ -94,7 +95,7 @@ def compareAndWrite(
     from tqdm import tqdm
 
     from .. import judgment, tables, verdictwriting, writing
-    from ..casework import compareMatch
+    from ..casework import compareMatch, comparePair
 
     # on the same disk as the output folder, so that the files only need to be renamed
     existing = requireWritable(output)
@@ -110,7 +111,7 @@ def compareAndWrite(
         progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
         for match, name in zip(progress, names, strict=True):
             progress.set_postfix_str(oneLine(match.reference.name))
-            result, byConvention = compareMatch(match, settings, protocol, criticals)
+            result, byConvention = compareMatch(match, settings, protocol, partial(comparePair, criticals=criticals))
             measured.append(((match.reference.name, match.test.name), byConvention))
             used.append(result.settings)
             if result.distances is not None:

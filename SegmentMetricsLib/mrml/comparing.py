@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from ..casework import compareMatch
 from ..comparison import Comparison, compare
 from ..errors import InputError
-from ..pairing import noted, pairStructures
+from ..judgment import Judgment, judgeCase
+from ..pairing import pairStructures
+from ..protocol import Protocol
 from ..settings import Settings
 from ..structures import Match, Structure, listed
 from .inputs import segmentationOf, structureFromSegment
@@ -18,7 +22,7 @@ class Comparisons(list):
     unmatchedReference, unmatchedTest: structures that only one of the two has. failures: names of structures that
     cannot be measured and the reasons. emptyNodes: names of segmentations that have no segments. proposals: which of
     the unmatched structures might belong together; `choices` of another run can say so. findings: what is doubtful
-    about the pairs, in sentences.
+    about the pairs, in sentences. judgment: what a protocol says, None without one.
     """
 
     def __init__(
@@ -38,6 +42,7 @@ class Comparisons(list):
         self.emptyNodes: tuple[str, ...] = tuple(emptyNodes)
         self.proposals: tuple[Match, ...] = tuple(proposals)
         self.findings: tuple[str, ...] = tuple(findings)
+        self.judgment: Judgment | None = None
 
     @property
     def remarks(self) -> list[str]:
@@ -97,17 +102,20 @@ def compareSegmentations(
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
     choices: Mapping[str, str | None] | None = None,
+    protocol: Protocol | None = None,
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that belong together by their names or terminology.
 
     progress: called before every segment that is read and every pair that is compared with its number, their number
     and the structure's name; returning False stops there, and the pairs compared so far are returned. run: as in
-    compareSegments. choices: as for pairing.pairStructures. A structure that cannot be measured is a failure with its
-    reason; the others are compared. What was not compared is in the result's `remarks`. Raises ValueError for nodes
-    that are no segmentations, and when a name occurs twice in one.
+    compareSegments. choices: as for pairing.pairStructures. protocol: says what to measure of every structure, and to
+    judge the result's `judgment` by. A structure that cannot be measured is a failure with its reason; the others are
+    compared. What was not compared is in the result's `remarks`. Raises ValueError for nodes that are no segmentations,
+    and when a name occurs twice in one.
     """
     settings = settings or Settings()
-    criticals = criticalStructures(referenceNode, settings)
+    families = (*settings.families, *(protocol.families if protocol else ()))
+    criticals = criticalStructures(referenceNode, replace(settings, families=families))
     sets: tuple[list[Structure], list[Structure]] = ([], [])
     failures = {}
     nodes = (referenceNode, testNode)
@@ -133,14 +141,24 @@ def compareSegmentations(
         pairing.proposals,
         pairing.findings,
     )
+    measured = []
+
+    def compareTwo(reference: Structure, test: Structure, wanted: Settings) -> Comparison:
+        return run(lambda: compare(reference, test, wanted, criticals=criticals))
+
     for count, match in enumerate(pairing.pairs):
-        one, other = match
-        if progress is not None and progress(count, len(pairing.pairs), one.name) is False:
+        name = match.reference.name
+        if progress is not None and progress(count, len(pairing.pairs), name) is False:
             break
         try:
-            result.append(
-                noted(run(lambda one=one, other=other: compare(one, other, settings, criticals=criticals)), match)
-            )
+            comparison, byConvention = compareMatch(match, settings, protocol, compareTwo)
         except InputError as error:
-            result.failures[one.name] = str(error)
+            result.failures[name] = str(error)
+            continue
+        result.append(comparison)
+        measured.append(((name, match.test.name), byConvention))
+    if protocol is not None:
+        sides = {"reference": pairing.unmatchedReference, "test": pairing.unmatchedTest}
+        unmatched = {which: [structure.name for structure in structures] for which, structures in sides.items()}
+        result.judgment = judgeCase(protocol, measured, unmatched)
     return result
