@@ -73,7 +73,8 @@ def _compared(task: Task) -> dict:
     from .pairing import pairStructures
     from .structures import listed
 
-    sets = [readStructures(path, task.settings.threshold) for path in (task.reference, task.test)]
+    reading = (task.settings.threshold, task.settings.membershipMaximum)
+    sets = [readStructures(path, *reading) for path in (task.reference, task.test)]
     pairing = pairStructures(*sets)
     if not pairing.pairs:
         reference, test = (listed(s.name for s in structures) for structures in sets)

@@ -177,8 +177,8 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
 
     The table's heading is written before the first case is compared.
     """
-    wanted = dict.fromkeys((task.settings, task.protocol) for task in tasks)
-    allSettings = [_everything(settings, protocol) for settings, protocol in wanted]
+    wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
+    allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
     columns = {}
     for definition in REGISTRY:
         for settings in allSettings:

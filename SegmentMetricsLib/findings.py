@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import boundary, overlap
+from . import boundary, cautions, extents, overlap
 from .grids import Grid
 from .masks import Mask
 from .registry.similarity import inSlices
@@ -15,6 +15,7 @@ from .settings import shortest
 from .structures import NOTES, PATIENT, bounds, listed
 
 if TYPE_CHECKING:
+    from .measurements import Measurement
     from .pair import Pair
 
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
@@ -25,9 +26,10 @@ TIES_WORTH_A_WORD = 0.005
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 
-def find(pair: Pair) -> Iterator[str]:
-    """Yield all findings of a pair, the most serious first."""
+def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Yield all findings of a pair whose measurements are known, the most serious first."""
     yield from _emptiness(pair)
+    yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)
     if not pair.emptiness:
@@ -37,6 +39,7 @@ def find(pair: Pair) -> Iterator[str]:
     yield from _grids(pair)
     yield from _ties(pair)
     yield from _slices(pair)
+    yield from cautions.find(pair, values)
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
@@ -44,6 +47,16 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:
         yield f"Only one contour exists: {pair.emptiness}."
+
+
+def _extent(pair: Pair) -> Iterator[str]:
+    """Yield over which extent was compared, or that the ends decide the Hausdorff distance."""
+    if pair.extent.problem:
+        yield f"Nothing was compared: {pair.extent.problem}."
+    elif pair.extent.sentence:
+        yield pair.extent.sentence
+    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.wasComputed("distances"):
+        yield from extents.decisiveEnd(*pair.structures, pair.distances)
 
 
 def _notes(pair: Pair) -> Iterator[str]:
@@ -159,9 +172,10 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 def _grids(pair: Pair) -> Iterator[str]:
     if pair.wasComputed("masks") and all(s.mask for s in pair.structures) and "resampled" in pair.overlapGrid[1]:
         spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
+        how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
         yield (
             f"The masks lie on different grids: overlap was counted on a common grid of {spacing} mm "
-            "that contains both; distances were measured on the original surfaces."
+            f"that contains both{how}; distances were measured on the original surfaces."
         )
 
 

@@ -6,7 +6,6 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from ..errors import InputError, oneLine
 from ..settings import Settings
 from .options import addProtocol, addSettings, protocolFrom, requireWritable, settingsFrom
+from .results import unfinishedResults
 
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
@@ -49,7 +49,10 @@ def run(options: argparse.Namespace) -> int:
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
-    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
+    sets = [
+        files.readStructures(path, settings.threshold, settings.membershipMaximum)
+        for path in (options.reference, options.test)
+    ]
     pairing = pairStructures(*sets, options.structure, choices)
     if not pairing.pairs and not options.structure:
         reference, test = (
@@ -94,17 +97,11 @@ def compareAndWrite(
     """
     from tqdm import tqdm
 
-    from .. import judgment, tables, verdictwriting, writing
+    from .. import judgment, multilabel, tables, verdictwriting, writing
     from ..casework import compareMatch, comparePair
 
-    # on the same disk as the output folder, so that the files only need to be renamed
-    existing = requireWritable(output)
-    try:
-        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
-    except OSError as error:
-        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
-    try:
-        records, files, measured, used = [], [], [], []
+    with unfinishedResults(output) as unfinished:
+        records, files, shares, measured, used = [], [], [], [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
@@ -117,9 +114,13 @@ def compareAndWrite(
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
+            if result.slices:
+                writing.writeSlices(result.slices, unfinished / writing.fileName("slices", name))
             files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
-        document = writing.document(records, pairing, settings, files)
+            shares.append(result.share)
+        multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings)
+        document = writing.document(records, pairing, settings, files, multiLabel)
         judged = protocol and judgment.judgeCase(protocol, measured, document["unmatched"], isWhole)
         if judged:
             # what the protocol asked for, structure by structure
@@ -132,14 +133,13 @@ def compareAndWrite(
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
             shutil.copy(path, unfinished / path.name)
-        writing.deliver(unfinished, output)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
     if records:
         print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
     else:
         print("None of the chosen structures is in both.")
+    if multiLabel is not None:
+        print("\n" + tables.multiLabelTable(multiLabel))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
             print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")

@@ -11,11 +11,13 @@ Works in the Slicer application and, with the slicer-core package, without it.
 
 from __future__ import annotations
 
-from .charts import showCumulative, showHistogram
+from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
+from .hazard import showHazard
 from .headless import ensureScene
+from .inputs import gridOf
 from .markers import showMarkers
-from .navigation import jumpTo
+from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 from .protocols import protocolFromTable, tableFromProtocol
 
@@ -24,13 +26,17 @@ __all__ = [
     "compareSegmentations",
     "compareSegments",
     "ensureScene",
+    "gridOf",
     "jumpTo",
+    "jumpToSlice",
     "protocolFromTable",
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
+    "showHazard",
     "showHistogram",
     "showMarkers",
+    "showSlices",
     "showTable",
     "tableFromProtocol",
 ]

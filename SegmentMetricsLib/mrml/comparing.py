@@ -9,6 +9,7 @@ from ..casework import compareMatch
 from ..comparison import Comparison, compare
 from ..errors import InputError
 from ..judgment import Judgment, judgeCase
+from ..multilabel import MultiLabel, ofShares
 from ..pairing import pairStructures
 from ..protocol import Protocol
 from ..settings import Settings
@@ -43,6 +44,14 @@ class Comparisons(list):
         self.proposals: tuple[Match, ...] = tuple(proposals)
         self.findings: tuple[str, ...] = tuple(findings)
         self.judgment: Judgment | None = None
+
+    @property
+    def multiLabel(self) -> MultiLabel | None:
+        """DICEml and JACml of all structures together; None for a single pair or without the agreement family."""
+        if not self:
+            return None
+        shares = [comparison.share for comparison in self]
+        return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
 
     @property
     def remarks(self) -> list[str]:
