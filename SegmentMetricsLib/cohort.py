@@ -159,7 +159,7 @@ def runAll(
                 isBroken = True
             done = wait(running, return_when=FIRST_COMPLETED).done if not isBroken else wait(running).done
             suspects = []
-            for future in done:
+            for future in [given for given in running if given in done]:  # in their order
                 task = running.pop(future)
                 try:
                     yield task, future.result()

@@ -281,14 +281,14 @@ def testGoingOn(study, inline, capsys):
     rows = [f"case {n},ref.nrrd,t{n}.nrrd" for n in range(4)]
     write(*rows[:3], "late,ref.nrrd,late.nrrd")
     assert batch() == 1 and Inline.count == 4
-    first = Path("out/results.jsonl").read_bytes().splitlines()
+    first = [line for line in Path("out/results.jsonl").read_bytes().splitlines() if b'"status": "ok"' in line]
     # nothing new: only what failed is tried again
     assert batch() == 1 and Inline.count == 5
     SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/late.nrrd")
     capsys.readouterr()
     assert batch() == 0 and Inline.count == 6
     assert "4 of 4 cases compared, 3 of them in an earlier run." in capsys.readouterr().out
-    assert Path("out/results.jsonl").read_bytes().splitlines()[:3] == first[:3]
+    assert Path("out/results.jsonl").read_bytes().splitlines()[:3] == first
     # another case is one more, another image or setting another outcome
     write(*rows, "late,ref.nrrd,late.nrrd")
     assert batch() == 0 and Inline.count == 7
