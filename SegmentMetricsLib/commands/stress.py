@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import KERNELS, Settings
-from .options import criticalsOf, namedWeights, requireWritable
+from .options import namedWeights, requireWritable
 from .results import unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
     requireWritable(options.output)
     from .. import files, stress, stressfiles, structures
+    from ..casework import criticalsOf
 
     found = files.readStructures(options.reference, settings.threshold)
     matches = [structure for structure in found if structure.name == options.structure]
