@@ -89,7 +89,8 @@ def _distances(mask: Mask, grid: Grid, low: np.ndarray, high: np.ndarray) -> np.
         wanted = np.stack(np.meshgrid(*[np.arange(a, b + 1) for a, b in zip(low, high)], indexing="ij"), axis=-1)
         found = cKDTree(grid.toWorld(index)).query(grid.toWorld(wanted.reshape(-1, 3)), workers=-1)[0]
         return found.reshape(wanted.shape[:3]).transpose(2, 1, 0)
-    first, last = np.minimum(low, mask.low), np.maximum(high, mask.high)
+    # one layer more, for the filter knows no distance in an image without background
+    first, last = np.minimum(low, mask.low) - 1, np.maximum(high, mask.high)
     image = SimpleITK.GetImageFromArray(mask.block(first, last))
     image.SetSpacing([float(length) for length in grid.spacing])
     squared = SimpleITK.SignedMaurerDistanceMap(image, squaredDistance=True, useImageSpacing=True)

@@ -92,7 +92,8 @@ def bySide(distances: SurfaceDistances) -> dict[str, Side]:
         size = float(sizes[facing].sum())
         if size > 0:
             values = signed[facing]
-            sides[name] = Side(float(values @ sizes[facing]) / size, float(values.max()), float(values.min()))
+            # adding 0 takes the sign off zeros
+            sides[name] = Side(float(values @ sizes[facing]) / size, values.max() + 0.0, values.min() + 0.0)
     return sides
 
 
@@ -111,8 +112,14 @@ def _normalsBelow(test: DirectedDistances, reference: Surface, normals: np.ndarr
         return np.repeat(normals[nearest], pieces, axis=0)
     if len(test.signed) <= MOST_ELEMENTS:
         return _normalsAt(reference, normals, test.positions, test.signed)
-    middle = test.signed.reshape(-1, pieces).mean(axis=1)
-    return np.repeat(_normalsAt(reference, normals, centers, middle), pieces, axis=0)
+    signed = test.signed.reshape(-1, pieces)
+    # where the two boundaries cross within a cell, its center does not tell on which side a piece lies
+    crossing = np.flatnonzero(np.repeat((signed < 0).any(axis=1) & (signed >= 0).any(axis=1), pieces))
+    points = np.concatenate([centers, test.positions[crossing]])
+    found = _normalsAt(reference, normals, points, np.concatenate([signed.mean(axis=1), test.signed[crossing]]))
+    result = np.repeat(found[: len(centers)], pieces, axis=0)
+    result[crossing] = found[len(centers) :]
+    return result
 
 
 def _normalsAt(reference: Surface, normals: np.ndarray, points: np.ndarray, signed: np.ndarray) -> np.ndarray:
