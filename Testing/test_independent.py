@@ -363,8 +363,8 @@ def testAddedPathLength():
 def testDirectionsOfSpheres(most, monkeypatch):
     """Of spheres everything is known; of many triangles one look-up serves all pieces of one."""
     monkeypatch.setattr(signed, "MOST_ELEMENTS", most)
-    mine, other, moved, tau = 15.0, 21.0, np.array([6.0, 2.0, -3.0]), 2.0
-    spheres = ballMesh(mine, resolution=60), ballMesh(other, moved, resolution=60)
+    mine, other, moved, tau = 15.0, 18.0, np.array([3.7, 3.7, 0.2]), 2.0
+    spheres = ballMesh(mine, resolution=40), ballMesh(other, moved, resolution=40)
     comparison = compare(*spheres, Settings(families=("signed",)))
     height = 1 - 2 * (np.arange(20_000) + 0.5) / 20_000
     turn, out = math.pi * (1 + math.sqrt(5)) * np.arange(20_000), np.sqrt(1 - height**2)
