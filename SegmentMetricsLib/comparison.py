@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import SimpleITK
@@ -24,6 +25,9 @@ from .places import Place, worstPlaces
 from .records import Record
 from .settings import Settings
 from .structures import BOTH_EMPTY, Structure, bounds
+
+if TYPE_CHECKING:
+    from .conventions.evaluation import Reported
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -79,6 +83,15 @@ class Comparison(Mapping):
     def summary(self) -> str:
         """The outcome in one sentence."""
         return verdict.sentence(self)
+
+    def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
+        """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.
+
+        keys: the conventions, all when None. See SegmentMetricsLib.conventions.
+        """
+        from .conventions.evaluation import conventions
+
+        return conventions(self, keys, atEdge)
 
     def record(self) -> Record:
         """Return the comparison without its geometry, small enough to keep many of them."""
