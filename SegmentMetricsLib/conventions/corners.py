@@ -10,7 +10,7 @@ from ..lattice import caseTriangles, cellCodes
 
 
 def corners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return for every corner of a voxel [k, j, i], one more than voxels along each axis, which voxels around it are in.
+    """Return for every corner of a voxel [k, j, i], one more than voxels along each axis, what is in around it.
 
     Bit x + 2 y + 4 z stands for the voxel that lies so many steps along i, j, k from the one before the corner. Of an
     image of one slice the two axes of the slice take the places of i and j.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .corners import cornerSizes, corners
+from .corners import corners, cornerSizes
 from .rules import Sample
 from .sampling import Sampling
 

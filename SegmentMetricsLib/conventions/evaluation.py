@@ -90,7 +90,7 @@ def conventions(
 
     The percentiles and tolerances are those of the comparison's settings. A key that a tool does not know is left out.
     keys: the conventions, all when None. atEdge: whether the image ends where it ends; else background goes on beyond
-    its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown convention.
+    its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown one.
     """
     from . import find
 

@@ -138,14 +138,14 @@ class _State:
         closer = length < squared
         if not closer.any():
             return False
-        own, ownSquared = target.copy(), squared.copy()
+        own = target.copy()
+        np.copyto(target, longer, where=closer)
         while True:
+            np.add(source, np.int32(1), out=longer)
+            closer = self.lengths.take(longer) < squared
             new = np.where(closer, longer, own)
-            if np.array_equal(new, target):
+            if not (new != target).any():
                 break
             target[...] = new
-            np.add(source, np.int32(1), out=longer)
-            length = self.lengths.take(longer)
-            closer = length < ownSquared
         squared[...] = self.lengths.take(target)
         return True

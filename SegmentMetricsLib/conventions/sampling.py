@@ -52,7 +52,7 @@ class Sampling:
 
     @cached_property
     def structures(self) -> tuple[Structure, Structure]:
-        """The structures whose boundary is made of the voxels, whatever surface was shown; meshes stay what they are."""
+        """The structures with the boundary made of their voxels, whatever was shown; meshes stay what they are."""
         return tuple(s if s.mask is None else Structure(s.name, mask=s.mask) for s in self.pair.structures)
 
     def voxels(self, kind: Callable, number: int) -> np.ndarray:

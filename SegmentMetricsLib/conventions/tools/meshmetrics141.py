@@ -10,7 +10,6 @@ from ..elements import masks
 from ..meshes import MeshBands, Meshes
 from ..rules import largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 
-MESHES = Meshes(0, 0)
 WHERE = "from the centers of marching cubes' triangles to the other surface"
 
 CONVENTION = Convention(
@@ -18,7 +17,7 @@ CONVENTION = Convention(
     tool="MeshMetrics",
     version="1.4.1",
     source="https://pypi.org/project/pymeshmetrics",
-    elements=MESHES,
+    elements=Meshes(subdivisions=0, segments=0),
     numbers={
         HD: Number(largest, "hd", f"largest distance {WHERE}"),
         HDP: Number(weightedPercentile, "hd({percentile})", f"larger directed percentile by area {WHERE}"),
@@ -26,7 +25,7 @@ CONVENTION = Convention(
         ASSD: Number(pooledMean, "assd", f"mean by area over both boundaries {WHERE}"),
         NSD: Number(shareWithinTies, "nsd({tolerance})", f"share of both boundaries' area {WHERE}"),
         BIOU: Number(
-            MeshBands(MESHES, 1),
+            MeshBands(1),
             "biou({tolerance})",
             "voxel centers inside and closer than the tolerance to the own surface",
             masks,

@@ -7,10 +7,9 @@ import math
 from ..bandrules import dice, jaccard
 from ..convention import ASSD, BIOU, DISTANCES, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number, each
 from ..elements import masks
-from ..meshes import MeshBands, Meshes
+from ..facenets import Faces, faceBands
 from ..rules import largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 
-MESHES = Meshes(0, 0, nets=True)
 WHERE = "from the centers of the triangles of voxel faces to the other voxel faces"
 
 CONVENTION = Convention(
@@ -18,7 +17,7 @@ CONVENTION = Convention(
     tool="MeshMetrics",
     version="0.2 (repository, 2026)",
     source="https://github.com/gasperpodobnik/MeshMetrics",
-    elements=MESHES,
+    elements=Faces(),
     numbers={
         HD: Number(largest, "hd", f"largest distance {WHERE}"),
         HDP: Number(weightedPercentile, "hd({percentile})", f"larger directed percentile by area {WHERE}"),
@@ -26,7 +25,7 @@ CONVENTION = Convention(
         ASSD: Number(pooledMean, "assd", f"mean by area over both boundaries {WHERE}"),
         NSD: Number(shareWithinTies, "nsd({tolerance})", f"share of both boundaries' area {WHERE}"),
         BIOU: Number(
-            MeshBands(MESHES, 1),
+            faceBands,
             "biou({tolerance})",
             "voxel centers inside and closer than the tolerance to the own surface",
             masks,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..bandrules import dice, jaccard
 from ..convention import DISTANCES, DSC, HD, IOU, Convention, Number, each
-from ..elements import Voxels, faceBorder, foreground, masks
+from ..elements import Voxels, faceBorder, masks
 from ..rules import largest
 
 CONVENTION = Convention(
