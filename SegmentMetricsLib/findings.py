@@ -14,7 +14,7 @@ from .settings import shortest
 from .structures import bounds
 
 if TYPE_CHECKING:
-    from .comparison import Pair
+    from .pair import Pair
 
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
 TIES_WORTH_A_WORD = 0.005
@@ -27,6 +27,10 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 def find(pair: Pair) -> Iterator[str]:
     """Yield all findings of a pair, the most serious first."""
     yield from _emptiness(pair)
+    if pair.settings.isOfAnotherTool:
+        from .conventions import chosen
+
+        yield chosen.finding(pair.settings.convention)
     yield from _frames(pair)
     if not pair.emptiness:
         yield from _placement(pair)

@@ -58,6 +58,11 @@ class Convention:
     bothEmpty: Mapping[str, float | str] = field(default_factory=lambda: {"": math.nan})
     atEdge: str = ""
 
+    @property
+    def label(self) -> str:
+        """Tool and version, for people."""
+        return f"{self.tool} {self.version}"
+
     def valueIfEmpty(self, key: str, both: bool) -> float | str:
         """Return what the tool reports when one mask or both are empty."""
         given = self.bothEmpty if both else self.oneEmpty

@@ -12,13 +12,15 @@ from ..definitions import Definition
 from ..errors import Undefined
 from ..measurements import Measurement, finite
 from ..progress import checkpoint
+from ..registry import REGISTRY
 from ..settings import Settings, shortest
 from . import known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .sampling import Sampling
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, Pair
+    from ..comparison import Comparison
+    from ..pair import Pair
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
 # Differences below these are those of the last digit that is shown: mm (or voxels), fractions.
@@ -102,7 +104,7 @@ def conventions(
 
 def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measurement]]:
     """Return a pair and its boundary and overlap measurements without any convention, the comparison's where it can."""
-    from ..comparison import Pair
+    from ..pair import Pair
 
     settings = comparison.settings
     plain = replace(
@@ -150,7 +152,7 @@ class Source:
             number = convention.numbers.get(template)
             if number is None:
                 continue
-            definition = next(d for d in measurements.REGISTRY if d.key == template)
+            definition = next(d for d in REGISTRY if d.key == template)
             for parameter in definition.parameters(self.pair.settings):
                 checkpoint()
                 reported = self.reportOne(convention, number, definition, parameter, reference)
@@ -201,7 +203,8 @@ class Source:
             value = float(number.rule(*measured, *parameter.values()))
         except Undefined as undefined:
             return math.nan, str(undefined)
-        reason = number.reason
+        words = {name: shortest(given) for name, given in parameter.items()}
+        reason = number.reason.format(**words)
         if convention.atEdge and key in DISTANCES and not self.atEdge and self._touchesEdge():
             reason += f"; {convention.atEdge}"
         return value, reason

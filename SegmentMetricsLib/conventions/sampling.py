@@ -13,7 +13,7 @@ from ..progress import checkpoint
 from ..structures import Structure
 
 if TYPE_CHECKING:
-    from ..comparison import Pair
+    from ..pair import Pair
 
 # Voxels of background around both structures, so that how an image was cropped does not change the numbers.
 MARGIN = 2
