@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from .charts import showCumulative, showHistogram
 from .comparing import Comparisons, compareSegmentations, compareSegments
+from .conventions import showConventionsTable
 from .headless import ensureScene
 from .markers import showMarkers
 from .navigation import jumpTo
@@ -25,6 +26,7 @@ __all__ = [
     "ensureScene",
     "jumpTo",
     "showComparisonsTable",
+    "showConventionsTable",
     "showCumulative",
     "showDistanceMap",
     "showHistogram",

@@ -11,7 +11,7 @@ from ..rules import largerMean, largest, pooledMean
 CONVENTION = Convention(
     key="Anima",
     tool="Anima",
-    version="4.2 (from its source, not run)",
+    version="repository, 2024 (read, not run)",
     source="https://github.com/Inria-Empenn/Anima-Public",
     elements=Voxels(faceBorderWithin),
     numbers={

@@ -13,7 +13,7 @@ MESSAGE = "the tool prints a message instead of a number"
 CONVENTION = Convention(
     key="EvaluateSegmentation",
     tool="EvaluateSegmentation",
-    version="2017.04.25",
+    version="2017.04.25 source",
     source="https://github.com/Visceral-Project/EvaluateSegmentation, doi:10.1186/s12880-015-0068-x",
     elements=Voxels(foreground, faceBorder, zeroInside=True),
     numbers={

@@ -23,7 +23,7 @@ CONVENTION = Convention(
         HD: Number(largest, "Hausdorff distance (boundary)", f"largest distance {WHERE}"),
         HDP: Number(
             meanOrdinal,
-            "Percent ({percentile}) Hausdorff distance (boundary)",
+            "Percent Hausdorff distance (boundary)",
             f"MEAN of the two directed percentiles, {WHERE}",
         ),
         MASD: Number(
