@@ -43,9 +43,10 @@ class Convention:
 
     key: its name in files. tool: the name for people. version: of the tool with which the numbers were compared, or
     from whose source they were read. source: where that is. elements: what the tool measures from. numbers: by key of
-    the registry, what the tool reports. oneEmpty, bothEmpty: what it reports for empty masks, by key, under "" for the
-    keys not named: a number, or in words what it does instead. atEdge: what the tool makes of a structure that reaches
-    the edge of its image, "" if nothing special.
+    the registry, what the tool reports.
+    oneEmpty, bothEmpty: what it reports for empty masks, by key, under "" for the keys not named: a number, or in words
+    what it does instead. referenceEmpty: what differs from oneEmpty when it is the reference that is empty.
+    atEdge: what the tool makes of a structure that reaches the edge of its image, "" if nothing special.
     """
 
     key: str
@@ -56,6 +57,7 @@ class Convention:
     numbers: Mapping[str, Number] = field(default_factory=dict)
     oneEmpty: Mapping[str, float | str] = field(default_factory=lambda: {"": math.nan})
     bothEmpty: Mapping[str, float | str] = field(default_factory=lambda: {"": math.nan})
+    referenceEmpty: Mapping[str, float | str] = field(default_factory=dict)
     atEdge: str = ""
 
     @property
@@ -63,9 +65,11 @@ class Convention:
         """Tool and version, for people."""
         return f"{self.tool} {self.version}"
 
-    def valueIfEmpty(self, key: str, both: bool) -> float | str:
-        """Return what the tool reports when one mask or both are empty."""
-        given = self.bothEmpty if both else self.oneEmpty
+    def valueIfEmpty(self, key: str, reference: bool, test: bool) -> float | str:
+        """Return what the tool reports when the reference, the test or both are empty."""
+        given = self.bothEmpty if reference and test else self.oneEmpty
+        if reference and not test:
+            given = {**given, **self.referenceEmpty}
         return given.get(key, given[""])
 
 

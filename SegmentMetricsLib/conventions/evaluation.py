@@ -192,7 +192,7 @@ class Source:
         """Return the value and the reason of one number."""
         if any(self.empty):
             both = all(self.empty)
-            given = convention.valueIfEmpty(key, both)
+            given = convention.valueIfEmpty(key, *self.empty)
             who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
                 return math.nan, f"{who} empty: {given}"

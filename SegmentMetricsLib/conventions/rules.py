@@ -78,7 +78,9 @@ def meanOrdinal(there: Sample, back: Sample, percentile: float) -> float:
 
     def directed(sample: Sample) -> float:
         share = np.float32(percentile / 100) * np.float32(len(sample.distances)) - np.float32(1)
-        rank = min(max(math.floor(share), 0), len(sample.distances) - 1)
+        rank = min(math.floor(share), len(sample.distances) - 1)
+        if rank < 0:  # of so few distances the program reads what lies before them in memory, in practice a 0
+            return 0.0
         return float(np.partition(sample.distances, rank)[rank])
 
     return (directed(there) + directed(back)) / 2

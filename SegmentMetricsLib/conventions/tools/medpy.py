@@ -28,5 +28,5 @@ CONVENTION = Convention(
         IOU: Number(jaccard, "jc", "overlap of the voxels", masks),
     },
     oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
-    bothEmpty={**each(DISTANCES, STOPS), DSC: 0.0, "": "the tool divides by zero"},
+    bothEmpty={**each(DISTANCES, STOPS), DSC: "the tool divides by zero", IOU: 1.0, "": STOPS},
 )

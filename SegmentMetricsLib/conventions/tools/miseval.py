@@ -24,5 +24,5 @@ CONVENTION = Convention(
         IOU: Number(jaccard, "IoU", "overlap of the voxels", masks),
     },
     oneEmpty={**each(DISTANCES, "the tool reports a number without meaning"), "": 0.0},
-    bothEmpty={"": 0.0},
+    bothEmpty={DSC: 1.0, "": 0.0},
 )

@@ -36,4 +36,5 @@ CONVENTION = Convention(
     },
     oneEmpty={HD: math.inf, HDP: math.nan, MASD: math.inf, ASSD: math.inf, "": 0.0},
     bothEmpty={"": math.nan},
+    referenceEmpty={DSC: math.nan, IOU: math.nan},
 )

@@ -31,6 +31,6 @@ CONVENTION = Convention(
         ),
         DSC: Number(dice, "DICE", "overlap of the voxels", masks),
     },
-    oneEmpty={DSC: 0.0, "": LARGEST},
+    oneEmpty={HD: LARGEST, DSC: 0.0, "": LARGEST / 2},
     bothEmpty={"": "the tool stops with an error"},
 )

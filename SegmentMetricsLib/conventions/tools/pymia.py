@@ -31,5 +31,5 @@ CONVENTION = Convention(
         IOU: Number(jaccard, "JACRD", "overlap of the voxels", masks),
     },
     oneEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, "": 0.0},
-    bothEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, NSD: -math.inf, "": math.nan},
+    bothEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, NSD: -math.inf, "": 1.0},
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+
 from ..bandrules import dice, jaccard
 from ..convention import DISTANCES, DSC, HD, IOU, MASD, Convention, Number, each
 from ..elements import Voxels, faceBorder, foreground, masks
@@ -30,5 +33,5 @@ CONVENTION = Convention(
         IOU: Number(jaccard, "LabelOverlapMeasuresImageFilter.GetJaccardCoefficient", "overlap of the voxels", masks),
     },
     oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
-    bothEmpty={"": STOPS},
+    bothEmpty={**each(DISTANCES, STOPS), DSC: math.inf, IOU: sys.float_info.max, "": STOPS},
 )
