@@ -104,7 +104,7 @@ def testFilesOfToolsAreShort():
     from SegmentMetricsLib.conventions import tools
 
     for path in Path(tools.__path__[0]).glob("*.py"):
-        assert len(path.read_text("utf-8").splitlines()) <= 65, path.name
+        assert len(path.read_text("utf-8").splitlines()) <= 45, path.name
 
 
 # Two voxels 3 mm apart along i, and a rod of two beside them: everything can be told by hand.
@@ -117,9 +117,9 @@ def testOneVoxelEachIsAsFarAsTheVoxels(key):
     numbers = table(POINT, FAR, keys=[key])[key]
     for name in ("HD", "HD95", "MASD", "ASSD"):
         if name in numbers:
-            # corners of voxels: the far ones are 3 mm away, the near ones 2 mm
+            # corners of voxels: the far ones are 3 mm away, the near ones 2 mm; Plastimatch has no percentile of one
             expected = 2.5 if (key in ("DeepMind", "pymia") and name in ("MASD", "ASSD")) else 3.0
-            expected = 3.0 if (key, name) == ("pymia", "MASD") else expected
+            expected = {("pymia", "MASD"): 3.0, ("Plastimatch", "HD95"): 0.0}.get((key, name), expected)
             assert numbers[name].value == pytest.approx(expected, abs=1e-6), name
     for name, expected in (("NSD_2mm", 0.5 if key in ("DeepMind", "pymia") else 0.0), ("DSC", 0.0)):
         if name in numbers:

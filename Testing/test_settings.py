@@ -131,9 +131,9 @@ def testAcceptedValues(given, kept):
         ({"voxelUnit": "cm"}, "The unit of voxel distances must be one of mm, voxel, not 'cm'."),
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
         ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
-        ({"convention": "MedPy"}, "There is no preset 'MedPy'; choose from"),
+        ({"convention": "Medpy"}, "There is no convention 'Medpy'; choose from"),
         # a result must not bear the name of a tool whose settings it does not have
-        ({"convention": "MeshMetrics-1.4.1"}, "The preset MeshMetrics-1.4.1 fixes the subdivisions;"),
+        ({"convention": "MeshMetrics-1.4.1"}, "The convention MeshMetrics-1.4.1 fixes the subdivisions;"),
     ],
 )
 def testRefusedValues(given, message):

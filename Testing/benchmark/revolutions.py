@@ -253,7 +253,7 @@ def drawBoxes(values: Sequence[Value], folder: Path) -> None:
                 [groups.get((tool, spacing), []) for tool in tools],
                 positions=places,
                 widths=0.2,
-                vert=False,
+                orientation="horizontal",
                 patch_artist=True,
                 manage_ticks=False,
                 flierprops={"markersize": 2},
