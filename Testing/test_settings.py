@@ -165,13 +165,13 @@ def testPresets(name, in3D, in2D, oversampling):
     ],
 )
 def testPresetsRefuseContradictions(name, change, fixed):
-    with pytest.raises(ValueError, match=f"The preset {re.escape(name)} fixes the {fixed}; leave either one out"):
+    with pytest.raises(ValueError, match=f"The convention {re.escape(name)} fixes the {fixed}; leave either one out"):
         Settings.preset(name, **change)
 
 
 def testUnknownPreset():
-    with pytest.raises(ValueError, match=r"no preset 'MONAI'; choose from SegmentMetrics, MeshMetrics-0\.1"):
-        Settings.preset("MONAI")
+    with pytest.raises(ValueError, match=r"no convention 'ITK'; choose from SegmentMetrics, MeshMetrics-0\.1"):
+        Settings.preset("ITK")
 
 
 @pytest.mark.parametrize(
