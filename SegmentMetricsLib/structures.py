@@ -18,6 +18,8 @@ from .surfaces import Surface
 BOTH_EMPTY = "both structures are empty"
 # Marks, in its source, the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
+# In its source: a fingerprint of the patient's ID, and what reading its file has to say about it.
+PATIENT, NOTES = "patient", "notes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,21 @@ class Structure:
     def __post_init__(self) -> None:
         if self.mask is None and self.givenSurface is None:
             raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
+
+    def named(self, name: str) -> Structure:
+        """Return the structure under another name."""
+        return replace(self, name=name)
+
+    def cutAt(self, threshold: float) -> Structure:
+        """Return the structure with the voxels of at least so high a membership; as it is if it has no memberships.
+
+        Raises ValueError when its surface is given, which goes by 0.5.
+        """
+        if self.memberships is None:
+            return self
+        if self.givenSurface is not None:
+            raise InputError(f"The displayed surface of {self.name} goes by 0.5: leave the threshold out.")
+        return replace(self, mask=self.memberships.cut(threshold))
 
     @cached_property
     def surface(self) -> Surface:

@@ -6,13 +6,13 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
 from .options import addSettings, criticalsOf, requireWritable, settingsFrom
+from .results import unfinishedResults
 
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
@@ -37,7 +37,10 @@ def run(options: argparse.Namespace) -> int:
     requireWritable(options.output)
     from .. import files, structures
 
-    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
+    sets = [
+        files.readStructures(path, settings.threshold, settings.membershipMaximum)
+        for path in (options.reference, options.test)
+    ]
     pairing = structures.pairByName(*sets, options.structure)
     if not pairing.pairs and not options.structure:
         reference, test = (
@@ -56,16 +59,10 @@ def compareAndWrite(
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none."""
     from tqdm import tqdm
 
-    from .. import tables, writing
+    from .. import multilabel, tables, writing
 
-    # on the same disk as the output folder, so that the files only need to be renamed
-    existing = requireWritable(output)
-    try:
-        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
-    except OSError as error:
-        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
-    try:
-        records, files = [], []
+    with unfinishedResults(output) as unfinished:
+        records, files, shares = [], [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
@@ -76,21 +73,24 @@ def compareAndWrite(
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
+            if result.slices:
+                writing.writeSlices(result.slices, unfinished / writing.fileName("slices", name))
             files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
-        writing.writeJson(writing.document(records, pairing, settings, files), unfinished / "metrics.json")
+            shares.append(result.share)
+        multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings)
+        writing.writeJson(writing.document(records, pairing, settings, files, multiLabel), unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
             shutil.copy(path, unfinished / path.name)
-        writing.deliver(unfinished, output)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
     if records:
         print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
     else:
         print("None of the chosen structures is in both.")
+    if multiLabel is not None:
+        print("\n" + tables.multiLabelTable(multiLabel))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
             print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")

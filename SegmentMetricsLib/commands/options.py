@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
-from ..settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, PRESETS, SURFACES, VOXEL_UNITS, Settings
+from ..settings import (
+    DEFAULT_FAMILIES,
+    EXTENTS,
+    FAMILIES,
+    GRIDS,
+    KERNELS,
+    MSI_UNITS,
+    PRESETS,
+    SURFACES,
+    VOXEL_UNITS,
+    Settings,
+)
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +39,28 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         default=",".join(DEFAULT_FAMILIES),
         help=f"metric families, of {', '.join(FAMILIES)} (%(default)s; or all)",
     )
-    parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
-    parser.add_argument("--fuzzy", action="store_true", help="count voxels of membership images in part")
-    parser.add_argument("--cuts", metavar="K", type=int, help="with --fuzzy: cuts to average voxel distances over")
-    parser.add_argument("--grid", choices=GRIDS, default="reference", help="where true negatives count (%(default)s)")
+    parser.add_argument(
+        "--threshold", metavar="T", type=float, help="membership that makes a voxel count (they count in part)"
+    )
+    parser.add_argument(
+        "--membership-maximum", metavar="N", type=int, help="full membership of images with values beyond 1"
+    )
+    parser.add_argument("--cuts", metavar="K", type=int, help="cuts of memberships to average voxel distances over")
+    parser.add_argument(
+        "--grid",
+        metavar="|".join((*GRIDS, "FILE")),
+        default="reference",
+        help="where true negatives count: in an image (%(default)s)",
+    )
+    parser.add_argument(
+        "--extent", choices=EXTENTS, default="whole", help="common: only slices that both cover (%(default)s)"
+    )
+    parser.add_argument(
+        "--label-weight",
+        metavar="NAME=WEIGHT",
+        action="append",
+        help="weight of a structure for DICEml and JACml (1; may be repeated)",
+    )
     parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
     parser.add_argument(
         "--quantile", metavar="Q", action="append", type=float, help="of the voxels' Hausdorff distance (1; repeatable)"
@@ -44,6 +73,11 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         help="critical structure of the reference for the hazard family (weight 1; may be repeated)",
     )
     parser.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
+    parser.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
+    parser.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
+    parser.add_argument("--as-published", action="store_true", help="similarity index as by its authors' program")
+    parser.add_argument("--msi-unit", choices=MSI_UNITS, default="mm", help="of the similarity index (%(default)s)")
+    parser.add_argument("--split-contours", action="store_true", help="cut touching contours apart to pair them")
     parser.add_argument(
         "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
     )
@@ -62,14 +96,21 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "oversampling": options.oversampling,
         "families": chosenFamilies(options),
         "threshold": options.threshold,
-        "fuzzy": options.fuzzy,
+        "membershipMaximum": options.membership_maximum,
         "cuts": options.cuts,
-        "grid": options.grid,
+        "grid": chosenGrid(options.grid),
+        "extent": options.extent,
+        "labelWeights": namedWeights(options.label_weight) if options.label_weight else None,
         "betas": options.beta,
         "quantiles": options.quantile,
         "voxelUnit": options.voxel_unit,
-        "critical": criticalWeights(options.critical) if options.critical else None,
+        "critical": namedWeights(options.critical) if options.critical else None,
         "hazardKernel": options.kernel,
+        "il": options.il,
+        "ol": options.ol,
+        "asPublished": options.as_published,
+        "msiUnit": options.msi_unit,
+        "splitContours": options.split_contours,
     }
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
@@ -90,8 +131,17 @@ def chosenFamilies(options: argparse.Namespace) -> tuple[str, ...]:
     return (*families, "hazard")
 
 
-def criticalWeights(given: Sequence[str]) -> dict[str, float]:
-    """Return the weights of critical structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
+def chosenGrid(given: str):
+    """Return the evaluated grid: a choice by name, or that of an image file."""
+    if given in GRIDS:
+        return given
+    from .. import files
+
+    return files.readGrid(given)
+
+
+def namedWeights(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights of structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
     weights = {}
     for text in given:
         name, _, number = text.rpartition("=")
