@@ -23,7 +23,8 @@ class Task:
     """One case as a worker gets it: small, plain, and the same wherever it runs.
 
     case, method: what it is called; two tasks differ in one of them. reference, test: paths. problem: why it cannot be
-    run, "" if it can. fingerprint: a text that changes whenever the outcome might.
+    run, "" if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for
+    none.
     """
 
     case: str
@@ -34,6 +35,8 @@ class Task:
     protocol: Protocol | None = None
     problem: str = ""
     fingerprint: str = ""
+    report: str = ""
+    withConventions: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -80,13 +81,17 @@ def _compared(task: Task) -> dict:
         reference, test = (listed(s.name for s in structures) for structures in sets)
         raise InputError(f"No structure has the same name in both: the reference has {reference}; the test has {test}.")
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
+    report = _newReport(task)
+    settings = task.settings if report is None else report.settings
     pairs, measured, problems = [], [], []
     for match in pairing.pairs:
         try:
-            comparison, byConvention = compareMatch(match, task.settings, task.protocol, compareTwo)
+            comparison, byConvention = compareMatch(match, settings, task.protocol, compareTwo)
         except InputError as error:
             problems.append(oneLine(str(error)))
             continue
+        if report is not None:
+            report.add(comparison)
         measured.append(((match.reference.name, match.test.name), byConvention))
         pairs.append(
             {
@@ -110,9 +115,21 @@ def _compared(task: Task) -> dict:
             "findings": list(pairing.findings),
         },
     }
+    judged = None
     if task.protocol is not None:
-        result["protocol"] = judgeCase(task.protocol, measured, unmatched).toDictionary()
+        judged = judgeCase(task.protocol, measured, unmatched)
+        result["protocol"] = judged.toDictionary()
+    if report is not None:
+        report.write(Path(task.report), judged, unmatched)
     return result
+
+
+def _newReport(task: Task):
+    if not task.report:
+        return None
+    from .report import Report
+
+    return Report(task.title, task.settings, task.withConventions)
 
 
 def structureName(match) -> str:

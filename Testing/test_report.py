@@ -9,6 +9,7 @@ import shutil
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 
 from SegmentMetricsLib import Settings, compare, inputs
 from SegmentMetricsLib.report.reduction import MOST_TRIANGLES, reduced
@@ -139,3 +140,46 @@ def testReducedSurfacesKeepShapeAndDistances():
         np.testing.assert_allclose(surface.signed, -3, atol=1)
         # inner corners of the steps between voxels are nearer
         assert surface.signed.mean() == pytest.approx(-3, abs=0.25)
+
+
+def testOnTheCommandLine(tmp_path, capsys):
+    """Compare --report writes the page beside the other results; its settings can be used again."""
+    from SegmentMetricsLib import __main__
+
+    images = [shapes.labelImage({1: ((5, 5, 5), (12, 12, high)), 2: ((15, 5, 5), (20, 12, 12))}) for high in (12, 14)]
+    paths = [str(tmp_path / f"{name}.nrrd") for name in ("one", "two")]
+    for image, path in zip(images, paths, strict=True):
+        SimpleITK.WriteImage(image, path)
+    out = tmp_path / "out"
+    assert __main__.main(["compare", *paths, "--output", str(out), "--report-conventions", "--tolerance", "1.5"]) == 0
+    text = (out / "report.html").read_text("utf-8")
+    assert text.count('<section class="structure"') == 2 and "Slice by slice" in text
+    assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
+    again = tmp_path / "again"
+    arguments = ["--output", str(again), "--settings", str(out / "metrics.json")]
+    assert __main__.main(["compare", *paths, *arguments]) == 0
+    first, second = (json.loads((folder / "metrics.json").read_text()) for folder in (out, again))
+    assert first["settings"] == second["settings"] and first["settings"]["tolerances"] == [1.5]
+    assert [p["measurements"] for p in first["pairs"]] == [p["measurements"] for p in second["pairs"]]
+    # what is given beside the file counts
+    assert __main__.main(["compare", *paths, *arguments, "--tolerance", "3", "--metrics", "boundary"]) == 0
+    assert "NSD_3mm" in json.loads((again / "metrics.json").read_text())["pairs"][0]["measurements"]
+    (tmp_path / "bad.json").write_text('{"settings": {"tolerances": [-1]}}')
+    for file, problem in (("bad.json", "must be greater than 0"), ("one.nrrd", "holds no settings")):
+        given = ["compare", *paths, "--output", str(again), "--settings", str(tmp_path / file)]
+        assert __main__.main(given) == 2 and problem in capsys.readouterr().err
+
+
+def testOfABatch(tmp_path):
+    from SegmentMetricsLib import __main__
+
+    paths = [tmp_path / f"{name}.nrrd" for name in ("one", "two")]
+    for high, path in zip((12, 14), paths, strict=True):
+        SimpleITK.WriteImage(shapes.box((5, 5, 5), (12, 12, high)), str(path))
+    lines = ["case,reference,test", "../odd/case,one.nrrd,two.nrrd", "missing,one.nrrd,three.nrrd"]
+    (tmp_path / "cases.csv").write_text("\n".join(lines))
+    out = tmp_path / "out"
+    given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
+    assert __main__.main(given) == 1
+    (page,) = (out / "reports").iterdir()
+    assert page.parent == out / "reports" and "../odd/case" in page.read_text("utf-8")

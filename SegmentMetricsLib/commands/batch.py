@@ -6,11 +6,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
-from .options import addProtocol, addSettings, protocolFrom, requireWritable, settingsFrom
+from .options import addProtocol, addReport, addSettings, isReportWanted, protocolFrom, requireWritable, settingsFrom
 
 SOME_FAILED, NOTHING_RUN = 1, 2
 MOST_FAILURES = 12
@@ -24,6 +25,7 @@ def add(commands) -> None:
         "--output", metavar="DIR", type=Path, required=True, help="folder for the results; another run goes on there"
     )
     addProtocol(batch)
+    addReport(batch)
     where = batch.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help="processes of this computer (one per processor)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to run on its workers")
@@ -52,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed)
     tasks = readCases(options.cases, settings, protocolFrom(options))
+    if isReportWanted(options):
+        tasks = withReports(tasks, options.output, options.report_conventions)
 
     with executors(options, len(tasks)) as (makeExecutor, window), CohortFiles(options.output, tasks) as files:
         files.repeatRows()
@@ -74,6 +78,25 @@ def run(options: argparse.Namespace) -> int:
     if not failures:
         return 0
     return SOME_FAILED if counts["ok"] or together.values else NOTHING_RUN
+
+
+def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
+    """Return the tasks with a file each for their reports, in the folder reports of the results."""
+    from ..writing import fileNames
+
+    folder = (output / "reports").resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    names = fileNames("_".join(filter(None, task.key)) for task in tasks)
+    return [
+        # done without a report is not done
+        replace(
+            task,
+            report=str(folder / f"{name}.html"),
+            withConventions=withConventions,
+            fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
+        )
+        for task, name in zip(tasks, names, strict=True)
+    ]
 
 
 def executors(options: argparse.Namespace, tasks: int):

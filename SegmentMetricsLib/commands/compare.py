@@ -12,9 +12,10 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
-from .options import addProtocol, addSettings, protocolFrom, requireWritable, settingsFrom
+from .options import addProtocol, addReport, addSettings, isReportWanted, protocolFrom, requireWritable, settingsFrom
 from .results import unfinishedResults
 
+REPORT_FILE = "report.html"
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
 
@@ -35,6 +36,7 @@ def add(commands) -> None:
         help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
     )
     addProtocol(compare)
+    addReport(compare)
     addSettings(compare)
     compare.set_defaults(run=run)
 
@@ -42,6 +44,9 @@ def add(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     settings = settingsFrom(options)
+    report = newReport(options, settings) if isReportWanted(options) else None
+    if report is not None:
+        settings = report.settings
     requireWritable(options.output)
     from .. import files, structures
     from ..casework import criticalsOf
@@ -65,8 +70,18 @@ def run(options: argparse.Namespace) -> int:
         )
     criticals = criticalsOf(sets[0], settings)
     isWhole = not options.structure
-    compareAndWrite(pairing, settings, options.output, criticals=criticals, protocol=protocol, isWhole=isWhole)
+    compareAndWrite(
+        pairing, settings, options.output, criticals=criticals, protocol=protocol, isWhole=isWhole, report=report
+    )
     return 0
+
+
+def newReport(options: argparse.Namespace, settings: Settings):
+    """Return the report that the options ask for, empty; its settings measure slices, too."""
+    from ..report import Report
+
+    title = f"{options.test.name or options.test} compared with {options.reference.name or options.reference}"
+    return Report(title, settings, withConventions=options.report_conventions)
 
 
 def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
@@ -90,10 +105,12 @@ def compareAndWrite(
     criticals: Mapping | None = None,
     protocol=None,
     isWhole: bool = True,
+    report=None,
 ) -> None:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
 
     criticals: critical structures by name. protocol: to judge by. isWhole: whether the pairing is about all structures.
+    report: to be filled and written, too, None for none.
     """
     from tqdm import tqdm
 
@@ -118,6 +135,8 @@ def compareAndWrite(
                 writing.writeSlices(result.slices, unfinished / writing.fileName("slices", name))
             files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
+            if report is not None:
+                report.add(result)
             shares.append(result.share)
         multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings)
         document = writing.document(records, pairing, settings, files, multiLabel)
@@ -131,6 +150,8 @@ def compareAndWrite(
         writing.writeJson(document, unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
+        if report is not None:
+            report.write(unfinished / REPORT_FILE, judged or None, document["unmatched"])
         for path in extraFiles:
             shutil.copy(path, unfinished / path.name)
 

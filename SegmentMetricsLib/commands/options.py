@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
@@ -23,21 +24,23 @@ from ..settings import (
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that become Settings; those not given keep the defaults of the settings or the preset."""
+    """Add the options that become Settings; those not given keep what the preset, the file or the settings say."""
+    parser.add_argument(
+        "--settings", metavar="FILE", type=Path, help="measure as this metrics.json says, but for what is given here"
+    )
     parser.add_argument(
         "--tolerance", metavar="MM", action="append", type=float, help="tau of NSD and BIoU (2; may be repeated)"
     )
     parser.add_argument(
         "--percentile", metavar="P", action="append", type=float, help="of the Hausdorff distance (95; may be repeated)"
     )
-    parser.add_argument("--surface", choices=SURFACES, default="unsmoothed", help="boundary to measure (%(default)s)")
+    parser.add_argument("--surface", choices=SURFACES, help="boundary to measure (unsmoothed)")
     parser.add_argument("--subdivisions", metavar="N", type=int, help="how often elements are cut (1, in 2D 5)")
     parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
     parser.add_argument(
         "--metrics",
         metavar="FAMILY,...",
-        default=",".join(DEFAULT_FAMILIES),
-        help=f"metric families, of {', '.join(FAMILIES)} (%(default)s; or all)",
+        help=f"metric families, of {', '.join(FAMILIES)} ({','.join(DEFAULT_FAMILIES)}; or all)",
     )
     parser.add_argument(
         "--threshold", metavar="T", type=float, help="membership that makes a voxel count (they count in part)"
@@ -49,12 +52,9 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grid",
         metavar="|".join((*GRIDS, "FILE")),
-        default="reference",
-        help="where true negatives count: in an image (%(default)s)",
+        help="where true negatives count: in an image (reference)",
     )
-    parser.add_argument(
-        "--extent", choices=EXTENTS, default="whole", help="common: only slices that both cover (%(default)s)"
-    )
+    parser.add_argument("--extent", choices=EXTENTS, help="common: only slices that both cover (whole)")
     parser.add_argument(
         "--label-weight",
         metavar="NAME=WEIGHT",
@@ -65,7 +65,7 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quantile", metavar="Q", action="append", type=float, help="of the voxels' Hausdorff distance (1; repeatable)"
     )
-    parser.add_argument("--voxel-unit", choices=VOXEL_UNITS, default="mm", help="of the voxel family (%(default)s)")
+    parser.add_argument("--voxel-unit", choices=VOXEL_UNITS, help="of the voxel family (mm)")
     parser.add_argument(
         "--critical",
         metavar="NAME[=WEIGHT]",
@@ -75,9 +75,13 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
     parser.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
     parser.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
-    parser.add_argument("--as-published", action="store_true", help="similarity index as by its authors' program")
-    parser.add_argument("--msi-unit", choices=MSI_UNITS, default="mm", help="of the similarity index (%(default)s)")
-    parser.add_argument("--split-contours", action="store_true", help="cut touching contours apart to pair them")
+    parser.add_argument(
+        "--as-published", action="store_true", default=None, help="similarity index as by its authors' program"
+    )
+    parser.add_argument("--msi-unit", choices=MSI_UNITS, help="of the similarity index (mm)")
+    parser.add_argument(
+        "--split-contours", action="store_true", default=None, help="cut touching contours apart to pair them"
+    )
     parser.add_argument(
         "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
     )
@@ -91,19 +95,38 @@ def addProtocol(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
 
 
+def addReport(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a report."""
+    parser.add_argument("--report", action="store_true", help="write a report as one HTML page")
+    parser.add_argument(
+        "--report-conventions", action="store_true", help="the same, with what other tools would have reported"
+    )
+
+
+def isReportWanted(options: argparse.Namespace) -> bool:
+    """Return whether a report shall be written. Raises InputError when it cannot be."""
+    if not (options.report or options.report_conventions):
+        return False
+    from ..report import requirePlotly
+
+    requirePlotly()
+    return True
+
+
 def settingsFrom(options: argparse.Namespace) -> Settings:
     """Return the settings that the options ask for. Raises InputError for values out of range."""
+    saved = {} if options.settings is None else savedSettings(options.settings)
     given = {
         "tolerances": options.tolerance,
         "percentiles": options.percentile,
         "surface": options.surface,
         "subdivisions": options.subdivisions,
         "oversampling": options.oversampling,
-        "families": chosenFamilies(options),
+        "families": chosenFamilies(options, saved),
         "threshold": options.threshold,
         "membershipMaximum": options.membership_maximum,
         "cuts": options.cuts,
-        "grid": chosenGrid(options.grid),
+        "grid": None if options.grid is None else chosenGrid(options.grid),
         "extent": options.extent,
         "labelWeights": namedWeights(options.label_weight) if options.label_weight else None,
         "betas": options.beta,
@@ -119,19 +142,35 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
     }
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
-    convention = options.preset or options.convention or "SegmentMetrics"
-    return Settings.preset(convention, **{k: v for k, v in given.items() if v is not None})
+    convention = options.preset or options.convention or saved.pop("convention", "SegmentMetrics")
+    return Settings.preset(convention, **{**saved, **{k: v for k, v in given.items() if v is not None}})
 
 
-def chosenFamilies(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the metric families; critical structures add theirs to the default ones.
+def savedSettings(path: Path) -> dict:
+    """Return the settings that a metrics.json was made with. Raises InputError when the file holds none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        settings = Settings(**content["settings"])
+    except OSError as error:
+        raise InputError(f"{path}: the settings cannot be read ({error.strerror}).") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise InputError(f"{path}: this file holds no settings that SegmentMetrics saved.") from error
+    return settings.toDictionary()
+
+
+def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ...]:
+    """Return the metric families, those of saved settings unless given; critical structures add theirs.
 
     Raises InputError when critical structures are given but their family is not among those that were chosen.
     """
-    families = tuple(filter(None, (family.strip() for family in options.metrics.split(","))))
+    families = tuple(saved.get("families", DEFAULT_FAMILIES))
+    if options.metrics is not None:
+        families = tuple(filter(None, (family.strip() for family in options.metrics.split(","))))
     if not options.critical or {"hazard", "all"} & set(families):
         return families
-    if families != DEFAULT_FAMILIES:
+    if options.metrics is not None and families != DEFAULT_FAMILIES:
         raise InputError("Critical structures serve the hazard family: add hazard to --metrics, or leave them out.")
     return (*families, "hazard")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from html import escape
 from importlib import resources
@@ -36,22 +37,24 @@ class Report:
     """A report about one case, filled pair by pair, so that no more than one has to be kept with its geometry.
 
     title: the case. settings: what was measured and how. Of the files their names and checksums are written, nothing
-    of what they say about the patient.
+    of what they say about the patient. withConventions: whether to show what other tools would have reported.
     """
 
-    def __init__(self, title: str, settings: Settings):
+    def __init__(self, title: str, settings: Settings, withConventions: bool = False):
         requirePlotly()
-        self.title, self.settings = title, settings
+        self.title, self.withConventions = title, withConventions
+        # what a report shows of every pair
+        self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
         self._sections: list[str] = []
         self._files: dict[str, None] = {}
 
-    def add(self, comparison: Comparison, conventions: str = "") -> None:
-        """Add a pair. conventions: an HTML table of what other tools would report, "" for none."""
+    def add(self, comparison: Comparison) -> None:
+        """Add a pair."""
         record = comparison.record()
         self.records.append(record)
         self._files.update(dict.fromkeys(s.file for s in (comparison.reference, comparison.test) if s.file))
-        self._sections.append(self._section(comparison, record, len(self._sections), conventions))
+        self._sections.append(self._section(comparison, record, len(self._sections)))
 
     def write(self, path: Path, judgment=None, unmatched: Mapping[str, Sequence[str]] | None = None) -> None:
         """Write the page. judgment: of a protocol, or None. unmatched: names by side. Raises OSError."""
@@ -97,18 +100,18 @@ class Report:
         """Return one line per structure, what has no counterpart, and the findings of the whole case."""
         if not self.records:
             return '<p class="notice">No structure is in both.</p>'
-        keys = dict.fromkeys(k for record in self.records for k in record.measurements if k.startswith(OVERVIEW))
+        columns = [column for prefix in OVERVIEW for column in _columns(self.records, prefix)]
         rows = [
-            [f'<a href="#structure{n}">{escape(record.name)}</a>', *(_value(record.measurements.get(k)) for k in keys)]
+            [f'<a href="#structure{n}">{escape(record.name)}</a>', *(cells[n] for _, cells in columns)]
             for n, record in enumerate(self.records)
         ]
         missing = "".join(
             f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
         )
-        heads = ["Structure", *map(heading, keys)]
+        heads = ["Structure", *(head for head, _ in columns)]
         return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
 
-    def _section(self, comparison: Comparison, record: Record, n: int, conventions: str) -> str:
+    def _section(self, comparison: Comparison, record: Record, n: int) -> str:
         parts = [f"<p>{escape(record.summary)}</p>"]
         if record.findings:
             parts.append("<ul>" + "".join(f"<li>{escape(text)}</li>" for text in record.findings) + "</ul>")
@@ -116,8 +119,11 @@ class Report:
             parts.append(_pictures(comparison, n))
         parts.append(_places(record))
         parts.append(_measurements(record))
-        if conventions:
-            parts.append(f"<h3>What other tools would report</h3>{conventions}")
+        if comparison.slices:
+            parts.append("<h3>Slice by slice</h3>")
+            parts.append(_figure("chart profile", f"slices{n}", figures.profile(comparison.slices)))
+        if self.withConventions:
+            parts.append(_conventions(comparison))
         isOpen = " open" if n == 0 else ""
         return (
             f'<section class="structure" id="structure{n}"><details{isOpen}>'
@@ -142,6 +148,23 @@ class Report:
         )
 
 
+def _columns(records: Sequence[Record], prefix: str) -> list[tuple[str, list[str]]]:
+    """Return the columns, heading and cells, of the measurements whose keys begin so.
+
+    Those with a tolerance are one column, with the tolerance in the cells, where structures have tolerances of their
+    own.
+    """
+    found = [[key for key in record.measurements if key.startswith(prefix)] for record in records]
+    keys = list(dict.fromkeys(key for own in found for key in own))
+    if prefix.endswith("_") and len(keys) > 1 and all(len(own) <= 1 for own in found):
+        cells = [
+            "".join(f"{_value(record.measurements[key])} ({heading(key).partition(' ')[2]})" for key in own)
+            for record, own in zip(records, found, strict=True)
+        ]
+        return [(prefix.rstrip("_"), cells)]
+    return [(heading(key), [_value(record.measurements.get(key)) for record in records]) for key in keys]
+
+
 def checksum(path: Path) -> str:
     """Return the SHA-256 of a file, or what there is to say if it is not there any more."""
     if not path.is_file():
@@ -155,20 +178,22 @@ def checksum(path: Path) -> str:
 
 def _pictures(comparison: Comparison, n: int) -> str:
     """Return the distance map with its switches, and the histogram."""
-    found = [("chart", f"histogram{n}", figures.distribution(comparison))]
+    found = [_figure("chart", f"histogram{n}", figures.distribution(comparison))]
     switches = ""
     if comparison.dimension == 3:
         figure = figures.distanceMap(comparison)
-        found.insert(0, ("map", f"map{n}", figure))
+        found.insert(0, _figure("map", f"map{n}", figure))
         switches = _switches(n, figure["signed"])
+    return f'{switches}<div class="pictures">{"".join(found)}</div>'
+
+
+def _figure(kind: str, name: str, figure: Mapping) -> str:
+    """Return a place for a picture, the still one that paper shows instead, and its data."""
+    # nothing in the data may end the script element
+    text = json.dumps(figure, allow_nan=False).replace("<", "\\u003c")
     return (
-        f'{switches}<div class="pictures">'
-        + "".join(
-            f'<div><div class="{kind}" id="{name}" data-figure="{name}-data"></div><img class="still" alt=""></div>'
-            for kind, name, _ in found
-        )
-        + "</div>"
-        + "".join(_data(f"{name}-data", figure) for _, name, figure in found)
+        f'<div><div class="{kind}" id="{name}" data-figure="{name}-data"></div><img class="still" alt="">'
+        f'<script type="application/json" id="{name}-data">{text}</script></div>'
     )
 
 
@@ -184,12 +209,6 @@ def _switches(n: int, signed: bool) -> str:
     kinds = choice("kind", ("signed", "absolute"), "Distance") if signed else ""
     sides = choice("side", ("reference", "test", "both"), "Surface")
     return f'<div class="switches" data-for="map{n}">{sides}{kinds}</div>'
-
-
-def _data(name: str, figure: Mapping) -> str:
-    # nothing in the data may end the script element
-    text = json.dumps(figure, allow_nan=False).replace("<", "\\u003c")
-    return f'<script type="application/json" id="{name}">{text}</script>'
 
 
 def _places(record: Record) -> str:
@@ -258,6 +277,29 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> s
         f'<div class="scroll"><table><thead>{row(list(map(escape, heads)), "th")}</thead>'
         f"<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table></div>"
     )
+
+
+def _conventions(comparison: Comparison) -> str:
+    """Return what other tools would have reported: their numbers, and how far off they are."""
+    found = comparison.conventions()
+    keys = list(dict.fromkeys(key for numbers in found.values() for key in numbers))
+    rows = [[escape(tool), *(_reported(numbers.get(key)) for key in keys)] for tool, numbers in found.items()]
+    note = (
+        "In brackets the difference to the number above; "
+        '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>. '
+        "The reason is shown where the pointer rests on a number."
+    )
+    table = _table(["Tool", *map(heading, keys)], rows, range(1, len(keys) + 1))
+    return f'<h3>What other tools would report</h3><p class="soft">{note}</p>{table}'
+
+
+def _reported(number) -> str:
+    if number is None:
+        return ""
+    leaning = number.leaning.removeprefix("over-")
+    difference = f" ({number.differenceText()})" if number.differenceText() else ""
+    reason = escape(f"{number.name}: {number.reason}", quote=True)
+    return f'<span class="{leaning}" title="{reason}">{escape(number.text() + difference)}</span>'
 
 
 def _badge(verdict: str) -> str:

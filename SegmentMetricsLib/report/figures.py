@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..comparison import Comparison
 from ..distances import SurfaceDistances
 from ..distributions import histogram, roundAbove
 from ..settings import shortest
+from ..slices import SliceRow
 from .reduction import ReducedSurface, reduced
 
 # Low to high, blue where the test lies inside the reference, red where outside; the colors of the overlay in Slicer.
@@ -156,5 +158,49 @@ def distribution(comparison: Comparison) -> dict:
                 }
                 for x in lines[:1]
             ],
+        },
+    }
+
+
+def profile(rows: Sequence[SliceRow]) -> dict:
+    """Return the per-slice profile: distances above, Dice below, over the position along the slices."""
+    positions = [round(row.position, 6) for row in rows]
+
+    def line(key: str, name: str, color: str, axis: str) -> dict:
+        values = [row.values[key] for row in rows]
+        return {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": name,
+            "x": positions,
+            "y": [round(value, 6) if math.isfinite(value) else None for value in values],
+            "yaxis": axis,
+            "line": {"color": color, "width": 1.5},
+            "marker": {"size": 4},
+            "customdata": [[row.index, row.only and f"only the {row.only} has it"] for row in rows],
+            "hovertemplate": f"{name} %{{y:.3g}}, slice %{{customdata[0]}} %{{customdata[1]}}<extra></extra>",
+        }
+
+    axis = {"gridcolor": "#eee", "zeroline": False, "rangemode": "tozero"}
+    return {
+        "data": [
+            line("HD", "HD (mm)", "#8c1427", "y"),
+            line("MASD", "mean distance (mm)", "#e98a50", "y"),
+            line("DSC", "DSC", "#1f3f8f", "y2"),
+        ],
+        "layout": {
+            "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
+            "font": FONT,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "legend": {"orientation": "h", "y": 1.08, "yanchor": "bottom", "x": 0},
+            "xaxis": {
+                "title": {"text": "position along the slices (mm)"},
+                "gridcolor": "#eee",
+                "zeroline": False,
+                "anchor": "y2",
+            },
+            "yaxis": {**axis, "domain": [0.45, 1], "title": {"text": "mm"}},
+            "yaxis2": {**axis, "domain": [0, 0.35], "range": [0, 1.02], "title": {"text": "DSC"}},
         },
     }

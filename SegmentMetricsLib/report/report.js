@@ -27,7 +27,8 @@ async function makeStills() {
   for (const place of document.querySelectorAll("[data-figure]")) {
     await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
     const isMap = place.classList.contains("map");
-    const size = isMap ? { width: 560, height: 420 } : { width: 400, height: 420 };
+    const isWide = place.classList.contains("profile");
+    const size = isMap ? { width: 560, height: 420 } : isWide ? { width: 960, height: 360 } : { width: 400, height: 420 };
     const figure = contentOf(place.dataset.figure);
     await Plotly.newPlot(stage, figure.data, { ...figure.layout, ...size }, { staticPlot: true });
     place.nextElementSibling.src = await Plotly.toImage(stage, { format: isMap ? "png" : "svg", ...size });
