@@ -27,7 +27,7 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them.
+    or no measurement needed them. criticals: the critical structures that were considered.
     """
 
     reference: Structure
@@ -37,6 +37,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    criticals: tuple[Structure, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -136,6 +137,7 @@ def compared(pair: Pair) -> Comparison:
         tuple(findings.find(pair)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        tuple(structure for structure, _ in pair.criticals),
     )
 
 

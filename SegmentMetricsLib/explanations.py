@@ -20,6 +20,23 @@ SETTINGS = {
         "Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed for "
         "0.2 percentage points."
     ),
+    "critical": (
+        "Structures of the reference segmentation near which differences are dangerous, such as the spinal cord beside "
+        "a target."
+    ),
+    "grid": (
+        "Which voxels outside both segments count. Reference image: all of those that the reference was drawn on, and "
+        "more where the test needs them. Box around both: no more than needed."
+    ),
+    "beta": "Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
+    "quantile": "Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
+    "voxelUnit": "The unit of distances between voxels.",
+    "hazardKernel": (
+        "How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / reach)², "
+        "or exponentially, to 37 % at the decay length."
+    ),
+    "hazardReach": "Distance to a critical structure in mm from which on there is no hazard.",
+    "hazardDecay": "Distance to a critical structure in mm at which hazard has fallen to 37 %.",
 }
 FAMILIES = {
     "boundary": "How far the contours lie apart.",

@@ -41,16 +41,23 @@ def pairTable(record: Record) -> str:
 
 def sidesTable(record: Record) -> str:
     """Return the measurements that exist for every side of the patient, a column per side; "" without any."""
-    kinds: dict[str, dict[str, str]] = {}
-    for key, measurement in record.measurements.items():
-        if side := sideOf(key):
-            kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement.text()
+    kinds = bySides(record)
     if not kinds:
         return ""
     sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
+    texts = {kind: {side: m.text() for side, m in values.items()} for kind, values in kinds.items()}
     return aligned(
-        [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in kinds.items())], 1
+        [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in texts.items())], 1
     )
+
+
+def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
+    """Return the measurements that exist for every side of the patient, by what they are and the side in words."""
+    kinds: dict[str, dict[str, Measurement]] = {}
+    for key, measurement in record.measurements.items():
+        if side := sideOf(key):
+            kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement
+    return kinds
 
 
 def sideOf(key: str) -> str:

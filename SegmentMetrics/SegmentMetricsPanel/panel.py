@@ -6,11 +6,11 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
-from SegmentMetricsLib import explanations
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import folders, maps, outcomes
 from SegmentMetricsLib.progress import Cancelled
 
+from .choices import Choices
 from .freshness import SegmentWatcher
 from .maps import MapControls
 from .parameters import Mode, settingsOf
@@ -40,6 +40,7 @@ class Panel(VTKObservationMixin):
         self.orphaned = []  # whose results have lost their table
         self.shown = None
         self.inputs = Inputs(ui)
+        self.choices = Choices(ui)
         self.results = Results(ui, self.choosePair)
         self.plot = PlotPanel(ui.plotFrame.layout())
         self.map = MapControls(ui)
@@ -51,7 +52,6 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
         ui.applyButton.connect("clicked(bool)", self.onApply)
-        explain(ui)
 
     # Following the scene, or not
 
@@ -67,6 +67,7 @@ class Panel(VTKObservationMixin):
         self.parameters = parameters
         self.inputs.setParameters(parameters)
         if parameters is None:
+            self.choices.parameters = None
             self.watcher.stop()
             self.setOutcome(None)
             self.results.show(None, 0)
@@ -141,6 +142,8 @@ class Panel(VTKObservationMixin):
             # what is known to have changed has to be looked at again, too: it may be undone
             self.change = self.outcome.change(None if self.change else suspects)
             self.onNews()
+        elif self.isActive:
+            self.refreshTimer.start()  # segments may have other names
 
     def staleness(self) -> str:
         """Return why the shown results are out of date, "" when they are not."""
@@ -167,13 +170,15 @@ class Panel(VTKObservationMixin):
         """Return why Apply is disabled, "" when it is not."""
         if self.isBusy:
             return _("Measuring ...")
-        problem = self.inputs.whyNot()
-        if not problem:
-            try:
-                settingsOf(self.parameters)
-            except InputError as error:
-                problem = str(error)
-        return problem
+        return self.inputs.whyNot() or self.whyNotSettings()
+
+    def whyNotSettings(self) -> str:
+        """Return what is wrong with the settings, "" when nothing is."""
+        try:
+            settingsOf(self.parameters)
+        except InputError as error:
+            return str(error)
+        return ""
 
     # What is shown
 
@@ -186,6 +191,7 @@ class Panel(VTKObservationMixin):
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
         self.inputs.show()
+        self.choices.show(self.parameters)
         problem = self._enableApply()
         stale = self.staleness()
         advice = "" if problem else _("Apply to measure again.")
@@ -238,7 +244,7 @@ class Panel(VTKObservationMixin):
             self.places.show(p, self.outcome, number)
         self.map.show(p, self.outcome, number)
         self.plot.showPair(p, self.outcome, number)
-        message = self.notice or self.map.problem or self.plot.problem
+        message = self.notice or self.whyNotSettings() or self.map.problem or self.plot.problem
         self.ui.messageLabel.text = message
         self.ui.messageLabel.visible = bool(message)
 
@@ -297,18 +303,3 @@ class Panel(VTKObservationMixin):
         else:  # a script measures while another module is shown
             self.resume()
         return outcome is not None
-
-
-def explain(ui) -> None:
-    """Give the settings their tool tips, from the registry."""
-    for setting, names in {
-        "tolerance": ("toleranceLabel", "toleranceSpinBox"),
-        "percentile": ("percentileLabel", "percentileSpinBox"),
-        "surface": ("surfaceLabel", "surfaceComboBox"),
-        "subdivisions": ("subdivisionsLabel", "subdivisionsSpinBox"),
-        "oversampling": ("oversamplingLabel", "oversamplingSpinBox"),
-    }.items():
-        for name in names:
-            getattr(ui, name).toolTip = explanations.ofSetting(setting)
-    for family in ("boundary", "signed", "overlap"):
-        getattr(ui, f"{family}CheckBox").toolTip = explanations.ofFamily(family)

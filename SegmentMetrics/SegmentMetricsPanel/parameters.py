@@ -5,9 +5,13 @@ from typing import Annotated
 
 import slicer
 from slicer.i18n import tr as _
-from slicer.parameterNodeWrapper import WithinRange, parameterNodeWrapper
+from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
-from SegmentMetricsLib.settings import LARGEST_TOLERANCE, Settings
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.relevance import isRelevant
+from SegmentMetricsLib.settings import DEFAULT_FAMILIES, LARGEST_BETA, LARGEST_TOLERANCE, Settings
+
+from .segments import segmentName, segmentNames
 
 # Shown as "Automatic" by the spin boxes, whose lowest value it is.
 AUTOMATIC_SUBDIVISIONS, AUTOMATIC_OVERSAMPLING = -1, 0
@@ -40,6 +44,39 @@ class MeasuredSurface(Labeled):
     @staticmethod
     def texts() -> dict[str, str]:
         return {"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}
+
+
+class EvaluatedGrid(Labeled):
+    """The voxels that count where those outside both segments do; the names are those of Settings."""
+
+    reference = enum.auto()
+    union = enum.auto()
+
+    @staticmethod
+    def texts() -> dict[str, str]:
+        return {"reference": _("Reference image"), "union": _("Box around both")}
+
+
+class VoxelUnit(Labeled):
+    """The unit of the voxel family's distances; the names are those of Settings."""
+
+    mm = enum.auto()
+    voxel = enum.auto()
+
+    @staticmethod
+    def texts() -> dict[str, str]:
+        return {"mm": _("Millimeters"), "voxel": _("Voxels")}
+
+
+class HazardKernel(Labeled):
+    """How hazard falls with distance; the names are those of Settings."""
+
+    polynomial = enum.auto()
+    exponential = enum.auto()
+
+    @staticmethod
+    def texts() -> dict[str, str]:
+        return {"polynomial": _("To zero"), "exponential": _("Exponentially")}
 
 
 class MapSide(Labeled):
@@ -96,7 +133,7 @@ class Plot(Labeled):
 class SegmentMetricsParameterNode:
     """Inputs, settings, how results are shown, and the table that holds them.
 
-    Distances are in mm; segments are given by ID.
+    Distances are in mm; segments are given by ID, critical structures by the names that they have in the reference.
     """
 
     mode: Mode = Mode.onePair
@@ -108,11 +145,17 @@ class SegmentMetricsParameterNode:
     tolerance: Annotated[float, WithinRange(0.01, LARGEST_TOLERANCE)] = 2.0
     percentile: Annotated[float, WithinRange(1.0, 100.0)] = 95.0
     surface: MeasuredSurface = MeasuredSurface.unsmoothed
-    boundary: bool = True
-    signed: bool = True
-    overlap: bool = True
+    families: Annotated[list[str], Default(generator=lambda: list(DEFAULT_FAMILIES))]
+    critical: list[str]
     subdivisions: Annotated[int, WithinRange(AUTOMATIC_SUBDIVISIONS, 4)] = AUTOMATIC_SUBDIVISIONS
     oversampling: Annotated[int, WithinRange(AUTOMATIC_OVERSAMPLING, 10)] = AUTOMATIC_OVERSAMPLING
+    grid: EvaluatedGrid = EvaluatedGrid.reference
+    beta: Annotated[float, WithinRange(0.01, LARGEST_BETA)] = 1.0
+    quantile: Annotated[float, WithinRange(0.01, 1.0)] = 1.0
+    voxelUnit: VoxelUnit = VoxelUnit.mm
+    hazardKernel: HazardKernel = HazardKernel.polynomial
+    hazardReach: Annotated[float, WithinRange(0.1, LARGEST_TOLERANCE)] = 10.0
+    hazardDecay: Annotated[float, WithinRange(0.1, LARGEST_TOLERANCE)] = 8.0
     autoUpdate: bool = False
 
     result: slicer.vtkMRMLTableNode
@@ -131,12 +174,38 @@ class SegmentMetricsParameterNode:
 
 
 def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
-    """Return the settings that the user chose. Raises ValueError when no family of metrics is chosen."""
-    return Settings(
-        tolerances=(parameters.tolerance,),
-        percentiles=(parameters.percentile,),
-        surface=parameters.surface.name,
-        subdivisions=None if parameters.subdivisions == AUTOMATIC_SUBDIVISIONS else parameters.subdivisions,
-        oversampling=None if parameters.oversampling == AUTOMATIC_OVERSAMPLING else parameters.oversampling,
-        families=[family for family in ("boundary", "signed", "overlap") if getattr(parameters, family)],
-    )
+    """Return the settings that the user chose, but for those that no chosen family of metrics uses.
+
+    Raises ValueError when no family is chosen, and for the hazard family when no critical structure is.
+    """
+    p = parameters
+    families = list(p.families)
+    chosen = {
+        "percentiles": ("percentile", p.percentile),
+        "subdivisions": ("subdivisions", None if p.subdivisions == AUTOMATIC_SUBDIVISIONS else p.subdivisions),
+        "oversampling": ("oversampling", None if p.oversampling == AUTOMATIC_OVERSAMPLING else p.oversampling),
+        "grid": ("grid", p.grid.name),
+        "betas": ("beta", p.beta),
+        "quantiles": ("quantile", p.quantile),
+        "voxelUnit": ("voxelUnit", p.voxelUnit.name),
+        "critical": ("critical", criticalNames(p)),
+        "hazardKernel": ("hazardKernel", p.hazardKernel.name),
+        "hazardReach": ("hazardReach", p.hazardReach),
+        "hazardDecay": ("hazardDecay", p.hazardDecay),
+    }
+    relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
+    if not relevant.get("critical", True):
+        raise InputError(_("Choose the critical organs, or leave out the metrics of hazard."))
+    return Settings(tolerances=(p.tolerance,), surface=p.surface.name, families=families, **relevant)
+
+
+def possibleCriticals(parameters: SegmentMetricsParameterNode) -> list[str]:
+    """Return the names of the reference's segments that can be critical structures: not the compared one."""
+    p = parameters
+    compared = segmentName(p.reference, p.referenceSegment) if p.mode == Mode.onePair else None
+    return [name for name in segmentNames(p.reference) if name != compared]
+
+
+def criticalNames(parameters: SegmentMetricsParameterNode) -> list[str]:
+    """Return the names of the chosen critical structures, as far as the reference has them."""
+    return [name for name in possibleCriticals(parameters) if name in list(parameters.critical)]
