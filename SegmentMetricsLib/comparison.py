@@ -17,7 +17,9 @@ from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
+from .registry.similarity import inSlices
 from .settings import Settings
+from .similarity import Similarity
 from .structures import Structure
 
 
@@ -27,7 +29,8 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them. criticals: the critical structures that were considered.
+    or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
+    measured. criticals: the critical structures that were considered.
     """
 
     reference: Structure
@@ -37,6 +40,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    similarity: Similarity | None = None
     criticals: tuple[Structure, ...] = ()
 
     @property
@@ -86,6 +90,7 @@ class Comparison(Mapping):
             findings=self.findings,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
+            similarity=self.similarity,
         )
 
     def toDictionary(self) -> dict:
@@ -137,7 +142,8 @@ def compared(pair: Pair) -> Comparison:
         tuple(findings.find(pair)),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
-        tuple(structure for structure, _ in pair.criticals),
+        similarity=pair.done(inSlices),
+        criticals=tuple(structure for structure, _ in pair.criticals),
     )
 
 

@@ -37,6 +37,8 @@ SETTINGS = {
     ),
     "hazardReach": "Distance to a critical structure in mm from which on there is no hazard.",
     "hazardDecay": "Distance to a critical structure in mm at which hazard has fallen to 37 %.",
+    "il": "How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
+    "ol": "How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
 }
 FAMILIES = {
     "boundary": "How far the contours lie apart.",
@@ -45,6 +47,7 @@ FAMILIES = {
     "agreement": "How often the two agree voxel by voxel, also beyond chance; most depend on how large the image is.",
     "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
     "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
+    "similarity": "How well contours are followed slice by slice, with what lies inside and outside judged by levels.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
 

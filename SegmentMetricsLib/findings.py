@@ -10,8 +10,9 @@ import numpy as np
 from . import boundary, overlap
 from .grids import Grid
 from .masks import Mask
+from .registry.similarity import inSlices
 from .settings import shortest
-from .structures import bounds
+from .structures import bounds, listed
 
 if TYPE_CHECKING:
     from .pair import Pair
@@ -34,6 +35,7 @@ def find(pair: Pair) -> Iterator[str]:
     yield from _surfaces(pair)
     yield from _grids(pair)
     yield from _ties(pair)
+    yield from _slices(pair)
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
@@ -160,3 +162,14 @@ def _ties(pair: Pair) -> Iterator[str]:
                 f"{100 * ties:.1f} % of the boundary lies exactly {shortest(tolerance)} mm away and counts as within; "
                 f"without it NSD would be {within - ties:.3f} instead of {within:.3f}."
             )
+
+
+def _slices(pair: Pair) -> Iterator[str]:
+    found = pair.done(inSlices)
+    if found is not None and found.flagged:
+        numbers = listed((str(one.index) for one in found.flagged), most=12)
+        yield (
+            f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so the "
+            f"Medical Similarity Index takes them as 0: look at {numbers} (numbered from 0 along "
+            f"{'ijk'[found.axis]})."
+        )

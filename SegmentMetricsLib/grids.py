@@ -99,6 +99,24 @@ class Grid:
         return self.size.index(1) if self.planar else None
 
     @property
+    def sliceAxis(self) -> int:
+        """The axis across the slices, whatever order the axes are stored in.
+
+        It is the one whose spacing differs from that of the other two, the coarsest one if all differ, and of cubic
+        voxels the one that runs nearest to the patient's length.
+        """
+        if self.flatAxis is not None:
+            return self.flatAxis
+        spacing = self.spacing
+        alike = [axis for axis in range(3) if abs(spacing[axis - 2] - spacing[axis - 1]) <= 1e-3 * spacing[axis - 1]]
+        if len(alike) == 1:
+            return alike[0]
+        if not alike:
+            return int(spacing.argmax())
+        along = np.round(np.abs(self.direction[2]), 6)
+        return 2 - int(along[::-1].argmax())
+
+    @property
     def voxelSize(self) -> float:
         """Volume of a voxel in mm3, or area of a pixel in mm2 for a planar grid."""
         if self.planar:

@@ -99,7 +99,7 @@ class Measurement:
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
             return f"{rounded(self.value / scale, 2)} {unit}"
-        if self.unit in ("mm", "voxel"):
+        if self.unit in ("mm", "voxel", "pixel"):
             return f"{rounded(self.value, 2)} {self.unit}"
         return f"{rounded(self.value, 3)} {self.unit}".rstrip()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .errors import InputError
 from .measurements import Measurement
 from .places import Place
+from .similarity import Similarity
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Record:
 
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
-    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence.
+    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. similarity:
+    how well the contours are followed slice by slice, None if that was not measured.
     """
 
     reference: Mapping
@@ -30,6 +32,7 @@ class Record:
     findings: tuple[str, ...]
     worstPlaces: tuple[Place, ...] = ()
     summary: str = ""
+    similarity: Similarity | None = None
 
     @property
     def name(self) -> str:
@@ -45,7 +48,7 @@ class Record:
 
     def toDictionary(self) -> dict:
         """Return the record as in metrics.json: plain values, null for those that are not finite."""
-        return {
+        values = {
             "reference": dict(self.reference),
             "test": dict(self.test),
             "grid": dict(self.grid) if self.grid else None,
@@ -58,6 +61,9 @@ class Record:
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,
         }
+        if self.similarity is not None:
+            values["similarity"] = self.similarity.toDictionary()
+        return values
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Record:
@@ -78,6 +84,7 @@ class Record:
                 findings=tuple(data["findings"]),
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
+                similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

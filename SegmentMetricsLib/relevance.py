@@ -16,6 +16,8 @@ FAMILIES_OF = {
     "hazardKernel": ("hazard",),
     "hazardReach": ("hazard",),
     "hazardDecay": ("hazard",),
+    "il": ("similarity",),
+    "ol": ("similarity",),
 }
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from .errors import InputError
 
-FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "effort")
+FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "effort")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 GRIDS = ("reference", "union")
 VOXEL_UNITS = ("mm", "voxel")
+MSI_UNITS = ("mm", "pixel")
 KERNELS = ("polynomial", "exponential")
 COMBINATIONS = ("max", "sum")
 SURFACES = ("unsmoothed", "displayed")
@@ -26,6 +27,7 @@ PRESETS = {
 # mm; no contour of a patient is farther from another one
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
+LARGEST_LEVEL = 1000.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Settings:
     hazardCombination: "max" or "sum" (at most 1) of several critical structures.
     hazardBalance: weight in [0, 1] of missed against added voxels in SIS and STAR. hazardTail: share in (0, 1] of the
         most hazardous errors that STAR looks at.
+    il, ol: levels of the Medical Similarity Index, how severely deviations inside and outside the reference are judged,
+        each in (0, 1000]; at level 1 a deviation of 10 mm scores 0.61.
+    asPublished: whether that index is computed as by its authors' program, in pixels, instead of as they define it.
+    msiUnit: "mm" or "pixel", the unit of the index's distances.
+    splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
     convention: name of the preset that these settings come from.
     Raises ValueError for values out of range.
     """
@@ -82,6 +89,11 @@ class Settings:
     hazardCombination: str = "max"
     hazardBalance: float = 0.7
     hazardTail: float = 0.05
+    il: float = 1.0
+    ol: float = 1.0
+    asPublished: bool = False
+    msiUnit: str = "mm"
+    splitContours: bool = False
     convention: str = "SegmentMetrics"
 
     def __post_init__(self) -> None:
@@ -108,6 +120,7 @@ class Settings:
             raise InputError(f"The grid spacing for meshes must be greater than 0 mm, not {self.meshSpacing:g}.")
         self._requireAgreement()
         self._requireHazard()
+        self._requireSimilarity()
         if self.convention not in PRESETS:
             raise InputError(f"There is no preset {self.convention!r}; choose from {', '.join(PRESETS)}.")
         for name, value in PRESETS[self.convention].items():
@@ -155,6 +168,25 @@ class Settings:
             raise InputError(f"The balance of the hazard must be from 0 to 1, not {self.hazardBalance:g}.")
         if not self.hazardTail <= 1:
             raise InputError(f"The tail of the hazard must be at most 1, not {self.hazardTail:g}.")
+
+    def _requireSimilarity(self) -> None:
+        """Check the settings of the Medical Similarity Index."""
+        for name, what in (("il", "inside level"), ("ol", "outside level")):
+            object.__setattr__(self, name, _number(getattr(self, name), what))
+            if not 0 < getattr(self, name) <= LARGEST_LEVEL:
+                raise InputError(
+                    f"The {what} must be greater than 0 and at most {LARGEST_LEVEL:g}, not {getattr(self, name):g}."
+                )
+        if self.msiUnit not in MSI_UNITS:
+            raise InputError(
+                f"The unit of contour distances must be one of {', '.join(MSI_UNITS)}, not {self.msiUnit!r}."
+            )
+        for name, what in (
+            ("asPublished", "the similarity index is computed as published"),
+            ("splitContours", "contours are split"),
+        ):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"Whether {what} must be True or False, not {getattr(self, name)!r}.")
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:

@@ -103,7 +103,7 @@ def number(value: float | None, measurement: Measurement) -> str:
     if value is None:
         return ""
     unit = measurement.unit
-    return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel") else rounded(value, 3)
+    return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel", "pixel") else rounded(value, 3)
 
 
 def registryTable() -> str:

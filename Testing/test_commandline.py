@@ -202,6 +202,7 @@ def testMetrics(run, pair):
     assert keys["agreement"] == AGREEMENT
     assert keys["voxel"] == ["AVD", "HDvox", "MHD"]
     assert keys["hazard"] == ["RFN", "RFP", "SIS", "STAR", "wDice"]
+    assert keys["similarity"] == ["MSI", "MSIPaired", "PairedDistance", "MSI3D"]
     assert keys["effort"][:2] == ["APL_2mm", "RelativeAPL_2mm"]
     assert keys["all"] == [key for family in FAMILIES for key in keys[family]]
 
@@ -249,6 +250,23 @@ def testOptionsOfAgreementAndVoxels(run, pair):
     grids = [metrics(name)["pairs"][0]["grid"]["evaluated"] for name in ("own", "out")]
     assert grids[0]["voxels"] > grids[1]["voxels"] and values["ACC"] < valuesOf("own")["ACC"]
     assert metrics("out")["pairs"][0]["measurements"]["AVD"]["unit"] == "voxel"
+
+
+def testSimilarity(run, pair):
+    assert run("compare", *pair, "--output", "own", "--metrics", "similarity")[0] == 0
+    options = ["--il", "3", "--ol", "4", "--msi-unit", "pixel", "--split-contours"]
+    assert run("compare", *pair, "--output", "out", "--metrics", "similarity", *options)[0] == 0
+    assert valuesOf("out")["MSI3D"] < valuesOf("own")["MSI3D"]
+    own, out = (metrics(name)["pairs"][0] for name in ("own", "out"))
+    assert (own["similarity"]["unit"], out["similarity"]["unit"]) == ("mm", "pixel")
+    assert out["measurements"]["PairedDistance"]["unit"] == "pixel"
+    assert metrics("out")["settings"]["il"] == 3 and metrics("out")["settings"]["splitContours"] is True
+    scores = sorted(one["score"] for one in own["similarity"]["slices"])
+    assert valuesOf("own")["MSI"] == pytest.approx(np.median(scores))
+    assert run("compare", *pair, "--output", "published", "--metrics", "similarity", "--as-published")[0] == 0
+    assert valuesOf("published")["MSI"] != valuesOf("own")["MSI"]
+    status, _, problem = run("compare", *pair, "--output", "refused", "--il", "0")
+    assert status == 2 and problem.startswith("segment-metrics: The inside level must be greater than 0")
 
 
 def testFuzzy(run, tmp_path):

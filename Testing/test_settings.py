@@ -38,6 +38,11 @@ def testDefaults():
         "hazardCombination": "max",
         "hazardBalance": 0.7,
         "hazardTail": 0.05,
+        "il": 1.0,
+        "ol": 1.0,
+        "asPublished": False,
+        "msiUnit": "mm",
+        "splitContours": False,
         "convention": "SegmentMetrics",
     }
 

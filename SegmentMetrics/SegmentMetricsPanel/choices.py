@@ -22,6 +22,8 @@ OPTIONAL = {
     "hazardKernel": "ComboBox",
     "hazardReach": "SpinBox",
     "hazardDecay": "SpinBox",
+    "il": "SpinBox",
+    "ol": "SpinBox",
 }
 
 

@@ -9,7 +9,7 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import DEFAULT_FAMILIES, LARGEST_BETA, LARGEST_TOLERANCE, Settings
+from SegmentMetricsLib.settings import DEFAULT_FAMILIES, LARGEST_BETA, LARGEST_LEVEL, LARGEST_TOLERANCE, Settings
 
 from .segments import segmentName, segmentNames
 
@@ -156,6 +156,8 @@ class SegmentMetricsParameterNode:
     hazardKernel: HazardKernel = HazardKernel.polynomial
     hazardReach: Annotated[float, WithinRange(0.1, LARGEST_TOLERANCE)] = 10.0
     hazardDecay: Annotated[float, WithinRange(0.1, LARGEST_TOLERANCE)] = 8.0
+    il: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
+    ol: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
     autoUpdate: bool = False
 
     result: slicer.vtkMRMLTableNode
@@ -192,6 +194,8 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
         "hazardKernel": ("hazardKernel", p.hazardKernel.name),
         "hazardReach": ("hazardReach", p.hazardReach),
         "hazardDecay": ("hazardDecay", p.hazardDecay),
+        "il": ("il", p.il),
+        "ol": ("ol", p.ol),
     }
     relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
     if not relevant.get("critical", True):

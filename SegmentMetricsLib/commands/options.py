@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
-from ..settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, PRESETS, SURFACES, VOXEL_UNITS, Settings
+from ..settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, MSI_UNITS, PRESETS, SURFACES, VOXEL_UNITS, Settings
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +44,11 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         help="critical structure of the reference for the hazard family (weight 1; may be repeated)",
     )
     parser.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
+    parser.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
+    parser.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
+    parser.add_argument("--as-published", action="store_true", help="similarity index as by its authors' program")
+    parser.add_argument("--msi-unit", choices=MSI_UNITS, default="mm", help="of the similarity index (%(default)s)")
+    parser.add_argument("--split-contours", action="store_true", help="cut touching contours apart to pair them")
     parser.add_argument(
         "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
     )
@@ -67,6 +72,11 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "voxelUnit": options.voxel_unit,
         "critical": criticalWeights(options.critical) if options.critical else None,
         "hazardKernel": options.kernel,
+        "il": options.il,
+        "ol": options.ol,
+        "asPublished": options.as_published,
+        "msiUnit": options.msi_unit,
+        "splitContours": options.split_contours,
     }
     return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
 

@@ -15,9 +15,10 @@ from .effort import EFFORT
 from .hazard import HAZARD
 from .overlap import OVERLAP
 from .signed import SIGNED
+from .similarity import SIMILARITY
 from .voxels import VOXEL
 
-REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *EFFORT)
+REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *SIMILARITY, *EFFORT)
 
 
 def findDefinition(key: str) -> tuple[Definition, dict[str, str]] | None:
