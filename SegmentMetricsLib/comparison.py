@@ -10,9 +10,9 @@ from functools import cached_property
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, verdict
+from . import findings, inputs, measurements, slices, verdict
 from .distances import SurfaceDistances
-from .errors import InputError
+from .errors import InputError, Undefined
 from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
@@ -20,6 +20,7 @@ from .records import Record
 from .registry.similarity import inSlices
 from .settings import Settings
 from .similarity import Similarity
+from .slices import SliceRow
 from .structures import Structure
 
 
@@ -30,7 +31,8 @@ class Comparison(Mapping):
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
     or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
-    measured. criticals: the critical structures that were considered.
+    measured. criticals: the critical structures that were considered. slices: the per-slice profile, () if it was not
+    asked for or there is none.
     """
 
     reference: Structure
@@ -42,6 +44,7 @@ class Comparison(Mapping):
     distances: SurfaceDistances | None
     similarity: Similarity | None = None
     criticals: tuple[Structure, ...] = ()
+    slices: tuple[SliceRow, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -88,6 +91,7 @@ class Comparison(Mapping):
             subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
+            slices=self.slices,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
@@ -128,6 +132,7 @@ def compared(pair: Pair) -> Comparison:
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
     values = measurements.evaluate(pair)
+    rows, missing = _profile(pair)
     grid = None
     if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
@@ -139,12 +144,23 @@ def compared(pair: Pair) -> Comparison:
         pair.test,
         pair.settings,
         values,
-        tuple(findings.find(pair)),
+        (*findings.find(pair), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
         similarity=pair.done(inSlices),
         criticals=tuple(structure for structure, _ in pair.criticals),
+        slices=rows,
     )
+
+
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
+    """Return the per-slice profile if it was asked for, and the finding that there is none."""
+    if "slices" not in pair.settings.families:
+        return (), ()
+    try:
+        return slices.profileOf(pair), ()
+    except Undefined as undefined:
+        return (), (slices.whyNone(undefined),)
 
 
 def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:

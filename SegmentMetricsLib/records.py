@@ -9,6 +9,7 @@ from .errors import InputError
 from .measurements import Measurement
 from .places import Place
 from .similarity import Similarity
+from .slices import SliceRow
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Record:
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
     where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. similarity:
-    how well the contours are followed slice by slice, None if that was not measured.
+    how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice profile, ()
+    if it was not asked for or there is none.
     """
 
     reference: Mapping
@@ -33,6 +35,7 @@ class Record:
     worstPlaces: tuple[Place, ...] = ()
     summary: str = ""
     similarity: Similarity | None = None
+    slices: tuple[SliceRow, ...] = ()
 
     @property
     def name(self) -> str:
@@ -58,6 +61,7 @@ class Record:
             "subdivisions": self.subdivisions,
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
             "findings": list(self.findings),
+            "slices": [row.toDictionary() for row in self.slices],
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,
         }
@@ -85,6 +89,7 @@ class Record:
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
                 similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
+                slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

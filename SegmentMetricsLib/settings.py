@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .errors import InputError
 
-FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "effort")
+FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "slices", "effort")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 GRIDS = ("reference", "union")
 VOXEL_UNITS = ("mm", "voxel")

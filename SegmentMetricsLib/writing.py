@@ -25,6 +25,7 @@ from .measurements import Measurement
 from .messages import quiet
 from .records import Record
 from .settings import Settings
+from .slices import SliceRow
 from .structures import Pairing
 from .surfaces import toPolyData
 from .version import __version__
@@ -33,7 +34,7 @@ SCHEMA = "segment-metrics/1"
 # File names that are no valid text are kept as escapes, which JSON knows too.
 UNENCODABLE = "backslashreplace"
 # What is written for every pair.
-RESULT_FILES = {"distances": "vtp", "overlay": "png"}
+RESULT_FILES = {"distances": "vtp", "overlay": "png", "slices": "csv"}
 # Longest name of a structure in a file name, in characters and in bytes: file systems take 255 bytes in all.
 LONGEST_STEM, MOST_BYTES = 80, 200
 IDENTITY = {
@@ -106,6 +107,16 @@ def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
             writer.writerow([key, key, "", description])
         for key, measurement in columnsOf(records).items():
             writer.writerow([key, measurement.title, measurement.unit, measurement.description])
+
+
+def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
+    """Write the per-slice profile: one row per slice, places in LPS mm, `inf` where only one has the slice."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Slice", "Position", "Only", *rows[0].values, "X", "Y", "Z"])
+        for row in rows:
+            numbers = [repr(value) for value in (*row.values.values(), *row.place)]
+            writer.writerow([row.index, repr(row.position), row.only, *numbers])
 
 
 def columnsOf(records: Sequence[Record]) -> dict[str, Measurement]:

@@ -76,6 +76,8 @@ def compareAndWrite(
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
+            if result.slices:
+                writing.writeSlices(result.slices, unfinished / writing.fileName("slices", name))
             files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
         writing.writeJson(writing.document(records, pairing, settings, files), unfinished / "metrics.json")

@@ -11,11 +11,11 @@ Works in the Slicer application and, with the slicer-core package, without it.
 
 from __future__ import annotations
 
-from .charts import showCumulative, showHistogram
+from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
 from .headless import ensureScene
 from .markers import showMarkers
-from .navigation import jumpTo
+from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 
 __all__ = [
@@ -24,10 +24,12 @@ __all__ = [
     "compareSegments",
     "ensureScene",
     "jumpTo",
+    "jumpToSlice",
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
     "showHistogram",
     "showMarkers",
+    "showSlices",
     "showTable",
 ]

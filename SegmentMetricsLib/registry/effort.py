@@ -5,15 +5,42 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import effort, voxelization
+from .. import effort, slicing, voxelization
 from ..definitions import OURS, Definition, Empty
 from ..errors import Undefined
+from ..masks import Mask
+from ..slicing import SliceStack
 from ..structures import BOTH_EMPTY
 
 if TYPE_CHECKING:
     from ..pair import Pair
 
 VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
+
+
+def masksOfSlices(pair: Pair) -> tuple[Mask, Mask]:
+    """Return the voxels of both in the slices of the reference, which run along its k axis, for a pair in space.
+
+    Without a reference those of the test count. Raises Undefined when both are empty and when there are no slices.
+    """
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    given = [s.mask for s in pair.structures]
+    if given[0] is None and not pair.reference.isEmpty:
+        raise Undefined("the reference is a mesh, which has no slices")
+    home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
+    if home is None:
+        raise Undefined("the only structure is a mesh, which has no slices")
+    pair.requireClosed(*(s for s in pair.structures if s.mask is None))
+    return tuple(
+        voxelization.maskOf(s.surface, home.grid) if mask is None else mask.on(home.grid)
+        for s, mask in zip(pair.structures, given, strict=True)
+    )
+
+
+def stacksOf(pair: Pair) -> tuple[SliceStack, SliceStack]:
+    """Return the contours of both in every slice of the reference."""
+    return slicing.stacksOf(*pair.once(masksOfSlices))
 
 
 def outlinesOf(pair: Pair) -> list[effort.Outline]:
@@ -24,13 +51,7 @@ def outlinesOf(pair: Pair) -> list[effort.Outline]:
         return []
     if pair.dimension == 2:
         return [effort.outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
-    mask = pair.reference.mask
-    if mask is None:
-        raise Undefined("the reference is a mesh, which has no slices")
-    if pair.test.mask is not None:
-        return effort.outlines(mask, pair.test.mask.on(mask.grid))
-    pair.requireClosed(pair.test)
-    return effort.outlines(mask, voxelization.maskOf(pair.test.surface, mask.grid))
+    return [effort.outline(*(stack.contours for stack in pair.once(stacksOf)))]
 
 
 def _addedPathLength(pair: Pair, tolerance: float) -> float:
