@@ -28,11 +28,13 @@ __all__ = [
     "Mask",
     "Measurement",
     "Settings",
+    "StressTest",
     "Structure",
     "Surface",
     "__version__",
     "compare",
     "readStructures",
+    "stressTest",
 ]
 
 # Public names are imported when first used: the package itself loads at once.
@@ -42,10 +44,12 @@ _HOMES = {
     "Mask": "masks",
     "Measurement": "measurements",
     "Settings": "settings",
+    "StressTest": "stress",
     "Structure": "structures",
     "Surface": "surfaces",
     "compare": "comparison",
     "readStructures": "files",
+    "stressTest": "stress",
 }
 
 

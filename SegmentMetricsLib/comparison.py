@@ -13,10 +13,12 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from . import findings, inputs, measurements, slices, verdict
 from .distances import SurfaceDistances
 from .errors import InputError, Undefined
+from .hazard import Field
 from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
+from .registry.hazard import shownField
 from .registry.similarity import inSlices
 from .settings import Settings
 from .similarity import Similarity
@@ -32,7 +34,7 @@ class Comparison(Mapping):
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
     or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
     measured. criticals: the critical structures that were considered. slices: the per-slice profile, () if it was not
-    asked for or there is none.
+    asked for or there is none. hazard: that of the evaluated grid's voxels, None without critical structures.
     """
 
     reference: Structure
@@ -45,6 +47,7 @@ class Comparison(Mapping):
     similarity: Similarity | None = None
     criticals: tuple[Structure, ...] = ()
     slices: tuple[SliceRow, ...] = ()
+    hazard: Field | None = None
 
     @property
     def dimension(self) -> int:
@@ -119,10 +122,10 @@ def compare(
     """
     settings = settings or Settings()
     pair = Pair(
-        _structure(reference, "reference", label, settings),
-        _structure(test, "test", label, settings),
+        asStructure(reference, "reference", label, settings),
+        asStructure(test, "test", label, settings),
         settings,
-        {name: _structure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
+        {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
     )
     return compared(pair)
 
@@ -150,6 +153,7 @@ def compared(pair: Pair) -> Comparison:
         similarity=pair.done(inSlices),
         criticals=tuple(structure for structure, _ in pair.criticals),
         slices=rows,
+        hazard=shownField(pair) if pair.criticals else None,
     )
 
 
@@ -163,7 +167,8 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
         return (), (slices.whyNone(undefined),)
 
 
-def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:
+def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:
+    """Return what compare() was given as a structure. Raises InputError for what is none."""
     if isinstance(given, Structure):
         return given
     try:

@@ -24,13 +24,29 @@ EPSILON = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Hazard on a part of a lattice of voxels, 0 elsewhere.
+    """Hazard at the voxels of a box of a grid; what is stored is the part of the box in which there can be any.
 
-    values: float array in [0, 1], indexed [k, j, i]. low: (3,) voxel index i, j, k of values[0, 0, 0].
+    values: float array in [0, 1], indexed [k, j, i]. low: (3,) voxel index i, j, k of values[0, 0, 0]. grid: the
+    lattice. box: lowest and highest voxel index (3,) of the whole box, both included.
     """
 
     values: np.ndarray
     low: np.ndarray
+    grid: Grid
+    box: tuple[np.ndarray, np.ndarray]
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """Return the hazard in [0, 1] at LPS points (n, 3) in mm, linear between voxel centers.
+
+        Beyond the outermost voxel centers it is that of the nearest place in the box.
+        """
+        from scipy.ndimage import map_coordinates
+
+        points = np.asarray(points, float)
+        if not self.values.size:
+            return np.zeros(len(points))
+        index = np.clip(self.grid.toIndex(points), *self.box) - self.low
+        return map_coordinates(self.values, index.T[::-1], float, order=1, mode="grid-constant", prefilter=False)
 
     def block(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return a copy [k, j, i] of the box from voxel index low to high (both included)."""
@@ -54,23 +70,25 @@ def field(criticals: Sequence[tuple[Mask, float]], grid: Grid, box: tuple, setti
     criticals: masks on the grid, none empty, and their weights in (0, 1]. box: lowest and highest voxel index (3,),
     both included. Distances are those between voxel centers, 0 inside the critical structure.
     """
-    low, high = (np.asarray(corner) for corner in box)
+    low, high = box = tuple(np.asarray(corner) for corner in box)
     if settings.hazardKernel == "polynomial":
         # beyond the kernel's reach there is no hazard, and nothing needs to be stored
         steps = np.ceil(settings.hazardReach * np.linalg.norm(np.linalg.inv(grid.axes), axis=1)).astype(int)
         low = np.maximum(low, np.min([mask.low for mask, _ in criticals], axis=0) - steps)
         high = np.minimum(high, np.max([mask.high for mask, _ in criticals], axis=0) + steps)
     if (low > high).any():
-        return Field(np.zeros((0, 0, 0)), low)
-    total = np.zeros((high - low + 1)[::-1])
+        return Field(np.zeros((0, 0, 0)), low, grid, box)
+    values = np.zeros((high - low + 1)[::-1])
     for mask, weight in criticals:
         checkpoint()
-        part = weight * kernel(_distances(mask, grid, low, high), settings)
-        if settings.hazardCombination == "max":
-            np.maximum(total, part, out=total)
-        else:
-            total += part
-    return Field(np.minimum(total, 1.0), low)
+        squared = _squaredDistances(mask, grid, low, high)
+        for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
+            part = weight * kernel(np.sqrt(np.maximum(distances, 0, dtype=float)), settings)
+            if settings.hazardCombination == "max":
+                np.maximum(slab, part, out=slab)
+            else:
+                np.minimum(slab + part, 1.0, out=slab)
+    return Field(values, low, grid, box)
 
 
 def kernel(distances: np.ndarray, settings: Settings) -> np.ndarray:
@@ -80,21 +98,23 @@ def kernel(distances: np.ndarray, settings: Settings) -> np.ndarray:
     return np.maximum(0.0, 1.0 - (distances / settings.hazardReach) ** settings.hazardPower)
 
 
-def _distances(mask: Mask, grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the distance [k, j, i] in mm of every voxel of a box from the nearest voxel of a mask."""
+def _squaredDistances(mask: Mask, grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the squared distance [k, j, i] in mm2 of every voxel of a box from the nearest voxel of a mask.
+
+    What is below 0 is inside.
+    """
     if not grid.isRectangular:
         from scipy.spatial import cKDTree
 
         index = np.argwhere(mask.voxels)[:, ::-1] + mask.low
         wanted = np.stack(np.meshgrid(*[np.arange(a, b + 1) for a, b in zip(low, high)], indexing="ij"), axis=-1)
         found = cKDTree(grid.toWorld(index)).query(grid.toWorld(wanted.reshape(-1, 3)), workers=-1)[0]
-        return found.reshape(wanted.shape[:3]).transpose(2, 1, 0)
+        return np.square(found.reshape(wanted.shape[:3]).transpose(2, 1, 0))
     first, last = np.minimum(low, mask.low), np.maximum(high, mask.high)
     image = SimpleITK.GetImageFromArray(mask.block(first, last))
     image.SetSpacing([float(length) for length in grid.spacing])
     squared = SimpleITK.SignedMaurerDistanceMap(image, squaredDistance=True, useImageSpacing=True)
-    values = SimpleITK.GetArrayViewFromImage(squared)[_slices(low - first, high - first)]
-    return np.sqrt(np.maximum(values.astype(float), 0.0))
+    return SimpleITK.GetArrayFromImage(squared)[_slices(low - first, high - first)]
 
 
 def _slices(low: np.ndarray, high: np.ndarray) -> tuple[slice, ...]:

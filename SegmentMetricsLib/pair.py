@@ -75,6 +75,10 @@ class Pair:
         """Return what once() has computed so far, None if nothing."""
         return self._done.get((compute, *arguments))
 
+    def provide(self, compute: Callable[..., T], result: T) -> None:
+        """Set what compute(self) gives, where it is known from another pair."""
+        self._done[compute,] = result
+
     def wasComputed(self, name: str) -> bool:
         """Return whether a shared quantity was needed so far; findings must not cause further computation."""
         return name in self.__dict__

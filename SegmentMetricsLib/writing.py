@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -21,6 +22,7 @@ from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from .comparison import Comparison
 from .errors import InputError
+from .masks import Mask
 from .measurements import Measurement
 from .messages import quiet
 from .records import Record
@@ -180,6 +182,22 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     return result
 
 
+def writeMask(mask: Mask, path: Path) -> None:
+    """Write a mask as an image of 0 and 1 with the geometry of its grid, larger where the structure leaves it."""
+    low = np.minimum(mask.low, 0)
+    high = np.maximum(mask.high, np.array(mask.grid.size) - 1)
+    grid = mask.grid.resized(low, high)
+    image = SimpleITK.GetImageFromArray(mask.block(low, high))
+    image.SetSpacing(grid.spacing.tolist())
+    image.SetOrigin(grid.origin.tolist())
+    image.SetDirection(grid.direction.ravel().tolist())
+    try:
+        with quiet():
+            SimpleITK.WriteImage(image, str(path), useCompression=True)
+    except RuntimeError as error:
+        raise OSError(f"{path}: the mask cannot be written.") from error
+
+
 def writeSurfaces(comparison: Comparison, path: Path) -> None:
     """Write both measured surfaces of a comparison. Raises OSError when the file cannot be written."""
     writer = vtkXMLPolyDataWriter()
@@ -225,13 +243,15 @@ def filesOf(name: str, folder: Path) -> dict[str, str]:
     return {kind: fileName(kind, name) for kind in RESULT_FILES if (folder / fileName(kind, name)).exists()}
 
 
-def deliver(results: Path, output: Path) -> None:
+def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) -> None:
     """Move all files of a folder to the output folder, in place of the results of an earlier run: all of them or none.
 
-    The output folder is made if needed; what else lies in it stays. Raises InputError or OSError when that fails.
+    The output folder is made if needed. earlier: what an earlier run left there and this one replaces, None is what
+    earlierResults() finds; what else lies in it stays. Raises InputError or OSError when that fails.
     """
     new = sorted(results.iterdir())
-    old = {path for path in (*earlierResults(output), *(output / path.name for path in new)) if os.path.lexists(path)}
+    earlier = earlierResults(output) if earlier is None else earlier
+    old = {path for path in (*earlier, *(output / path.name for path in new)) if os.path.lexists(path)}
     for path in sorted(old):
         if path.is_dir():
             raise InputError(f"{path}: this is a folder, so no results can be written there.")

@@ -604,7 +604,7 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
     def full(*given, **options):
         raise OSError(28, "No space left on device", "/somewhere/.segment-metrics-x")
 
-    monkeypatch.setattr(commands.compare.tempfile, "mkdtemp", full)
+    monkeypatch.setattr(commands.results.tempfile, "mkdtemp", full)
     assert refusal(run, "compare", *pair).endswith(
         "results cannot be written into this folder (No space left on device)."
     )

@@ -6,13 +6,13 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
 from .options import addSettings, criticalsOf, requireWritable, settingsFrom
+from .results import unfinishedResults
 
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
@@ -58,13 +58,7 @@ def compareAndWrite(
 
     from .. import tables, writing
 
-    # on the same disk as the output folder, so that the files only need to be renamed
-    existing = requireWritable(output)
-    try:
-        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
-    except OSError as error:
-        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
-    try:
+    with unfinishedResults(output) as unfinished:
         records, files = [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
@@ -85,9 +79,6 @@ def compareAndWrite(
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
             shutil.copy(path, unfinished / path.name)
-        writing.deliver(unfinished, output)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
     if records:
         print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
+from .hazard import showHazard
 from .headless import ensureScene
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
@@ -28,6 +29,7 @@ __all__ = [
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
+    "showHazard",
     "showHistogram",
     "showMarkers",
     "showSlices",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,14 @@ from ..definitions import Definition, Empty
 from ..errors import Undefined
 from ..grids import Grid
 from ..masks import Mask, boxAround
-from ..structures import BOTH_EMPTY, Structure
+from ..structures import BOTH_EMPTY, Structure, bounds, listed
 
 if TYPE_CHECKING:
     from ..pair import Pair
 
 BEYOND_DICE = "Beyond Dice: SIS and STAR"
+# Beyond this a field would take more memory than computers have.
+LARGEST_BOX = 2_000_000_000
 
 
 def errorsOf(pair: Pair) -> hazard.Errors:
@@ -26,56 +29,93 @@ def errorsOf(pair: Pair) -> hazard.Errors:
     return hazard.errors(pair.once(fieldOf), *pair.masks, boxAround(*pair.masks))
 
 
+def shownField(pair: Pair) -> hazard.Field | None:
+    """Return the field that a pair's measurements are about, None without critical structures."""
+    try:
+        return pair.once(fieldOf)
+    except Undefined:
+        return None
+
+
 def fieldOf(pair: Pair) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
         raise Undefined("no critical structure is given")
     grid, evaluated = pair.overlapGrid[0], pair.evaluatedGrid[0]
     low = np.array(evaluated.offsetOn(grid))
-    given = [(_criticalMask(pair, structure, grid), weight) for structure, weight in pair.criticals]
-    given = [(mask, weight) for mask, weight in given if not mask.isEmpty]
+    given = [(_criticalMask(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
     return hazard.field(given, grid, (low, low + np.array(evaluated.size) - 1), pair.settings)
 
 
 def _criticalMask(pair: Pair, structure: Structure, grid: Grid) -> Mask:
-    if not structure.isEmpty and structure.dimension != pair.dimension:
+    if structure.dimension != pair.dimension:
         raise Undefined(f"the critical structure {structure.name} is not of the same kind as the structures")
-    if structure.mask is not None:
-        return structure.mask.on(grid)
-    if not structure.isEmpty and not structure.surface.isClosed:
+    if structure.mask is None and not structure.surface.isClosed:
         raise Undefined(f"the surface of the critical structure {structure.name} {structure.surface.whyNoInside}")
-    return voxelization.maskOf(structure.surface, grid)
+    _requireReachable(pair, structure, grid)
+    if structure.mask is None:
+        mask = voxelization.maskOf(structure.surface, grid)
+        # too thin to contain the center of a voxel, and dangerous all the same
+        return _voxelsAt(structure.surface.points, grid) if mask.isEmpty else mask
+    given = structure.mask
+    mask = given.on(grid)
+    return _voxelsAt(given.grid.toWorld(np.argwhere(given.voxels)[:, ::-1] + given.low), grid) if mask.isEmpty else mask
+
+
+def _requireReachable(pair: Pair, structure: Structure, grid: Grid) -> None:
+    """Raise Undefined when the box from a critical structure to the evaluated grid has more voxels than any image."""
+    corners = np.array(list(itertools.product(*zip(*bounds(structure), strict=True))))
+    index = grid.toIndex(np.concatenate([corners, pair.evaluatedGrid[0].corners()]))
+    if np.prod(np.ptp(index, axis=0) + 1) > LARGEST_BOX:
+        raise Undefined(f"the critical structure {structure.name} is too far away or too large")
+
+
+def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
+    """Return the voxels in which points (n, 3) lie."""
+    index = np.rint(grid.toIndex(points)).astype(int)
+    low = index.min(axis=0)
+    voxels = np.zeros((index.max(axis=0) - low + 1)[::-1], np.uint8)
+    voxels[tuple((index - low).T[::-1])] = 1
+    return Mask.fromArray(voxels, grid, low)
+
+
+def emptyCriticals(pair: Pair) -> str:
+    """Return which critical structures do not count because they are empty, "" if all do."""
+    names = [structure.name for structure, _ in pair.criticals if structure.isEmpty]
+    return f"left out because empty: {listed(names)}" if names else ""
 
 
 HAZARD = (
     Definition(
         "RFN", "Missed hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Share of the hazard in the reference, high near critical structures, that the test misses.",
-        lambda pair: hazard.missedShare(pair.once(errorsOf)), symmetric=False, identity=0,
+        lambda pair: hazard.missedShare(pair.once(errorsOf)),
+        symmetric=False, identity=0, note=emptyCriticals,
     ),
     Definition(
         "RFP", "Added hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Share of the hazard outside the reference that the test covers.",
-        lambda pair: hazard.addedShare(pair.once(errorsOf)), symmetric=False, identity=0, dependsOnGrid=True,
+        lambda pair: hazard.addedShare(pair.once(errorsOf)),
+        symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
     ),
     Definition(
         "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Weighted mean of the missed and the added hazard.",
         lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
-        symmetric=False, identity=0, dependsOnGrid=True,
+        symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
     ),
     Definition(
         "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.",
         lambda pair: hazard.tailRisk(pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail),
-        symmetric=False, identity=0,
+        symmetric=False, identity=0, note=emptyCriticals,
         hint="Looks at the worst errors only: one voxel in a critical structure shows.",
     ),
     Definition(
         "wDice", "Dice weighted by hazard", "", 0, 1, "higher", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Dice coefficient in which every voxel counts by its hazard.",
-        lambda pair: hazard.weightedDice(pair.once(errorsOf)), identity=1,
+        lambda pair: hazard.weightedDice(pair.once(errorsOf)), identity=1, note=emptyCriticals,
     ),
 )  # fmt: skip
