@@ -69,7 +69,7 @@ def ofMeasurement(measurement: Measurement) -> str:
 def ofFamily(family: str) -> str:
     """Return what a family of metrics tells, and which metrics it has."""
     keys = [_keyOf(definition) for definition in REGISTRY if definition.family == family]
-    return f"{FAMILIES[family]}\n{', '.join(keys)}"
+    return f"{FAMILIES[family]}\n{', '.join(keys)}".strip()
 
 
 def ofSetting(name: str) -> str:

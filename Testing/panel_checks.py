@@ -479,9 +479,84 @@ def checkHazard(session: Session) -> None:
     assert ui.applyButton.enabled and not isStale(session), "it is again what was chosen before"
     session.checkCriticals("Mandible", "SpinalCord")
     assert session.panel.staleness()
+    session.checkCriticals("Mandible")
+    checkHazardInViews(session)
     session.checkCriticals()
     session.chooseFamilies("boundary", "signed", "overlap")
     session.apply()
+
+
+def checkHazardInViews(session: Session) -> None:
+    """Hazard colors the map, and lies over the image in the slice views until the box is not checked any more."""
+    ui = session.ui
+    ui.mapKindComboBox.currentIndex = 3
+    session.settle(0.1)
+    display = session.maps()["reference"].GetDisplayNode()
+    assert display.GetActiveScalarName() == "Hazard" and display.GetScalarRange() == (0, 1)
+    assert not ui.rangeSpinBox.enabled
+    ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
+    image = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
+    for composite in composites:
+        composite.SetForegroundVolumeID(image.GetID())
+        composite.SetForegroundOpacity(0.25)
+    assert composites and session.isShown(ui.showHazardCheckBox)
+    ui.showHazardCheckBox.click()
+    session.settle(0.1)
+    for composite in composites:
+        shown = slicer.mrmlScene.GetNodeByID(composite.GetForegroundVolumeID())
+        assert shown.GetAttribute("SegmentMetrics.Role") == "hazard" and composite.GetForegroundOpacity() > 0.5
+    session.apply()
+    assert slicer.mrmlScene.GetNodeByID(composites[0].GetForegroundVolumeID()) is shown, "another run replaces it"
+    ui.showHazardCheckBox.click()
+    session.settle(0.1)
+    for composite in composites:
+        assert composite.GetForegroundVolumeID() == image.GetID()
+        assert math.isclose(composite.GetForegroundOpacity(), 0.25)
+    slicer.mrmlScene.RemoveNode(image)
+    slicer.mrmlScene.RemoveNode(shown)
+    session.settle(0.1)
+
+
+def checkSlices(session: Session) -> None:
+    """Slices are listed and plotted; a click on a row or a point brings the slice views there."""
+    from SegmentMetricsLib import Settings, mrml
+
+    ui, slices = session.ui, session.panel.slices
+    assert not session.isShown(ui.slicesSection)
+    session.chooseFamilies("boundary", "signed", "overlap", "slices")
+    session.apply()
+    assert session.isShown(ui.slicesSection)
+    settings = Settings(families=("boundary", "slices"))
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
+    rows = session.texts(ui.slicesTable)
+    assert len(rows) == len(expected) and rows[3][0] == f"{expected[3].position:.1f}"
+    assert rows[3][1:4] == [
+        f"{expected[3].hausdorff:.1f}",
+        f"{expected[3].meanDistance:.1f}",
+        f"{expected[3].dice:.2f}",
+    ]
+    series = slices.plot.chart.GetNthPlotSeriesNode(0)
+    assert series.GetYColumnName() == "HD" and series.GetTableNode().GetNumberOfRows() == len(expected)
+    ui.sliceQuantityComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert slices.plot.chart.GetNthPlotSeriesNode(0).GetYColumnName() == "DSC"
+    ui.sliceQuantityComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert slices.plot.viewNode.GetInteractionMode() == slices.plot.viewNode.InteractionModeSelectPoints
+    red = next(n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() == "Red")
+    slices.table.onCell(3, 0)
+    assert math.isclose(red.GetSliceOffset(), expected[3].place[2], abs_tol=1e-3)
+    series, points = vtk.vtkStringArray(), vtk.vtkCollection()
+    slices.onSelected(series, points)  # one that is gone
+    assert math.isclose(red.GetSliceOffset(), expected[3].place[2], abs_tol=1e-3)
+    chosen = vtk.vtkIdTypeArray()
+    chosen.InsertNextValue(7)
+    points.AddItem(chosen)
+    slices.onSelected(series, points)
+    assert math.isclose(red.GetSliceOffset(), expected[7].place[2], abs_tol=1e-3)
+    assert ui.slicesTable.currentRow() == 7, "the point's row is marked"
 
 
 def checkBadInput(session: Session) -> None:
@@ -499,7 +574,7 @@ def checkBadInput(session: Session) -> None:
     session.chooseFamilies()
     session.settle(0.1)
     assert not ui.applyButton.enabled and "famil" in ui.applyButton.toolTip and "famil" in ui.messageLabel.text
-    session.chooseFamilies("boundary", "signed", "overlap")
+    session.chooseFamilies("boundary", "signed", "overlap", "slices")
     session.settle(0.1)
     # an empty segment is no error: distances are infinite, and there is no map
     empty = parameters.test.GetSegmentation().AddEmptySegment("Nothing")
@@ -586,6 +661,8 @@ def seen(session: Session) -> dict:
         "verdict": session.ui.verdictLabel.text,
         "table": session.texts(session.ui.resultsTable),
         "places": session.texts(session.ui.placesTable),
+        "slices": session.texts(session.ui.slicesTable),
+        "profile": bool(session.panel.slices.plot.chart),
         "inputs": [node.GetName() for node in session.nodes],
         "maps": {side: model.GetDisplayNode().GetScalarRange() for side, model in models},
         "covered": session.visibleInThreeD(),
@@ -635,6 +712,7 @@ CHECKS = (
     checkAutoUpdate,
     checkFamilies,
     checkHazard,
+    checkSlices,
     checkBadInput,
     checkAllStructures,
     checkSaving,

@@ -35,11 +35,16 @@ class MapControls:
         found = {}
         if outcome is not None and outcome.records and p.showMap:
             found = self._draw(p, outcome, number)
-        for model in found.values():
+        for side, model in list(found.items()):
             automatic = maps.mapInformation(model)["limit"]
             if p.automaticRange and p.range != automatic:
                 p.range = automatic
-            maps.recolor(model, p.mapKind.name, p.range)
+            try:
+                maps.recolor(model, p.mapKind.name, p.range)
+            except InputError as error:
+                self.problem = str(error)
+                del found[side]
+                continue
             maps.setOpacity(model, p.opacity)
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
         if found and isFirst and slicer.app.layoutManager() is not None:
@@ -75,7 +80,7 @@ class MapControls:
 
     def _enable(self, parameters) -> None:
         self.ui.mapControlsFrame.enabled = parameters.showMap
-        isBanded = parameters.mapKind.name == "tolerance"
+        hasRange = parameters.mapKind.name in ("signed", "absolute")
         for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
-            control.enabled = not isBanded
-        self.ui.rangeSpinBox.enabled = not isBanded and not parameters.automaticRange
+            control.enabled = hasRange
+        self.ui.rangeSpinBox.enabled = hasRange and not parameters.automaticRange

@@ -12,12 +12,14 @@ from SegmentMetricsLib.progress import Cancelled
 
 from .choices import Choices
 from .freshness import SegmentWatcher
+from .hazard import HazardOverlay
 from .maps import MapControls
 from .parameters import Mode, settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
 from .results import Results
 from .selection import Inputs
+from .slices import Slices
 from .work import LongWork
 
 
@@ -44,7 +46,9 @@ class Panel(VTKObservationMixin):
         self.results = Results(ui, self.choosePair)
         self.plot = PlotPanel(ui.plotFrame.layout())
         self.map = MapControls(ui)
+        self.hazard = HazardOverlay(ui)
         self.places = Places(ui)
+        self.slices = Slices(ui)
         self.watcher = SegmentWatcher(self.onSuspect)
         # writing to the parameter node may set off many events: what is shown follows once, right after
         self.refreshTimer = qt.QTimer()
@@ -71,6 +75,7 @@ class Panel(VTKObservationMixin):
             self.watcher.stop()
             self.setOutcome(None)
             self.results.show(None, 0)
+            self.slices.clear()
             self.ui.applyButton.enabled = False
             self.ui.applyButton.toolTip = self.inputs.whyNot()
             return
@@ -100,13 +105,17 @@ class Panel(VTKObservationMixin):
     def releaseScene(self) -> None:
         """Let go of the scene before it is closed."""
         self.setParameters(None)
-        self.plot.remove()
+        self._removePlots()
         releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""
         self.setParameters(None)
-        self.plot.remove()
+        self._removePlots()
+
+    def _removePlots(self) -> None:
+        for plot in (self.plot, self.slices.plot):
+            plot.remove()
 
     # What changed?
 
@@ -243,8 +252,11 @@ class Panel(VTKObservationMixin):
             self.results.show(self.outcome, number)
             self.places.show(p, self.outcome, number)
         self.map.show(p, self.outcome, number)
+        self.hazard.show(p, self.outcome, number)
         self.plot.showPair(p, self.outcome, number)
-        message = self.notice or self.whyNotSettings() or self.map.problem or self.plot.problem
+        self.slices.show(p, self.outcome, number)
+        problems = (self.map.problem, self.hazard.problem, self.plot.problem)
+        message = next(filter(None, (self.notice, self.whyNotSettings(), *problems)), "")
         self.ui.messageLabel.text = message
         self.ui.messageLabel.visible = bool(message)
 

@@ -101,10 +101,16 @@ class MapKind(Labeled):
     signed = enum.auto()
     absolute = enum.auto()
     tolerance = enum.auto()
+    hazard = enum.auto()
 
     @staticmethod
     def texts() -> dict[str, str]:
-        return {"signed": _("Signed distance"), "absolute": _("Distance"), "tolerance": _("Within tolerance")}
+        return {
+            "signed": _("Signed distance"),
+            "absolute": _("Distance"),
+            "tolerance": _("Within tolerance"),
+            "hazard": _("Hazard"),
+        }
 
 
 class MapSurface(Labeled):
@@ -127,6 +133,26 @@ class Plot(Labeled):
     @staticmethod
     def texts() -> dict[str, str]:
         return {"histogram": _("Histogram of distances"), "cumulative": _("Surface within a distance")}
+
+
+class SliceQuantity(Labeled):
+    """What the plot of slices shows; the names are those of the values of slices, without a tolerance."""
+
+    HD = enum.auto()
+    MASD = enum.auto()
+    DSC = enum.auto()
+    AreaDifference = enum.auto()
+    APL = enum.auto()
+
+    @staticmethod
+    def texts() -> dict[str, str]:
+        return {
+            "HD": _("Largest distance (HD)"),
+            "MASD": _("Mean distance (MASD)"),
+            "DSC": _("Dice coefficient (DSC)"),
+            "AreaDifference": _("Area difference"),
+            "APL": _("Added path length (APL)"),
+        }
 
 
 @parameterNodeWrapper
@@ -173,6 +199,8 @@ class SegmentMetricsParameterNode:
     sliceContour: bool = True
     legend: bool = True
     showMarkers: bool = False
+    showHazard: bool = False
+    sliceQuantity: SliceQuantity = SliceQuantity.HD
 
 
 def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
