@@ -15,8 +15,12 @@ OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference
 # Short names of measurements whose key says too little.
 HEADINGS = {
     "SignedMean": "Signed mean",
-    "OverFraction": "Over-contoured",
-    "UnderFraction": "Under-contoured",
+    "OverFraction": "Over >",
+    "UnderFraction": "Under >",
+    "OverMax": "Over max.",
+    "UnderMax": "Under max.",
+    "OverVolume": "Over vol.",
+    "UnderVolume": "Under vol.",
     "TPR": "Sensitivity",
     "PPV": "Precision",
     "VolumeReference": "Volume ref.",
@@ -24,6 +28,10 @@ HEADINGS = {
     "VolumeDifference": "Volume diff.",
     "VoxelVolumeReference": "Voxel vol. ref.",
     "VoxelVolumeTest": "Voxel vol. test",
+    "RelativeAPL": "Relative APL",
+    "CentroidShiftR": "Center to right",
+    "CentroidShiftA": "Center to ant.",
+    "CentroidShiftS": "Center to sup.",
 }
 LONGEST_NAME = 28
 LONGEST_TITLE = 48

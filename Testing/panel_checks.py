@@ -664,6 +664,7 @@ def seen(session: Session) -> dict:
         "slices": session.texts(session.ui.slicesTable),
         "profile": bool(session.panel.slices.plot.chart),
         "inputs": [node.GetName() for node in session.nodes],
+        "families": [family for family, box in session.panel.choices.boxes.items() if box.checked],
         "maps": {side: model.GetDisplayNode().GetScalarRange() for side, model in models},
         "covered": session.visibleInThreeD(),
         "series": chart.GetNumberOfPlotSeriesNodes() if chart else 0,

@@ -114,7 +114,7 @@ class SortableTable:
         font = item.font()
         font.setBold(True)
         item.setFont(font)
-        item.setBackground(qt.QBrush(self.table.palette.color(qt.QPalette.Button)))
+        item.setBackground(self.table.palette.button())
         self.table.setItem(line, 0, item)
         for column in range(1, self.table.columnCount):
             self.table.takeItem(line, column)
