@@ -18,7 +18,7 @@ from .measurements import Measurement, finite
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
-from .registry.hazard import shownField
+from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
 from .settings import Settings
 from .similarity import Similarity
@@ -153,7 +153,7 @@ def compared(pair: Pair) -> Comparison:
         similarity=pair.done(inSlices),
         criticals=tuple(structure for structure, _ in pair.criticals),
         slices=rows,
-        hazard=shownField(pair) if pair.criticals else None,
+        hazard=pair.done(fieldOf),
     )
 
 

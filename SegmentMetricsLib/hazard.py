@@ -12,14 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 import SimpleITK
 
+from .closest import ClosestSurface
 from .errors import Undefined
 from .grids import Grid
 from .masks import Mask
 from .progress import checkpoint
 from .settings import Settings
+from .surfaces import Surface
 
 # Keeps sums of hazard from being divided by zero.
 EPSILON = 1e-8
+# A map of distances goes up to here, and farther while it has at most so many times the voxels that are asked for.
+LARGEST_MAP, MOST_LARGER = 20_000_000, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,26 +68,30 @@ class Field:
         return float(self.values.sum(where=mask.block(self.low, high) == 0))
 
 
-def field(criticals: Sequence[tuple[Mask, float]], grid: Grid, box: tuple, settings: Settings) -> Field:
+def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tuple, settings: Settings) -> Field:
     """Return the hazard of the voxels in a box of a grid.
 
-    criticals: masks on the grid, none empty, and their weights in (0, 1]. box: lowest and highest voxel index (3,),
-    both included. Distances are those between voxel centers, 0 inside the critical structure.
+    criticals: masks on the grid or closed surfaces, none empty, and their weights in (0, 1]. box: lowest and highest
+    voxel index (3,), both included. Distances are those between voxel centers, or from voxel centers to the surface; 0
+    inside the critical structure.
     """
     low, high = box = tuple(np.asarray(corner) for corner in box)
     if settings.hazardKernel == "polynomial":
         # beyond the kernel's reach there is no hazard, and nothing needs to be stored
         steps = np.ceil(settings.hazardReach * np.linalg.norm(np.linalg.inv(grid.axes), axis=1)).astype(int)
-        low = np.maximum(low, np.min([mask.low for mask, _ in criticals], axis=0) - steps)
-        high = np.minimum(high, np.max([mask.high for mask, _ in criticals], axis=0) + steps)
-    if (low > high).any():
+        lows, highs = zip(*(_extent(critical, grid) for critical, _ in criticals), strict=True)
+        low = np.maximum(low, np.min(lows, axis=0) - steps)
+        high = np.minimum(high, np.max(highs, axis=0) + steps)
+        criticals = [(_near(critical, low - steps, high + steps), weight) for critical, weight in criticals]
+        criticals = [(critical, weight) for critical, weight in criticals if not critical.isEmpty]
+    if (low > high).any() or not criticals:
         return Field(np.zeros((0, 0, 0)), low, grid, box)
     values = np.zeros((high - low + 1)[::-1])
-    for mask, weight in criticals:
+    for critical, weight in criticals:
         checkpoint()
-        squared = _squaredDistances(mask, grid, low, high)
+        squared = _squaredDistances(critical, grid, low, high)
         for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
-            part = weight * kernel(np.sqrt(np.maximum(distances, 0, dtype=float)), settings)
+            part = weight * kernel(np.sqrt(distances, dtype=float), settings)
             if settings.hazardCombination == "max":
                 np.maximum(slab, part, out=slab)
             else:
@@ -98,23 +106,53 @@ def kernel(distances: np.ndarray, settings: Settings) -> np.ndarray:
     return np.maximum(0.0, 1.0 - (distances / settings.hazardReach) ** settings.hazardPower)
 
 
-def _squaredDistances(mask: Mask, grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the squared distance [k, j, i] in mm2 of every voxel of a box from the nearest voxel of a mask.
+def _extent(critical: Mask | Surface, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest voxel index (3,) of a critical structure."""
+    if isinstance(critical, Mask):
+        return critical.low, critical.high
+    index = grid.toIndex(critical.points)
+    return np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
 
-    What is below 0 is inside.
-    """
-    if not grid.isRectangular:
+
+def _near(critical: Mask | Surface, low: np.ndarray, high: np.ndarray) -> Mask | Surface:
+    """Return the part of a mask in a box; the rest is beyond the kernel's reach."""
+    if isinstance(critical, Surface) or ((low <= critical.low) & (critical.high <= high)).all():
+        return critical
+    low, high = np.maximum(low, critical.low), np.minimum(high, critical.high)
+    if (low > high).any():
+        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), critical.grid)
+    return Mask.fromArray(critical.block(low, high), critical.grid, low)
+
+
+def _squaredDistances(critical: Mask | Surface, grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the squared distance [k, j, i] in mm2 of every voxel of a box from a critical structure, 0 inside."""
+    if isinstance(critical, Surface):
+        distances = ClosestSurface(critical).signedDistances(_centers(grid, low, high))
+        return np.square(np.maximum(distances, 0)).reshape((high - low + 1)[::-1])
+    first, last = np.minimum(low, critical.low), np.maximum(high, critical.high)
+    isMuchLarger = np.prod(last - first + 1.0) > max(LARGEST_MAP, MOST_LARGER * np.prod(high - low + 1.0))
+    if isMuchLarger or not grid.isRectangular:
+        from scipy.ndimage import binary_erosion
         from scipy.spatial import cKDTree
 
-        index = np.argwhere(mask.voxels)[:, ::-1] + mask.low
-        wanted = np.stack(np.meshgrid(*[np.arange(a, b + 1) for a, b in zip(low, high)], indexing="ij"), axis=-1)
-        found = cKDTree(grid.toWorld(index)).query(grid.toWorld(wanted.reshape(-1, 3)), workers=-1)[0]
-        return np.square(found.reshape(wanted.shape[:3]).transpose(2, 1, 0))
-    first, last = np.minimum(low, mask.low), np.maximum(high, mask.high)
-    image = SimpleITK.GetImageFromArray(mask.block(first, last))
+        border = critical.voxels & ~binary_erosion(critical.voxels)
+        tree = cKDTree(grid.toWorld(np.argwhere(border)[:, ::-1] + critical.low))
+        squared = np.square(tree.query(_centers(grid, low, high), workers=-1)[0]).reshape((high - low + 1)[::-1])
+        squared[critical.block(low, high) != 0] = 0
+        return squared
+    voxels = critical.block(first, last)
+    if voxels.all():  # without an outside the filter below knows no boundary
+        return np.zeros((high - low + 1)[::-1])
+    image = SimpleITK.GetImageFromArray(voxels)
     image.SetSpacing([float(length) for length in grid.spacing])
     squared = SimpleITK.SignedMaurerDistanceMap(image, squaredDistance=True, useImageSpacing=True)
-    return SimpleITK.GetArrayFromImage(squared)[_slices(low - first, high - first)]
+    return np.maximum(SimpleITK.GetArrayViewFromImage(squared)[_slices(low - first, high - first)], 0)
+
+
+def _centers(grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the LPS positions (n, 3) of the voxels of a box, i fastest."""
+    k, j, i = np.indices((high - low + 1)[::-1]).reshape(3, -1)
+    return grid.toWorld(np.column_stack([i, j, k]) + low)
 
 
 def _slices(low: np.ndarray, high: np.ndarray) -> tuple[slice, ...]:

@@ -71,13 +71,13 @@ class Pair:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
-    def done(self, compute: Callable[..., T], *arguments: Hashable) -> T | None:
-        """Return what once() has computed so far, None if nothing."""
-        return self._done.get((compute, *arguments))
-
     def provide(self, compute: Callable[..., T], result: T) -> None:
         """Set what compute(self) gives, where it is known from another pair."""
         self._done[compute,] = result
+
+    def done(self, compute: Callable[..., T], *arguments: Hashable) -> T | None:
+        """Return what once() has computed so far, None if nothing."""
+        return self._done.get((compute, *arguments))
 
     def wasComputed(self, name: str) -> bool:
         """Return whether a shared quantity was needed so far; findings must not cause further computation."""

@@ -13,7 +13,7 @@ ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
 # other hues than those of distances, so that nobody takes a hazard for one
-HAZARD = ("#f1e8ca", "#e3cfcd", "#cba9cc", "#ad80be", "#8d57a8", "#6c3089", "#4c1768")
+HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c1768")
 
 KINDS = ("signed", "absolute", "tolerance", "hazard")
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"

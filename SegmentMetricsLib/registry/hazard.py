@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +14,13 @@ from ..errors import Undefined
 from ..grids import Grid
 from ..masks import Mask, boxAround
 from ..structures import BOTH_EMPTY, Structure, bounds, listed
+from ..surfaces import Surface, elementCenters
+from ..voxelization import LARGEST_GRID
 
 if TYPE_CHECKING:
     from ..pair import Pair
 
 BEYOND_DICE = "Beyond Dice: SIS and STAR"
-# Beyond this a field would take more memory than computers have.
-LARGEST_BOX = 2_000_000_000
 
 
 def errorsOf(pair: Pair) -> hazard.Errors:
@@ -29,47 +30,40 @@ def errorsOf(pair: Pair) -> hazard.Errors:
     return hazard.errors(pair.once(fieldOf), *pair.masks, boxAround(*pair.masks))
 
 
-def shownField(pair: Pair) -> hazard.Field | None:
-    """Return the field that a pair's measurements are about, None without critical structures."""
-    try:
-        return pair.once(fieldOf)
-    except Undefined:
-        return None
-
-
 def fieldOf(pair: Pair) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
         raise Undefined("no critical structure is given")
     grid, evaluated = pair.overlapGrid[0], pair.evaluatedGrid[0]
     low = np.array(evaluated.offsetOn(grid))
-    given = [(_criticalMask(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
+    given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
     return hazard.field(given, grid, (low, low + np.array(evaluated.size) - 1), pair.settings)
 
 
-def _criticalMask(pair: Pair, structure: Structure, grid: Grid) -> Mask:
+def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
+    """Return the voxels of a critical structure on a grid; its surface where they are too many to be listed."""
     if structure.dimension != pair.dimension:
         raise Undefined(f"the critical structure {structure.name} is not of the same kind as the structures")
     if structure.mask is None and not structure.surface.isClosed:
         raise Undefined(f"the surface of the critical structure {structure.name} {structure.surface.whyNoInside}")
-    _requireReachable(pair, structure, grid)
-    if structure.mask is None:
-        mask = voxelization.maskOf(structure.surface, grid)
-        # too thin to contain the center of a voxel, and dangerous all the same
-        return _voxelsAt(structure.surface.points, grid) if mask.isEmpty else mask
-    given = structure.mask
-    mask = given.on(grid)
-    return _voxelsAt(given.grid.toWorld(np.argwhere(given.voxels)[:, ::-1] + given.low), grid) if mask.isEmpty else mask
+    isOnLattice = structure.mask is not None and structure.mask.alongAxesOf(grid).grid.offsetOn(grid) is not None
+    if not isOnLattice:
+        corners = grid.toIndex(list(itertools.product(*zip(*bounds(structure), strict=True))))
+        if np.prod(np.ptp(corners, axis=0) + 1) > LARGEST_GRID:
+            return structure.surface
+    mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)
+    # too thin to contain the center of a voxel, and dangerous all the same
+    return _crossed(structure.surface, grid) if mask.isEmpty else mask
 
 
-def _requireReachable(pair: Pair, structure: Structure, grid: Grid) -> None:
-    """Raise Undefined when the box from a critical structure to the evaluated grid has more voxels than any image."""
-    corners = np.array(list(itertools.product(*zip(*bounds(structure), strict=True))))
-    index = grid.toIndex(np.concatenate([corners, pair.evaluatedGrid[0].corners()]))
-    if np.prod(np.ptp(index, axis=0) + 1) > LARGEST_BOX:
-        raise Undefined(f"the critical structure {structure.name} is too far away or too large")
+def _crossed(surface: Surface, grid: Grid) -> Mask:
+    """Return the voxels that a boundary crosses, but for corners that it only grazes."""
+    corners = surface.points[surface.cells]
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()
+    subdivisions = max(0, math.ceil(math.log2(4 * longest / grid.spacing.min())))
+    return _voxelsAt(elementCenters(surface.points, surface.cells, subdivisions), grid)
 
 
 def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
