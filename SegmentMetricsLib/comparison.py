@@ -35,6 +35,7 @@ class Comparison(Mapping):
     or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
     measured. criticals: the critical structures that were considered. slices: the per-slice profile, () if it was not
     asked for or there is none. hazard: that of the evaluated grid's voxels, None without critical structures.
+    extent: what the common extent is, None if the whole structures were compared.
     """
 
     reference: Structure
@@ -48,6 +49,7 @@ class Comparison(Mapping):
     criticals: tuple[Structure, ...] = ()
     slices: tuple[SliceRow, ...] = ()
     hazard: Field | None = None
+    extent: Mapping | None = None
 
     @property
     def dimension(self) -> int:
@@ -95,6 +97,7 @@ class Comparison(Mapping):
             measurements=self.measurements,
             findings=self.findings,
             slices=self.slices,
+            extent=self.extent,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
             similarity=self.similarity,
@@ -143,8 +146,7 @@ def compared(pair: Pair) -> Comparison:
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
     return Comparison(
-        pair.reference,
-        pair.test,
+        *pair.given,
         pair.settings,
         values,
         (*findings.find(pair), *missing),
@@ -154,6 +156,7 @@ def compared(pair: Pair) -> Comparison:
         criticals=tuple(structure for structure, _ in pair.criticals),
         slices=rows,
         hazard=pair.done(fieldOf),
+        extent=pair.extent.description,
     )
 
 
@@ -162,6 +165,8 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
     if "slices" not in pair.settings.families:
         return (), ()
     try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
         return slices.profileOf(pair), ()
     except Undefined as undefined:
         return (), (slices.whyNone(undefined),)

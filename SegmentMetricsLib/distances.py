@@ -126,7 +126,7 @@ class BoundaryPair:
     def search(self, number: int) -> ClosestSurface:
         """Return the search tree of the reference (0) or the test (1)."""
         if number not in self._searches:
-            self._searches[number] = ClosestSurface(self.surfaces[number])
+            self._searches[number] = ClosestSurface(self.surfaces[number].target)
         return self._searches[number]
 
     def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:

@@ -16,6 +16,10 @@ SETTINGS = {
         "How often each surface element is cut before its distance is measured. Automatic: once for surfaces, five "
         "times for contours in one slice. More takes longer and changes little."
     ),
+    "extent": (
+        "How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, without "
+        "the caps at the ends, for organs whose ends are arbitrary."
+    ),
     "oversampling": (
         "Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed for "
         "0.2 percentage points."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import boundary, overlap
+from . import boundary, extents, overlap
 from .grids import Grid
 from .masks import Mask
 from .registry.similarity import inSlices
@@ -28,6 +28,7 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 def find(pair: Pair) -> Iterator[str]:
     """Yield all findings of a pair, the most serious first."""
     yield from _emptiness(pair)
+    yield from _extent(pair)
     yield from _frames(pair)
     if not pair.emptiness:
         yield from _placement(pair)
@@ -43,6 +44,16 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:
         yield f"Only one contour exists: {pair.emptiness}."
+
+
+def _extent(pair: Pair) -> Iterator[str]:
+    """Yield over which extent was compared, or that the ends decide the Hausdorff distance."""
+    if pair.extent.problem:
+        yield f"Nothing was compared: {pair.extent.problem}."
+    elif pair.extent.sentence:
+        yield pair.extent.sentence
+    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.wasComputed("distances"):
+        yield from extents.decisiveEnd(*pair.structures, pair.distances)
 
 
 def _frames(pair: Pair) -> Iterator[str]:

@@ -131,6 +131,8 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
     directed, position = (None, None), None
     reason = ""
     try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
         value = _emptyValue(definition, pair)
         if value is None:
             value = definition.compute(pair, **parameter)

@@ -9,10 +9,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import overlap, voxelization
+from . import extents, overlap, voxelization
 from .agreement import Table
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
+from .extents import Extent
 from .grids import Grid
 from .masks import Mask, boxAround, commonGrid
 from .settings import Settings
@@ -37,7 +38,11 @@ class Pair:
     ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError("A structure in space cannot be compared with contours in one slice.")
-        self.reference, self.test, self.settings = reference, test, settings
+        self.given, self.settings = (reference, test), settings
+        self.extent = Extent()
+        if settings.extent == "common":
+            reference, test, self.extent = extents.common(reference, test)
+        self.reference, self.test = reference, test
         self.structures = (reference, test)
         self.criticals = _chosenCriticals(criticals or {}, settings)
         if not self.emptiness:
@@ -192,6 +197,9 @@ class Pair:
         box = boxAround(*self.extents, (low, high))
         extended = (box[0] < low).any() or (box[1] > high).any()
         why += ", extended to contain both structures" if extended else ""
+        if self.extent.slab is not None:
+            box = self.extent.slab.clip(grid, *box)
+            why += ", within the common extent"
         return grid.resized(*box), why if homes else "the box around both meshes"
 
     @property

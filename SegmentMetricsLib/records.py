@@ -20,7 +20,8 @@ class Record:
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
     where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. similarity:
     how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice profile, ()
-    if it was not asked for or there is none.
+    if it was not asked for or there is none. extent: what the common extent is, None if the whole structures were
+    compared.
     """
 
     reference: Mapping
@@ -36,6 +37,7 @@ class Record:
     summary: str = ""
     similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
 
     @property
     def name(self) -> str:
@@ -55,6 +57,7 @@ class Record:
             "reference": dict(self.reference),
             "test": dict(self.test),
             "grid": dict(self.grid) if self.grid else None,
+            "extent": dict(self.extent) if self.extent else None,
             "surface": self.surface,
             "convention": self.convention,
             "method": self.method or None,
@@ -90,6 +93,7 @@ class Record:
                 summary=data["summary"],
                 similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
+                extent=dict(data["extent"]) if data.get("extent") else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

@@ -17,6 +17,7 @@ VOXEL_UNITS = ("mm", "voxel")
 MSI_UNITS = ("mm", "pixel")
 KERNELS = ("polynomial", "exponential")
 COMBINATIONS = ("max", "sum")
+EXTENTS = ("whole", "common")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
@@ -49,6 +50,8 @@ class Settings:
     meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
     grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
         test, or "union", the box around both structures.
+    extent: "whole", or "common": only the slices that both contours cover, without end caps, for organs whose ends are
+        arbitrary.
     betas: weights of sensitivity against precision in the F-measure, each greater than 0.
     quantiles: of the Hausdorff distance of voxels, each in (0, 1].
     voxelUnit: "mm" or "voxel", the unit of the distances of the voxel family.
@@ -78,6 +81,7 @@ class Settings:
     cuts: int | None = None
     meshSpacing: float = 1.0
     grid: str = "reference"
+    extent: str = "whole"
     betas: tuple[float, ...] = (1.0,)
     quantiles: tuple[float, ...] = (1.0,)
     voxelUnit: str = "mm"
@@ -129,9 +133,12 @@ class Settings:
 
     def _requireAgreement(self) -> None:
         """Check the settings of the families that count voxels."""
-        for name, choices in (("grid", GRIDS), ("voxelUnit", VOXEL_UNITS)):
+        for name, what, choices in (
+            ("grid", "evaluated grid", GRIDS),
+            ("extent", "extent", EXTENTS),
+            ("voxelUnit", "unit of voxel distances", VOXEL_UNITS),
+        ):
             if getattr(self, name) not in choices:
-                what = "evaluated grid" if name == "grid" else "unit of voxel distances"
                 raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
         for name, what in (("betas", "beta"), ("quantiles", "quantile")):
             object.__setattr__(self, name, _numbers(getattr(self, name), what))

@@ -435,6 +435,19 @@ def checkFamilies(session: Session) -> None:
     assert ui.shownFamilyComboBox.currentIndex == 0, "a family that is gone is not shown any more"
 
 
+def checkExtent(session: Session) -> None:
+    """The common extent can be chosen, and the results say so."""
+    session.ui.extentComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness()
+    session.apply()
+    assert "common extent" in session.ui.findingsLabel.text
+    session.ui.extentComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.apply()
+    assert "Evaluated over the common extent" not in session.ui.findingsLabel.text
+
+
 def checkHazard(session: Session) -> None:
     """Hazard needs critical structures of the reference; results are out of date when one of those changes."""
     from SegmentMetricsLib import Settings, mrml
@@ -712,6 +725,7 @@ CHECKS = (
     checkRerun,
     checkAutoUpdate,
     checkFamilies,
+    checkExtent,
     checkHazard,
     checkSlices,
     checkBadInput,

@@ -43,7 +43,7 @@ class Choices:
         self.isShowing = False
         self.listed = []
         ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
-        for name, kind in {**OPTIONAL, "tolerance": "SpinBox", "surface": "ComboBox"}.items():
+        for name, kind in {**OPTIONAL, "tolerance": "SpinBox", "surface": "ComboBox", "extent": "ComboBox"}.items():
             for widget in (f"{name}Label", f"{name}{kind}"):
                 getattr(ui, widget).toolTip = explanations.ofSetting(name)
 

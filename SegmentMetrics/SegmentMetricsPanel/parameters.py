@@ -46,6 +46,17 @@ class MeasuredSurface(Labeled):
         return {"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}
 
 
+class Extent(Labeled):
+    """How much of the two is compared; the names are those of Settings."""
+
+    whole = enum.auto()
+    common = enum.auto()
+
+    @staticmethod
+    def texts() -> dict[str, str]:
+        return {"whole": _("Whole structures"), "common": _("Common extent")}
+
+
 class EvaluatedGrid(Labeled):
     """The voxels that count where those outside both segments do; the names are those of Settings."""
 
@@ -173,6 +184,7 @@ class SegmentMetricsParameterNode:
     surface: MeasuredSurface = MeasuredSurface.unsmoothed
     families: Annotated[list[str], Default(generator=lambda: list(DEFAULT_FAMILIES))]
     critical: list[str]
+    extent: Extent = Extent.whole
     subdivisions: Annotated[int, WithinRange(AUTOMATIC_SUBDIVISIONS, 4)] = AUTOMATIC_SUBDIVISIONS
     oversampling: Annotated[int, WithinRange(AUTOMATIC_OVERSAMPLING, 10)] = AUTOMATIC_OVERSAMPLING
     grid: EvaluatedGrid = EvaluatedGrid.reference
@@ -228,7 +240,9 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
     relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
     if not relevant.get("critical", True):
         raise InputError(_("Choose the critical organs, or leave out the metrics of hazard."))
-    return Settings(tolerances=(p.tolerance,), surface=p.surface.name, families=families, **relevant)
+    return Settings(
+        tolerances=(p.tolerance,), surface=p.surface.name, extent=p.extent.name, families=families, **relevant
+    )
 
 
 def possibleCriticals(parameters: SegmentMetricsParameterNode) -> list[str]:

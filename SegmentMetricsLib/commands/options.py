@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
-from ..settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, MSI_UNITS, PRESETS, SURFACES, VOXEL_UNITS, Settings
+from ..settings import (
+    DEFAULT_FAMILIES,
+    EXTENTS,
+    FAMILIES,
+    GRIDS,
+    KERNELS,
+    MSI_UNITS,
+    PRESETS,
+    SURFACES,
+    VOXEL_UNITS,
+    Settings,
+)
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +43,9 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fuzzy", action="store_true", help="count voxels of membership images in part")
     parser.add_argument("--cuts", metavar="K", type=int, help="with --fuzzy: cuts to average voxel distances over")
     parser.add_argument("--grid", choices=GRIDS, default="reference", help="where true negatives count (%(default)s)")
+    parser.add_argument(
+        "--extent", choices=EXTENTS, default="whole", help="common: only slices that both cover (%(default)s)"
+    )
     parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
     parser.add_argument(
         "--quantile", metavar="Q", action="append", type=float, help="of the voxels' Hausdorff distance (1; repeatable)"
@@ -67,6 +81,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "fuzzy": options.fuzzy,
         "cuts": options.cuts,
         "grid": options.grid,
+        "extent": options.extent,
         "betas": options.beta,
         "quantiles": options.quantile,
         "voxelUnit": options.voxel_unit,
