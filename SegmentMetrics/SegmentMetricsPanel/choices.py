@@ -6,7 +6,8 @@ from SegmentMetricsLib import explanations
 from SegmentMetricsLib.relevance import isRelevant
 from SegmentMetricsLib.settings import FAMILIES
 
-from .parameters import HazardKernel, criticalNames, possibleCriticals
+from .enumerations import HazardKernel
+from .parameters import criticalNames, possibleCriticals
 
 COLUMNS = 2
 # settings whose rows disappear while no chosen family uses them; each has a label and a control of its name

@@ -11,10 +11,11 @@ from SegmentMetricsLib.mrml import folders, maps, outcomes
 from SegmentMetricsLib.progress import Cancelled
 
 from .choices import Choices
+from .enumerations import Mode
 from .freshness import SegmentWatcher
 from .hazard import HazardOverlay
 from .maps import MapControls
-from .parameters import Mode, settingsOf
+from .parameters import settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
 from .results import Results

@@ -5,7 +5,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.mrml import charts, folders
 
-from .parameters import Plot
+from .enumerations import Plot
 
 
 class PlotView:

@@ -4,7 +4,7 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from .parameters import Mode
+from .enumerations import Mode
 from .segments import segmentIDs, segmentName, segmentOfName
 
 SIDES = ("reference", "test")

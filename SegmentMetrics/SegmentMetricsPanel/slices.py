@@ -10,7 +10,7 @@ from SegmentMetricsLib.mrml import navigation, showSlices
 from SegmentMetricsLib.mrml.folders import ComparedPair
 from SegmentMetricsLib.slices import SliceRow, columnOf
 
-from .parameters import SliceQuantity
+from .enumerations import SliceQuantity
 from .plots import PlotView
 from .sorting import SortableTable
 
