@@ -10,7 +10,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import inputs, integrity, meshing
+from . import dicom, inputs, integrity, meshing
 from .errors import InputError, requireText
 from .grids import Grid
 from .masks import fromLabels
@@ -19,7 +19,8 @@ from .structures import WITHOUT_LABELS, Structure
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
-SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES)
+DICOM_SUFFIX = ".dcm"
+SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
 
 # Spaces of NIfTI files in which equal coordinates mean equal places.
 NIFTI_SPACES = {
@@ -50,7 +51,7 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
         return _readFolder(path, threshold)
     if not path.exists():
         raise UnusableFile(f"{path}: there is no such file.")
-    suffix = suffixOf(path)
+    suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
     if not suffix:
         raise UnusableFile(
             f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
@@ -65,6 +66,8 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
     except OSError as error:
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
+        if suffix == DICOM_SUFFIX:
+            return dicom.readStructures(path, threshold)
         return _readMesh(path, suffix) if suffix in MESH_SUFFIXES else _readImage(path, suffix, threshold)
     except UnusableFile:
         raise
@@ -84,8 +87,21 @@ def stemOf(path: Path) -> str:
     return path.name[: len(path.name) - len(suffixOf(path))]
 
 
+def _saysDicom(path: Path) -> bool:
+    try:
+        return dicom.isDicom(path)
+    except OSError:  # whoever reads it says why
+        return False
+
+
 def _readFolder(folder: Path, threshold: float) -> list[Structure]:
-    found = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith(".") and suffixOf(p))
+    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations."""
+    members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
+    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX)]
+    objects = [p for p in members if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and dicom.holdsStructures(p)]
+    if len(objects) == 1 and not found:
+        return readStructures(objects[0], threshold)
+    found = sorted([*found, *objects])
     if not found:
         raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
     structures = []

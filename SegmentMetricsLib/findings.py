@@ -12,7 +12,7 @@ from .grids import Grid
 from .masks import Mask
 from .registry.similarity import inSlices
 from .settings import shortest
-from .structures import bounds, listed
+from .structures import NOTES, PATIENT, bounds, listed
 
 if TYPE_CHECKING:
     from .pair import Pair
@@ -30,6 +30,7 @@ def find(pair: Pair) -> Iterator[str]:
     yield from _emptiness(pair)
     yield from _extent(pair)
     yield from _frames(pair)
+    yield from _notes(pair)
     if not pair.emptiness:
         yield from _placement(pair)
     yield from _edges(pair)
@@ -56,6 +57,16 @@ def _extent(pair: Pair) -> Iterator[str]:
         yield from extents.decisiveEnd(*pair.structures, pair.distances)
 
 
+def _notes(pair: Pair) -> Iterator[str]:
+    """Yield what reading the files had to say; what both have in common is said once."""
+    notes = [s.source.get(NOTES, ()) for s in pair.structures]
+    for note in notes[0]:
+        yield note if note[0].isupper() else f"Of the reference, {note}."
+    for note in notes[1]:
+        if note not in notes[0] or not note[0].isupper():
+            yield note if note[0].isupper() else f"Of the test, {note}."
+
+
 def _frames(pair: Pair) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
     if all(frames) and frames[0] != frames[1]:
@@ -63,6 +74,9 @@ def _frames(pair: Pair) -> Iterator[str]:
             f"The files have different frames of reference ({frames[0]} and {frames[1]}): "
             "distances are meaningful only if the images are registered."
         )
+    patients = [s.source.get(PATIENT) for s in pair.structures]
+    if all(patients) and patients[0] != patients[1]:
+        yield "The files belong to different patients: their patient IDs differ."
     grids = [s.samplingGrid for s in pair.structures]
     if all(grids) and not _meet(*((g.corners().min(axis=0), g.corners().max(axis=0)) for g in grids)):
         yield "The two images lie apart in space: they have different frames of reference, or one has a wrong header."

@@ -46,6 +46,11 @@ class Record:
         return " / ".join(names)
 
     @property
+    def dimension(self) -> int:
+        """3 for surfaces in space, 2 for contours in a plane."""
+        return 2 if "areaMm2" in self.reference else 3
+
+    @property
     def hasSides(self) -> bool:
         """Whether both boundaries are closed, so that inside and outside can be told apart."""
         asking = ("SignedMean", "VolumeReference", "VolumeTest")

@@ -18,6 +18,8 @@ from .surfaces import Surface
 BOTH_EMPTY = "both structures are empty"
 # Marks, in its source, the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
+# In its source: a fingerprint of the patient's ID, and what reading its file has to say about it.
+PATIENT, NOTES = "patient", "notes"
 
 
 @dataclass(frozen=True, eq=False)

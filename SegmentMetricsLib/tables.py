@@ -49,14 +49,18 @@ def pairTable(record: Record) -> str:
 
 def sidesTable(record: Record) -> str:
     """Return the measurements that exist for every side of the patient, a column per side; "" without any."""
+    rows = sideRows(record)
+    return aligned(rows, left=1) if rows else ""
+
+
+def sideRows(record: Record) -> list[list[str]]:
+    """Return the rows, heading first, of the measurements that exist for every side of the patient; [] without any."""
     kinds = bySides(record)
     if not kinds:
-        return ""
+        return []
     sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
     texts = {kind: {side: m.text() for side, m in values.items()} for kind, values in kinds.items()}
-    return aligned(
-        [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in texts.items())], 1
-    )
+    return [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in texts.items())]
 
 
 def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
