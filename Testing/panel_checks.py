@@ -389,6 +389,13 @@ def checkAutoUpdate(session: Session) -> None:
     while session.panel.staleness() and time.monotonic() < deadline:
         session.settle(0.2)
     assert not session.panel.staleness() and "NSD_1mm" in session.panel.outcome.records[0].measurements
+    session.chooseFamilies("boundary", "effort")
+    deadline = time.monotonic() + 20
+    while session.panel.staleness() and time.monotonic() < deadline:
+        session.settle(0.2)
+    assert "APL_1mm" in session.panel.outcome.records[0].measurements, "another family is measured, too"
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.settle(0.5)
     session.ui.autoUpdateCheckBox.click()
     session.ui.toleranceSpinBox.value = 2
     session.settle(0.1)
@@ -496,7 +503,13 @@ def checkHazard(session: Session) -> None:
     checkHazardInViews(session)
     session.checkCriticals()
     session.chooseFamilies("boundary", "signed", "overlap")
+    session.ui.mapKindComboBox.currentIndex = 3
     session.apply()
+    assert session.maps()["reference"].GetDisplayNode().GetActiveScalarName() == "SignedDistance"
+    assert "Hazard was not measured" in ui.messageLabel.text
+    session.ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert not session.isShown(ui.messageLabel)
 
 
 def checkHazardInViews(session: Session) -> None:

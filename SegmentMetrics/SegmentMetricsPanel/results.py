@@ -159,7 +159,7 @@ def sides(record) -> tuple:
     if not kinds:
         return ()
     words = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    headings = [_("mm"), *(word[0].upper() for word in words)]
+    headings = [_("± mm"), *(word[0].upper() for word in words)]
     about = _("Signed distances of {name}, by the side of the patient that the boundary faces.")
     tips = [about.format(name=record.name), *(word.capitalize() for word in words)]
     rows = []
