@@ -20,6 +20,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
 
 from SegmentMetricsLib.mrml.conversion import orientedImage
+from SegmentMetricsLib.settings import FAMILIES
 
 MODULE = Path(__file__).parents[1] / "SegmentMetrics" / "SegmentMetrics.py"
 
@@ -353,13 +354,22 @@ def testDecimalsAreTypedInPeace(session):
 def testThePanelStaysNarrow(session, scale):
     from desktop import photographs
 
-    name = 80 * "x"
-    choose(session, *twoBoxes(name), name)
+    name, critical = 80 * "x", 80 * "y"
+    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
+    nodes = [segmentation(which, **{name: box, critical: boxes[1]}) for which, box in zip(("A", "B"), boxes)]
+    choose(session, *nodes, name)
+    session.ui.advancedGroupBox.collapsed = False
+    session.chooseFamilies(*FAMILIES)
+    session.checkCriticals(critical)
     session.apply()
+    assert session.ui.slicesTable.rowCount
     top = session.ui.inputsSection.parent()
     with photographs.fontScale(scale):
         session.settle(0.1)
         assert top.minimumSizeHint.width() <= 380
+    session.checkCriticals()
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.ui.advancedGroupBox.collapsed = True
 
 
 def testScriptsNeedNotWait(session):
