@@ -33,6 +33,7 @@ __all__ = [
     "Surface",
     "__version__",
     "compare",
+    "compareLabels",
     "readStructures",
     "stressTest",
 ]
@@ -48,6 +49,7 @@ _HOMES = {
     "Structure": "structures",
     "Surface": "surfaces",
     "compare": "comparison",
+    "compareLabels": "multilabel",
     "readStructures": "files",
     "stressTest": "stress",
 }

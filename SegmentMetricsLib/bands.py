@@ -50,8 +50,8 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
         if isThin(tolerance, masks[0].grid, THIN):
             return _thinBands(boundaries, tolerance)
         wanted = WANTED_ERROR if max(mask.count for mask in masks) >= SMALL else WANTED_ERROR_OF_SMALL
-        if boundaries.lattice is not None and boundaries.surfaces[0].slab is None:
-            found = cellBands(boundaries.lattice, tolerance, wanted)
+        if boundaries.lattice is not None:
+            found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
             if found is not None:
                 return found
         return _searchedBands(boundaries, masks, tolerance, wanted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,11 +9,12 @@ from functools import cached_property
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, slices, verdict
+from . import findings, inputs, measurements, multilabel, slices, verdict
 from .distances import SurfaceDistances
 from .errors import InputError, Undefined
 from .hazard import Field
 from .measurements import Measurement, finite
+from .multilabel import Share
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
@@ -32,10 +32,11 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them. similarity: how well the contours are followed slice by slice, None if that was not
-    measured. criticals: the critical structures that were considered. slices: the per-slice profile, () if it was not
-    asked for or there is none. hazard: that of the evaluated grid's voxels, None without critical structures.
-    extent: what the common extent is, None if the whole structures were compared.
+    or no measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures.
+    similarity: how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice
+    profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
+    structures were compared. share: what the two have in common and alone in mm3 (mm2), None without the agreement
+    family. criticals: the critical structures that were considered.
     """
 
     reference: Structure
@@ -45,11 +46,12 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
-    similarity: Similarity | None = None
-    criticals: tuple[Structure, ...] = ()
-    slices: tuple[SliceRow, ...] = ()
     hazard: Field | None = None
+    similarity: Similarity | None = None
+    slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
+    share: Share | None = None
+    criticals: tuple[Structure, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -144,19 +146,20 @@ def compared(pair: Pair) -> Comparison:
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
-            grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
+            grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
     return Comparison(
         *pair.given,
         pair.settings,
         values,
-        (*findings.find(pair), *missing),
+        (*findings.find(pair, values), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
-        similarity=pair.done(inSlices),
-        criticals=tuple(structure for structure, _ in pair.criticals),
-        slices=rows,
-        hazard=pair.done(fieldOf),
-        extent=pair.extent.description,
+        pair.done(fieldOf),
+        pair.done(inSlices),
+        rows,
+        pair.extent.description,
+        multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
+        tuple(structure for structure, _ in pair.criticals),
     )
 
 
@@ -173,12 +176,15 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
 
 
 def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:
-    """Return what compare() was given as a structure. Raises InputError for what is none."""
+    """Return what compare() was given as a structure. which: what it is called in a message.
+
+    Raises InputError for what is none.
+    """
     if isinstance(given, Structure):
-        return given
+        return given if settings.threshold is None else given.cutAt(settings.threshold)
     try:
         if isinstance(given, SimpleITK.Image):
-            return inputs.structureFromImage(given, which, label, settings.threshold)
+            return inputs.structureFromImage(given, which, label, settings.threshold, settings.membershipMaximum)
         if isinstance(given, vtkPolyData):
             return inputs.structureFromPolyData(given, which)
     except InputError as error:

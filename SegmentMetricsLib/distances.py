@@ -88,6 +88,8 @@ class DirectedDistances:
 
     def _floorBelow(self, wanted: float) -> float:
         """Return a distance up to which the boundary is certainly smaller than wanted (-1 if none)."""
+        if np.ptp(self.distances) <= 1e-9 * self.largest:
+            return -1.0  # all alike but for rounding, which cannot be divided into bins
         shares, edges = np.histogram(self.distances, bins=256, weights=self.sizes)
         below = np.cumsum(shares) < wanted * (1 - 1e-9)
         count = int(below.argmin()) if not below.all() else len(below) - 1

@@ -24,7 +24,7 @@ import numpy as np
 
 from .distances import SurfaceDistances
 from .grids import Grid
-from .lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin, stepAlong
+from .lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
 from .places import outwardNormals
 from .structures import Structure, bounds
 from .surfaces import Surface
@@ -49,7 +49,7 @@ class Section(Structure):
         if self.givenSurface is not None:
             return self.givenSurface
         mask = self.whole.mask
-        if mask.grid.isRectangular and alignedAxis(mask.grid, self.slab.normal) is not None:
+        if self.slab.fits(mask.grid):
             return lateralOfMask(mask, self.slab)
         return lateralOfSurface(self.whole.surface, self.slab)
 
@@ -120,8 +120,8 @@ def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -
 
 
 def homeGrid(reference: Structure, test: Structure) -> Grid | None:
-    """Return the grid whose slices, along its k axis, tell where structures begin and end; None for two meshes."""
-    return next((s.mask.grid for s in (reference, test) if s.mask is not None), None)
+    """Return the grid whose slices, across its k axis, tell where structures begin and end; None for two meshes."""
+    return next((s.mask.grid.slicesLast() for s in (reference, test) if s.mask is not None), None)
 
 
 def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tuple[float, float]]]:
@@ -134,15 +134,19 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
         normal /= np.linalg.norm(normal) * np.sign(normal[np.abs(normal).argmax()])
     spans = [spanOf(structure, normal) for structure in structures]
     low, high = max(span[0] for span in spans), min(span[1] for span in spans)
-    steps = [stepAlong(s.mask.grid, normal) for s in structures if s.mask is not None]
-    half = min(steps, default=0.0) / 2
-    tolerance = SAME_PLANE * (2 * half or 1.0)
-    if high < low - tolerance or (not half and high - low < tolerance):
-        return None, spans
     corners = np.concatenate([bounds(structure) for structure in structures])
     reach = 2 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 1.0
-    outer = low - half, high + half
-    if high - low < tolerance:  # one slice only: as thick as it is
+    if home is None:
+        return (Slab(normal, low, high, low, high, reach) if high - low > SAME_PLANE else None), spans
+    step, start = (float(vector @ normal) for vector in (home.axes[:, 2], home.origin))
+    # slices in a left-handed order count backward
+    first, last = sorted((height - start) / step for height in (low, high)) if high >= low else (1, 0)
+    first, last = int(np.ceil(first - SAME_PLANE)), int(np.floor(last + SAME_PLANE))
+    if first > last:
+        return None, spans
+    low, high = sorted(start + row * step for row in (first, last))
+    outer = low - abs(step) / 2, high + abs(step) / 2
+    if first == last:  # one slice only: as thick as it is
         low, high = outer
     return Slab(normal, low, high, *outer, reach), spans
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import boundary, extents, overlap
+from . import boundary, cautions, extents, overlap
 from .grids import Grid
 from .masks import Mask
 from .registry.similarity import inSlices
@@ -15,6 +15,7 @@ from .settings import shortest
 from .structures import NOTES, PATIENT, bounds, listed
 
 if TYPE_CHECKING:
+    from .measurements import Measurement
     from .pair import Pair
 
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
@@ -25,8 +26,8 @@ TIES_WORTH_A_WORD = 0.005
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 
-def find(pair: Pair) -> Iterator[str]:
-    """Yield all findings of a pair, the most serious first."""
+def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Yield all findings of a pair whose measurements are known, the most serious first."""
     yield from _emptiness(pair)
     yield from _extent(pair)
     yield from _frames(pair)
@@ -38,6 +39,7 @@ def find(pair: Pair) -> Iterator[str]:
     yield from _grids(pair)
     yield from _ties(pair)
     yield from _slices(pair)
+    yield from cautions.find(pair, values)
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
@@ -170,9 +172,10 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 def _grids(pair: Pair) -> Iterator[str]:
     if pair.wasComputed("masks") and all(s.mask for s in pair.structures) and "resampled" in pair.overlapGrid[1]:
         spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
+        how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
         yield (
             f"The masks lie on different grids: overlap was counted on a common grid of {spacing} mm "
-            "that contains both; distances were measured on the original surfaces."
+            f"that contains both{how}; distances were measured on the original surfaces."
         )
 
 

@@ -62,6 +62,17 @@ class Field:
             result[target] = self.values[_slices(first - self.low, last - self.low)]
         return result
 
+    def within(self, evaluated: Grid, grid: Grid) -> Field:
+        """Return the hazard of the voxels of a lattice whose centers lie in a grid that is turned against it."""
+        values = self.values.copy()
+        j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
+        for k, part in enumerate(values):
+            index = np.stack([i, j, np.full_like(i, k)], axis=-1) + self.low
+            place = evaluated.toIndex(grid.toWorld(index.reshape(-1, 3)))
+            inside = ((place >= -0.5) & (place < np.array(evaluated.size) - 0.5)).all(axis=1)
+            part[~inside.reshape(part.shape)] = 0
+        return Field(values, self.low)
+
     def totalOutside(self, mask: Mask) -> float:
         """Return the sum of the hazard of all voxels that do not belong to a mask on the same lattice."""
         high = self.low + self.values.shape[::-1] - 1

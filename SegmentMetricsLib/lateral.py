@@ -54,10 +54,21 @@ class Slab:
         return low, high
 
     def rows(self, grid: Grid, axis: int) -> tuple[int, int]:
-        """Return the first and the last voxel index whose centers lie in the slab, along an axis across its planes."""
-        step = float(grid.axes[:, axis] @ self.normal)
-        ends = sorted((height - float(grid.origin @ self.normal)) / step for height in (self.low, self.high))
-        return int(np.ceil(ends[0] - SAME_PLANE)), int(np.floor(ends[1] + SAME_PLANE))
+        """Return the first and the last voxel index whose centers count as volume, along an axis across its planes."""
+        first, last = sorted(self._rowsOfEnds(grid, axis))
+        return int(np.ceil(first - SAME_PLANE)), int(np.ceil(last - SAME_PLANE)) - 1
+
+    def fits(self, grid: Grid) -> bool:
+        """Return whether the slab ends half-way between slices of a grid, whose axes are at right angles."""
+        axis = alignedAxis(grid, self.normal)
+        if axis is None or not grid.isRectangular:
+            return False
+        return all(abs(row - np.floor(row) - 0.5) < SAME_PLANE for row in self._rowsOfEnds(grid, axis))
+
+    def _rowsOfEnds(self, grid: Grid, axis: int) -> list[float]:
+        """Return at which voxel indices along an axis the volume begins and ends."""
+        step, start = (float(vector @ self.normal) for vector in (grid.axes[:, axis], grid.origin))
+        return [(height - start) / step for height in (self.outerLow, self.outerHigh)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +112,7 @@ def stepAlong(grid: Grid, normal: np.ndarray) -> float:
 
 
 def maskWithin(mask: Mask, slab: Slab) -> Mask:
-    """Return the voxels of a mask, or of memberships, whose centers lie in a slab."""
+    """Return the voxels of a mask, or of memberships, whose centers lie in the volume of a slab."""
     if mask.isEmpty:
         return mask
     start = mask.grid.toWorld(mask.low[None])[0] @ slab.normal
@@ -109,7 +120,7 @@ def maskWithin(mask: Mask, slab: Slab) -> Mask:
     k, j, i = (np.arange(n) * step for n, step in zip(mask.voxels.shape, steps[::-1], strict=True))
     heights = start + k[:, None, None] + j[:, None] + i
     tolerance = SAME_PLANE * stepAlong(mask.grid, slab.normal)
-    kept = mask.voxels * ((heights >= slab.low - tolerance) & (heights <= slab.high + tolerance))
+    kept = mask.voxels * ((heights >= slab.outerLow - tolerance) & (heights < slab.outerHigh - tolerance))
     cropped = Mask.fromArray(kept, mask.grid, mask.offset)
     if mask.voxels.dtype == np.uint8 or cropped.isEmpty:
         return cropped
@@ -117,7 +128,7 @@ def maskWithin(mask: Mask, slab: Slab) -> Mask:
 
 
 def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
-    """Return the unsmoothed lateral boundary of a mask whose axes are at right angles, one of them across the slab.
+    """Return the unsmoothed lateral boundary of a mask whose grid the slab fits.
 
     The mask goes on beyond the slab with the first and the last slice in it; between two equal slices the boundary runs
     straight on, so that the nearest place is never beyond. `mask` and `lattice` of the result are those of the mask

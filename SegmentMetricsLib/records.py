@@ -20,8 +20,7 @@ class Record:
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
     where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. similarity:
     how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice profile, ()
-    if it was not asked for or there is none. extent: what the common extent is, None if the whole structures were
-    compared.
+    if it was not asked for or there is none. extent: what the common extent is, None if all was compared.
     """
 
     reference: Mapping
@@ -96,9 +95,9 @@ class Record:
                 findings=tuple(data["findings"]),
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
-                similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
                 extent=dict(data["extent"]) if data.get("extent") else None,
+                similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error

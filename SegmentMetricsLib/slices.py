@@ -47,7 +47,7 @@ COLUMNS = {
 class SliceRow:
     """How two structures differ in one slice.
 
-    index: of the slice along the k axis of the reference's image, 0 for contours in one plane. position: of the slice
+    index: of the slice in the reference's image, 0 for contours in one plane. position: of the slice
     along its normal, LPS in mm, greater toward L, P or S. place: LPS in mm of where the contours differ most; the
     center where only one has the slice. only: "reference" or "test" where the other one lacks the slice, else "".
     dice: in [0, 1]. hausdorff, meanDistance: mm in the plane of the slice, infinite where one lacks it; the mean is

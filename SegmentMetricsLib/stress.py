@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .comparison import Comparison, asStructure, compared
+from .comparison import Comparison, asStructure, compare
 from .errors import InputError, Undefined
 from .hazard import Field
 from .masks import Mask, boxAround
@@ -86,9 +86,7 @@ def stressTest(
     for name, chosen in (("risky", slice(-count, None)), ("neutral", slice(count))):
         mask = changed(reference.mask, *(index[chosen] for index, _ in ranked))
         variant = Structure(f"{reference.name} ({name})", mask, frameOfReference=reference.frameOfReference)
-        pair = Pair(reference, variant, settings, given)
-        pair.provide(fieldOf, hazard)
-        variants.append(compared(pair))
+        variants.append(compare(reference, variant, settings, criticals=given))
     varies = any(np.ptp(values) > 0 for _, values in ranked)
     return StressTest(*variants, count, len(inner), len(outer), varies)
 

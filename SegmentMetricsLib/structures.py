@@ -46,6 +46,21 @@ class Structure:
         if self.mask is None and self.givenSurface is None:
             raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
 
+    def named(self, name: str) -> Structure:
+        """Return the structure under another name."""
+        return replace(self, name=name)
+
+    def cutAt(self, threshold: float) -> Structure:
+        """Return the structure with the voxels of at least so high a membership; as it is if it has no memberships.
+
+        Raises ValueError when its surface is given, which goes by 0.5.
+        """
+        if self.memberships is None:
+            return self
+        if self.givenSurface is not None:
+            raise InputError(f"The displayed surface of {self.name} goes by 0.5: leave the threshold out.")
+        return replace(self, mask=self.memberships.cut(threshold))
+
     @cached_property
     def surface(self) -> Surface:
         """The boundary that is measured."""

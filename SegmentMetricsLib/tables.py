@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from .errors import oneLine
 from .measurements import Measurement, rounded
+from .multilabel import MultiLabel
 from .records import Record
-from .registry import REGISTRY, findDefinition
+from .registry import MULTI_LABEL, REGISTRY, findDefinition
 from .settings import shortest
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.
@@ -44,7 +45,16 @@ def pairTable(record: Record) -> str:
         if not sideOf(key):
             directed = (measurement.referenceToTest, measurement.testToReference)
             rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
-    return "\n\n".join(filter(None, (aligned(rows, left=2), sidesTable(record))))
+    return "\n\n".join(filter(None, (aligned(rows, left=2), sidesTable(record), evaluatedGrid(record))))
+
+
+def evaluatedGrid(record: Record) -> str:
+    """Return on which grid true negatives were counted, in a line; "" where none were."""
+    evaluated = (record.grid or {}).get("evaluated")
+    if not evaluated:
+        return ""
+    size = " x ".join(map(str, evaluated["size"]))
+    return f"True negatives are counted in {evaluated['choice']}: {size}, {evaluated['voxels']} voxels."
 
 
 def sidesTable(record: Record) -> str:
@@ -76,6 +86,14 @@ def sideOf(key: str) -> str:
     """Return the side of the patient that a measurement is about, "" for others."""
     found = findDefinition(key)
     return found[0].side if found else ""
+
+
+def multiLabelTable(multiLabel: MultiLabel) -> str:
+    """Return the overlap of all labels, one measurement per line, with the reason where there is no value."""
+    rows = [["", "All labels together", "value"]]
+    rows += [[key, measurement.title, measurement.text()] for key, measurement in multiLabel.items()]
+    reasons = dict.fromkeys(measurement.reason for measurement in multiLabel.values() if measurement.reason)
+    return "\n".join([aligned(rows, left=2), *(f"Undefined: {oneLine(reason)}." for reason in reasons)])
 
 
 def overviewTable(records: Sequence[Record]) -> str:
@@ -121,7 +139,7 @@ def number(value: float | None, measurement: Measurement) -> str:
 def registryTable() -> str:
     """Return all measurements of the registry as a Markdown table."""
     rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
-    for definition in REGISTRY:
+    for definition in (*REGISTRY, *MULTI_LABEL):
         low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
         placeholders = {"percentile": "*p*", "tolerance": "*τ*", "beta": "*β*", "quantile": "*q*"}
         key = definition.keyFor({"percentile": "95", "tolerance": "2"})

@@ -25,6 +25,7 @@ from .errors import InputError
 from .masks import Mask
 from .measurements import Measurement
 from .messages import quiet
+from .multilabel import MultiLabel
 from .records import Record
 from .settings import Settings
 from .slices import SliceRow
@@ -64,9 +65,16 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    records: Sequence[Record], pairing: Pairing, settings: Settings, files: Sequence[Mapping[str, str]] = ()
+    records: Sequence[Record],
+    pairing: Pairing,
+    settings: Settings,
+    files: Sequence[Mapping[str, str]] = (),
+    multiLabel: MultiLabel | None = None,
 ) -> dict:
-    """Return the content of metrics.json. files: for every record, the names of the files that belong to it by kind."""
+    """Return the content of metrics.json.
+
+    files: for every record, the names of the files that belong to it by kind. multiLabel: the overlap of all labels.
+    """
     pairs = [record.toDictionary() for record in records]
     for pair, names in zip(pairs, files):
         pair["files"] = dict(names)
@@ -75,6 +83,7 @@ def document(
         "software": versions(),
         "settings": settings.toDictionary(),
         "pairs": pairs,
+        **({} if multiLabel is None else {"multiLabel": multiLabel.toDictionary()}),
         "unmatched": {
             "reference": [structure.name for structure in pairing.unmatchedReference],
             "test": [structure.name for structure in pairing.unmatchedTest],

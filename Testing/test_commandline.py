@@ -274,7 +274,7 @@ def testFuzzy(run, tmp_path):
     first[2:6, 2:6, 2:6], second[2:6, 2:6, 2:6] = 1, 0.75
     images = [save(shapes.imageOf(array), tmp_path / f"{n}.nrrd") for n, array in enumerate((first, second))]
     values = {}
-    for name, options in (("crisp", []), ("fuzzy", ["--fuzzy"]), ("cuts", ["--fuzzy", "--cuts", "2"])):
+    for name, options in (("crisp", ["--threshold", "0.5"]), ("fuzzy", []), ("cuts", ["--cuts", "2"])):
         assert run("compare", *images, "--output", name, "--metrics", "overlap,agreement,voxel", *options)[0] == 0
         values[name] = valuesOf(name)
     assert values["crisp"]["DSC"] == values["crisp"]["FMS"] == 1
@@ -284,6 +284,29 @@ def testFuzzy(run, tmp_path):
         "infinite",
         "the test is empty in a cut of the memberships",
     )
+
+
+def testMembershipMaximum(run, tmp_path):
+    array = np.zeros((8, 8, 8), np.uint8)
+    array[2:6, 2:6, 2:6] = 51
+    full = save(shapes.imageOf((array > 0).astype(np.uint8)), tmp_path / "full.nrrd")
+    image = save(shapes.imageOf(array), tmp_path / "fifth.nrrd")
+    assert run("compare", full, image, "--output", "out", "--membership-maximum", "255")[0] == 0
+    assert valuesOf("out")["DSC"] == pytest.approx(2 * 0.2 / 1.2, rel=1e-6)
+    assert any("count in part" in finding for finding in metrics("out")["pairs"][0]["findings"])
+
+
+def testGridOfAFile(run, pair, tmp_path):
+    volume = save(shapes.imageOf(NOISE, (2, 2, 2), (-4, -4, -4)), tmp_path / "ct.nrrd")
+    status, out, _ = run("compare", *pair, "--output", "out", "--metrics", "agreement", "--grid", volume)
+    evaluated = metrics("out")["pairs"][0]["grid"]["evaluated"]
+    assert status == 0 and evaluated["voxels"] == 32**3
+    assert evaluated["choice"] == "the given volume, counted in voxels of the size in which overlap is counted"
+    assert f"True negatives are counted in {evaluated['choice']}: 32 x 32 x 32, 32768 voxels." in out
+    grid = SegmentMetricsLib.Settings(**metrics("out")["settings"]).grid
+    assert grid.size == (16, 16, 16)
+    status, out, err = run("compare", *pair, "--output", "out2", "--grid", "everything")
+    assert status == 2 and "everything: this is no image" in err and err.count("\n") == 1
 
 
 def testSubdivisions(run, pair):
@@ -364,7 +387,7 @@ def testNamesThatClashAsFileNames(run, tmp_path):
     with (Path("out") / "metrics.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))[1:]
     assert [row[0] for row in rows][:9] == [*names[:8], "'=2+3"]
-    assert len(out.splitlines()) == 2 + len(names) + 2  # one line a name
+    assert len(out.split("\n\n")[0].splitlines()) == 2 + len(names)  # one line a name
 
 
 def testNamesInLatin1(run, tmp_path):

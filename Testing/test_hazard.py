@@ -12,7 +12,9 @@ from scipy.ndimage import distance_transform_edt
 
 from SegmentMetricsLib import Settings, compare, hazard
 from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.structures import Structure
 
 HAZARD = Settings(families="hazard")
 # The critical structure is a wall of voxels 2 to 4 along i, across the image of 24 x 24 x 24 voxels of 1 mm.
@@ -275,3 +277,15 @@ def testFieldWithoutAnyHazard():
     comparison = compare(REFERENCE, TEST, HAZARD, criticals={"Far": far})
     assert comparison.hazard.at([[5, 5, 5], [60, 60, 60]]) == pytest.approx([0, 0])
     assert comparison["STAR"].value == 0
+
+
+def testStructuresOfOneImageShareTheField():
+    criticals = {"Wall": Structure("Wall", labelMasks(WALL, 0.5)[1])}
+    one = compare(REFERENCE, TEST, HAZARD, criticals=criticals)
+    assert compare(TEST, REFERENCE, HAZARD, criticals=criticals).hazard is one.hazard
+    for settings in (Settings(families="hazard", hazardReach=5), Settings(families="hazard", grid="union")):
+        other = compare(REFERENCE, TEST, settings, criticals=criticals)
+        assert other.hazard is not one.hazard
+        assert other["RFP"].value != one["RFP"].value
+    thicker = {"Wall": Structure("Wall", labelMasks(shapes.box((2, 0, 0), (5, 23, 23)), 0.5)[1])}
+    assert compare(REFERENCE, TEST, HAZARD, criticals=thicker)["STAR"].value > one["STAR"].value

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+import shapes
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.settings import FAMILIES, PRESETS, shortest
@@ -22,14 +23,16 @@ def testDefaults():
         "subdivisions": None,
         "oversampling": None,
         "families": ["boundary", "signed", "overlap"],
-        "threshold": 0.5,
-        "fuzzy": False,
+        "threshold": None,
+        "membershipMaximum": None,
         "cuts": None,
         "meshSpacing": 1.0,
         "grid": "reference",
+        "extent": "whole",
         "betas": [1.0],
         "quantiles": [1.0],
         "voxelUnit": "mm",
+        "labelWeights": {},
         "critical": {},
         "hazardKernel": "polynomial",
         "hazardReach": 10.0,
@@ -72,6 +75,9 @@ def testDefaults():
         ({"hazardBalance": 0, "hazardTail": 1}, {"hazardBalance": 0.0, "hazardTail": 1.0}),
         ({"threshold": 1}, {"threshold": 1.0}),
         ({"threshold": "0.25"}, {"threshold": 0.25}),
+        ({"threshold": None}, {"threshold": None}),
+        ({"membershipMaximum": np.uint8(255)}, {"membershipMaximum": 255}),
+        ({"labelWeights": {"Liver": 20}}, {"labelWeights": (("Liver", 20.0),)}),
         ({"meshSpacing": np.float64(0.5)}, {"meshSpacing": 0.5}),
     ],
 )
@@ -129,8 +135,19 @@ def testAcceptedValues(given, kept):
         ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
         ({"threshold": "half"}, "The threshold must be a number, not 'half'."),
         ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
-        ({"fuzzy": 1}, "Whether memberships count in part must be True or False, not 1."),
-        ({"grid": "image"}, "The evaluated grid must be one of reference, union, not 'image'."),
+        (
+            {"membershipMaximum": 1},
+            "The largest membership must be a whole number from 2 to 2147483647, not 1.",
+        ),
+        ({"membershipMaximum": 99.5}, "The largest membership must be a whole number from 2"),
+        (
+            {"grid": "image"},
+            "The evaluated grid must be one of reference, union, or an image whose grid it is, not 'image'.",
+        ),
+        ({"grid": 3}, "The evaluated grid must be one of reference, union, a Grid or an image, not int."),
+        ({"grid": {"size": [1, 2, 3]}}, "The evaluated grid needs a size, a matrix and whether it is planar."),
+        ({"labelWeights": {"Liver": 0}}, "The weight of the label 'Liver' must be greater than 0, not 0."),
+        ({"labelWeights": 3}, "Labels are given by name, or as name and weight, not as 3."),
         ({"betas": 0}, "A beta must be greater than 0 and at most 1000, not 0."),
         ({"quantiles": (0.5, 1.1)}, "A quantile must be greater than 0 and at most 1, not 1.1."),
         ({"voxelUnit": "cm"}, "The unit of voxel distances must be one of mm, voxel, not 'cm'."),
@@ -181,7 +198,12 @@ def testUnknownPreset():
 
 @pytest.mark.parametrize(
     "settings",
-    [Settings(), Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5)), Settings(critical={"Cord": 0.5})],
+    [
+        Settings(),
+        Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5)),
+        Settings(critical={"Cord": 0.5}, labelWeights={"Cord": 3}),
+        Settings(grid=shapes.imageOf(np.zeros((4, 5, 6)), (0.1, 1 / 3, 2), (1, 2, 3), shapes.rotation((1, 1, 3), 20))),
+    ],
 )
 def testSettingsSurviveJson(settings):
     assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings

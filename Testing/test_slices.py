@@ -93,6 +93,17 @@ def testRowsAreTheComparisonsOfTheSlices(direction):
         assert np.dot(row.place, normal) == pytest.approx(np.dot((4, 5, 6), normal) + 3 * row.index)
 
 
+def testImagesWhoseSlicesAreStoredInAnotherOrder():
+    """The slices are where they are in the patient, whichever axis of the file runs across them."""
+    import SimpleITK
+
+    pair = [imageOf(np.pad(shapes.blob(seed, (22, 20, 9), 0.35, 2.0), 2), (1, 1, 3)) for seed in (1, 2)]
+    rows = rowsOf(*pair)
+    changed = rowsOf(*(SimpleITK.PermuteAxes(image, (2, 0, 1)) for image in pair))
+    assert [(row.index, row.position, row.dice) for row in changed] == [(r.index, r.position, r.dice) for r in rows]
+    assert [row.hausdorff for row in changed] == pytest.approx([row.hausdorff for row in rows])
+
+
 def testTheProfileAddsUp():
     ball, other = shapes.ball(14), shapes.ball(12, (2, 1, 0))
     whole = compare(ball, other, Settings(families=("slices", "effort", "overlap")))

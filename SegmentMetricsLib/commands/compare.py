@@ -37,7 +37,10 @@ def run(options: argparse.Namespace) -> int:
     requireWritable(options.output)
     from .. import files, structures
 
-    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
+    sets = [
+        files.readStructures(path, settings.threshold, settings.membershipMaximum)
+        for path in (options.reference, options.test)
+    ]
     pairing = structures.pairByName(*sets, options.structure)
     if not pairing.pairs and not options.structure:
         reference, test = (
@@ -56,10 +59,10 @@ def compareAndWrite(
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none."""
     from tqdm import tqdm
 
-    from .. import tables, writing
+    from .. import multilabel, tables, writing
 
     with unfinishedResults(output) as unfinished:
-        records, files = [], []
+        records, files, shares = [], [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
@@ -74,7 +77,9 @@ def compareAndWrite(
                 writing.writeSlices(result.slices, unfinished / writing.fileName("slices", name))
             files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
-        writing.writeJson(writing.document(records, pairing, settings, files), unfinished / "metrics.json")
+            shares.append(result.share)
+        multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings)
+        writing.writeJson(writing.document(records, pairing, settings, files, multiLabel), unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
@@ -84,6 +89,8 @@ def compareAndWrite(
         print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
     else:
         print("None of the chosen structures is in both.")
+    if multiLabel is not None:
+        print("\n" + tables.multiLabelTable(multiLabel))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
             print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")

@@ -39,12 +39,27 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         default=",".join(DEFAULT_FAMILIES),
         help=f"metric families, of {', '.join(FAMILIES)} (%(default)s; or all)",
     )
-    parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
-    parser.add_argument("--fuzzy", action="store_true", help="count voxels of membership images in part")
-    parser.add_argument("--cuts", metavar="K", type=int, help="with --fuzzy: cuts to average voxel distances over")
-    parser.add_argument("--grid", choices=GRIDS, default="reference", help="where true negatives count (%(default)s)")
+    parser.add_argument(
+        "--threshold", metavar="T", type=float, help="membership that makes a voxel count (they count in part)"
+    )
+    parser.add_argument(
+        "--membership-maximum", metavar="N", type=int, help="full membership of images with values beyond 1"
+    )
+    parser.add_argument("--cuts", metavar="K", type=int, help="cuts of memberships to average voxel distances over")
+    parser.add_argument(
+        "--grid",
+        metavar="|".join((*GRIDS, "FILE")),
+        default="reference",
+        help="where true negatives count: in an image (%(default)s)",
+    )
     parser.add_argument(
         "--extent", choices=EXTENTS, default="whole", help="common: only slices that both cover (%(default)s)"
+    )
+    parser.add_argument(
+        "--label-weight",
+        metavar="NAME=WEIGHT",
+        action="append",
+        help="weight of a structure for DICEml and JACml (1; may be repeated)",
     )
     parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
     parser.add_argument(
@@ -78,14 +93,15 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "oversampling": options.oversampling,
         "families": chosenFamilies(options),
         "threshold": options.threshold,
-        "fuzzy": options.fuzzy,
+        "membershipMaximum": options.membership_maximum,
         "cuts": options.cuts,
-        "grid": options.grid,
+        "grid": chosenGrid(options.grid),
         "extent": options.extent,
+        "labelWeights": namedWeights(options.label_weight) if options.label_weight else None,
         "betas": options.beta,
         "quantiles": options.quantile,
         "voxelUnit": options.voxel_unit,
-        "critical": criticalWeights(options.critical) if options.critical else None,
+        "critical": namedWeights(options.critical) if options.critical else None,
         "hazardKernel": options.kernel,
         "il": options.il,
         "ol": options.ol,
@@ -109,8 +125,17 @@ def chosenFamilies(options: argparse.Namespace) -> tuple[str, ...]:
     return (*families, "hazard")
 
 
-def criticalWeights(given: Sequence[str]) -> dict[str, float]:
-    """Return the weights of critical structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
+def chosenGrid(given: str):
+    """Return the evaluated grid: a choice by name, or that of an image file."""
+    if given in GRIDS:
+        return given
+    from .. import files
+
+    return files.readGrid(given)
+
+
+def namedWeights(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights of structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
     weights = {}
     for text in given:
         name, _, number = text.rpartition("=")

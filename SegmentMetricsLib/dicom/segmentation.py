@@ -36,11 +36,11 @@ def _structure(path: Path, segmentation, number: int, threshold: float | None) -
     description = segmentation.get_segment_description(number)
     fractional = segmentation.segmentation_type.value == "FRACTIONAL"
     image = SimpleITK.Cast(image, SimpleITK.sitkFloat32 if fractional else SimpleITK.sitkUInt8)
-    structure = inputs.structureFromImage(image, "", None, 0.5 if threshold is None else threshold)
+    structure = inputs.structureFromImage(image, "", None, threshold)
     return Structure(
         description.segment_label,
         structure.mask,
-        memberships=structure.memberships if fractional else None,
+        memberships=structure.memberships,
         file=str(path),
         frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),
         color=_colorOf(segmentation.SegmentSequence[number - 1]),

@@ -15,6 +15,7 @@ from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
 from .hazard import showHazard
 from .headless import ensureScene
+from .inputs import gridOf
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
@@ -24,6 +25,7 @@ __all__ = [
     "compareSegmentations",
     "compareSegments",
     "ensureScene",
+    "gridOf",
     "jumpTo",
     "jumpToSlice",
     "showComparisonsTable",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..comparison import Comparison, compare
 from ..errors import InputError
+from ..multilabel import MultiLabel, ofShares
 from ..settings import Settings
 from ..structures import Structure, listed, pairByName
 from .inputs import segmentationOf, structureFromSegment
@@ -24,6 +25,14 @@ class Comparisons(list):
         self.unmatchedTest: tuple[Structure, ...] = tuple(unmatchedTest)
         self.failures: dict[str, str] = {} if failures is None else failures
         self.emptyNodes: tuple[str, ...] = tuple(emptyNodes)
+
+    @property
+    def multiLabel(self) -> MultiLabel | None:
+        """DICEml and JACml of all structures together; None for a single pair or without the agreement family."""
+        if not self:
+            return None
+        shares = [comparison.share for comparison in self]
+        return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
 
     @property
     def remarks(self) -> list[str]:

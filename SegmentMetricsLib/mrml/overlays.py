@@ -16,8 +16,12 @@ def showOver(volumeNode, scene) -> None:
     Slice views whose foreground somebody changed meanwhile keep it when the volume goes.
     """
     for composite in scene.GetNodes():
-        if composite.IsA("vtkMRMLSliceCompositeNode"):
-            _hide(composite, scene) if volumeNode is None else _show(composite, volumeNode)
+        if not composite.IsA("vtkMRMLSliceCompositeNode"):
+            continue
+        if volumeNode is None:
+            _hide(composite, scene)
+        else:
+            _show(composite, volumeNode)
 
 
 def _show(composite, volumeNode) -> None:

@@ -19,7 +19,7 @@ VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
 
 
 def masksOfSlices(pair: Pair) -> tuple[Mask, Mask]:
-    """Return the voxels of both in the slices of the reference, which run along its k axis, for a pair in space.
+    """Return the voxels of both on a lattice whose k axis runs across the slices of the reference, for a pair in space.
 
     Without a reference those of the test count. Raises Undefined when both are empty and when there are no slices.
     """
@@ -32,8 +32,9 @@ def masksOfSlices(pair: Pair) -> tuple[Mask, Mask]:
     if home is None:
         raise Undefined("the only structure is a mesh, which has no slices")
     pair.requireClosed(*(s for s in pair.structures if s.mask is None))
+    grid = home.grid.slicesLast()
     return tuple(
-        voxelization.maskOf(s.surface, home.grid) if mask is None else mask.on(home.grid)
+        voxelization.maskOf(s.surface, grid) if mask is None else mask.on(grid)
         for s, mask in zip(pair.structures, given, strict=True)
     )
 
@@ -73,6 +74,7 @@ EFFORT = (
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
         lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), pair.once(_addedPathLength, tolerance)),
         symmetric=False, identity=0,
+        hint="Choose it to compare the effort between structures of different size.",
     ),
     *(
         Definition(
@@ -80,6 +82,7 @@ EFFORT = (
             OURS, Empty.COMPUTED,
             f"How far the test's center of mass lies toward {word} of the reference's.",
             lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False, identity=0,
+            hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
         )
         for side, word in (("R", "right"), ("A", "anterior"), ("S", "superior"))
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 BEYOND_DICE = "Beyond Dice: SIS and STAR"
 
+# The structures of one patient have the same field, which can be as large as their image: while one comparison keeps
+# it, it serves the others, too. The key holds the critical structures, so that no others can take their place.
+_fields: weakref.WeakValueDictionary[tuple, hazard.Field] = weakref.WeakValueDictionary()
+
 
 def errorsOf(pair: Pair) -> hazard.Errors:
     """Return the hazard of what the structures share and of what they do not."""
@@ -34,12 +39,28 @@ def fieldOf(pair: Pair) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
         raise Undefined("no critical structure is given")
-    grid, evaluated = pair.overlapGrid[0], pair.evaluatedGrid[0]
-    low = np.array(evaluated.offsetOn(grid))
+    grid, evaluated, s = pair.overlapGrid[0], pair.evaluatedGrid[0], pair.settings
+    start = evaluated.offsetOn(grid)
+    if start is None:
+        corners = grid.toIndex(evaluated.corners())
+        box = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+    else:
+        box = np.array(start), np.add(start, evaluated.size) - 1
+    kernel = s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination
+    lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resized(*box), evaluated))
+    key = tuple(pair.criticals), kernel, grid.matrix.tobytes(), lattices
+    field = _fields.get(key)
+    if field is None:
+        field = _newField(pair, grid, box)
+        field = _fields[key] = field if start is not None else field.within(evaluated, grid)
+    return field
+
+
+def _newField(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> hazard.Field:
     given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
-    return hazard.field(given, grid, (low, low + np.array(evaluated.size) - 1), pair.settings)
+    return hazard.field(given, grid, box, pair.settings)
 
 
 def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
@@ -87,18 +108,21 @@ HAZARD = (
         "Share of the hazard in the reference, high near critical structures, that the test misses.",
         lambda pair: hazard.missedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, note=emptyCriticals,
+        hint="Choose it when missing a part near a critical structure matters most.",
     ),
     Definition(
         "RFP", "Added hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Share of the hazard outside the reference that the test covers.",
         lambda pair: hazard.addedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
+        hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
     ),
     Definition(
         "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Weighted mean of the missed and the added hazard.",
         lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
+        hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
     ),
     Definition(
         "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -111,5 +135,6 @@ HAZARD = (
         "wDice", "Dice weighted by hazard", "", 0, 1, "higher", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Dice coefficient in which every voxel counts by its hazard.",
         lambda pair: hazard.weightedDice(pair.once(errorsOf)), identity=1, note=emptyCriticals,
+        hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
     ),
 )  # fmt: skip
