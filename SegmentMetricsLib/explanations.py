@@ -30,7 +30,7 @@ SETTINGS = {
     ),
     "grid": (
         "Which voxels outside both segments count. Reference image: all of those that the reference was drawn on, and "
-        "more where the test needs them. Box around both: no more than needed."
+        "more where the test needs them. Union of both: the box around them."
     ),
     "beta": "Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
     "quantile": "Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",

@@ -53,7 +53,7 @@ class EvaluatedGrid(Labeled):
 
     @staticmethod
     def texts() -> dict[str, str]:
-        return {"reference": _("Reference image"), "union": _("Box around both")}
+        return {"reference": _("Reference image"), "union": _("Union of both")}
 
 
 class VoxelUnit(Labeled):
