@@ -15,7 +15,7 @@ from .errors import InputError, requireText
 from .grids import Grid
 from .masks import fromLabels
 from .messages import quiet
-from .structures import WITHOUT_LABELS, Structure
+from .structures import WITHOUT_LABELS, Structure, codeSource
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
@@ -181,10 +181,16 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
                 "label": _wholeNumber(value("LabelValue", "1")),
                 "layer": _wholeNumber(value("Layer", str(len(segments)))),
                 "color": _color(value("Color", "")),
+                "terminology": _tag(value("Tags", ""), "TerminologyEntry"),
                 "extent": value("Extent", ""),
             }
         )
     return segments
+
+
+def _tag(tags: str, key: str) -> str:
+    """Return one of the tags of a segment, which are written as key:value|key:value|, "" if it is not there."""
+    return next((tag[len(key) + 1 :] for tag in tags.split("|") if tag.startswith(f"{key}:")), "")
 
 
 def _text(value: str) -> str:
@@ -234,7 +240,7 @@ def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], fram
                 file=str(path),
                 frameOfReference=frame,
                 color=segment["color"],
-                source={"segmentID": segment["id"]},
+                source={"segmentID": segment["id"], **codeSource(segment["terminology"])},
             )
         )
     # labels that the header forgot are not dropped

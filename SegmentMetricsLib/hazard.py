@@ -7,7 +7,7 @@ Source: Beyond Dice: SIS and STAR. Where its equation 7 can exceed 1, the exact 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import SimpleITK
@@ -62,16 +62,16 @@ class Field:
             result[target] = self.values[_slices(first - self.low, last - self.low)]
         return result
 
-    def within(self, evaluated: Grid, grid: Grid) -> Field:
-        """Return the hazard of the voxels of a lattice whose centers lie in a grid that is turned against it."""
+    def within(self, evaluated: Grid) -> Field:
+        """Return the hazard of the voxels whose centers lie in a grid that is turned against the lattice."""
         values = self.values.copy()
         j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
         for k, part in enumerate(values):
             index = np.stack([i, j, np.full_like(i, k)], axis=-1) + self.low
-            place = evaluated.toIndex(grid.toWorld(index.reshape(-1, 3)))
+            place = evaluated.toIndex(self.grid.toWorld(index.reshape(-1, 3)))
             inside = ((place >= -0.5) & (place < np.array(evaluated.size) - 0.5)).all(axis=1)
             part[~inside.reshape(part.shape)] = 0
-        return Field(values, self.low)
+        return replace(self, values=values)
 
     def totalOutside(self, mask: Mask) -> float:
         """Return the sum of the hazard of all voxels that do not belong to a mask on the same lattice."""

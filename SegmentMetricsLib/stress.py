@@ -16,6 +16,7 @@ import numpy as np
 from .comparison import Comparison, asStructure, compare
 from .errors import InputError, Undefined
 from .hazard import Field
+from .inputs import HALF
 from .masks import Mask, boxAround
 from .pair import Pair
 from .registry.hazard import fieldOf
@@ -64,9 +65,12 @@ def stressTest(
     InputError when the structure has no voxels, a boundary fewer than twice the count, or there is no hazard.
     """
     settings = settings or Settings(families=("boundary", "overlap", "hazard"))
+    # whole voxels are moved
+    threshold = HALF if settings.threshold is None else settings.threshold
+    families = (*settings.families, "overlap", "hazard")
+    settings = replace(settings, families=families, grid="reference", threshold=threshold)
     reference = asStructure(reference, "reference", None, settings)
     given = {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in criticals.items()}
-    settings = replace(settings, families=(*settings.families, "overlap", "hazard"), grid="reference", fuzzy=False)
     if reference.mask is None:
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:

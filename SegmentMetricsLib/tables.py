@@ -97,8 +97,9 @@ def multiLabelTable(multiLabel: MultiLabel) -> str:
 
 
 def overviewTable(records: Sequence[Record]) -> str:
-    """Return the main measurements of many pairs, one pair per line."""
-    keys = [key for key in records[0].measurements if key.startswith(OVERVIEW)]
+    """Return the main measurements of many pairs, one pair per line; what not all of them have is left out."""
+    common = set.intersection(*(set(record.measurements) for record in records))
+    keys = [key for key in records[0].measurements if key.startswith(OVERVIEW) and key in common]
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])

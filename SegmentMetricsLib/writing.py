@@ -78,7 +78,9 @@ def document(
     pairs = [record.toDictionary() for record in records]
     for pair, names in zip(pairs, files):
         pair["files"] = dict(names)
-    return {
+    for pair, match in zip(pairs, pairing.pairs):
+        pair["pairing"] = {"how": match.how, "confidence": match.confidence}
+    content = {
         "schema": SCHEMA,
         "software": versions(),
         "settings": settings.toDictionary(),
@@ -89,6 +91,12 @@ def document(
             "test": [structure.name for structure in pairing.unmatchedTest],
         },
     }
+    if pairing.proposals or pairing.findings:
+        content["pairing"] = {
+            "proposals": [match.toDictionary() for match in pairing.proposals],
+            "findings": list(pairing.findings),
+        }
+    return content
 
 
 def writeJson(content: Mapping, path: Path) -> None:
@@ -286,7 +294,7 @@ def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) 
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the surfaces and pictures that an earlier run wrote into a folder, as its metrics.json tells.
+    """Return the surfaces, pictures and verdicts that an earlier run wrote into a folder, as its metrics.json tells.
 
     Left there, they would seem to belong to the new numbers.
     """
@@ -295,8 +303,9 @@ def earlierResults(folder: Path) -> list[Path]:
         if content["schema"] != SCHEMA:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
+        judged = [folder / "verdicts.csv"] if "protocol" in content else []
     except (OSError, ValueError, LookupError, TypeError, AttributeError):  # there are none, or it is somebody else's
         return []
     # the file may have been edited: nothing but such files, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
-    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
+    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)] + judged

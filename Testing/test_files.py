@@ -898,7 +898,7 @@ def testAnImageWithoutLabelsLacksEverything(tmp_path):
         assert all(a.isEmpty != b.isEmpty for a, b in pairing.pairs)
         assert not pairing.unmatchedReference and not pairing.unmatchedTest
     (chosen,) = structures.pairByName(full, nothing, ["Label 2"]).pairs
-    assert chosen[0].name == "Label 2" and chosen[1].isEmpty
+    assert chosen.reference.name == "Label 2" and chosen.test.isEmpty
     # in a folder it is the empty structure of its name
     folder = structures.pairByName(full, readStructures(tmp_path))
     assert not folder.pairs and "zero" in [s.name for s in folder.unmatchedTest]

@@ -83,6 +83,11 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def addProtocol(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the protocol to judge by."""
+    parser.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
+
+
 def settingsFrom(options: argparse.Namespace) -> Settings:
     """Return the settings that the options ask for. Raises InputError for values out of range."""
     given = {
@@ -146,21 +151,13 @@ def namedWeights(given: Sequence[str]) -> dict[str, float]:
     return weights
 
 
-def criticalsOf(structures: Sequence, settings: Settings) -> dict:
-    """Return the critical structures that the settings name. Raises InputError for those that are not there."""
-    from ..structures import listed
+def protocolFrom(options: argparse.Namespace):
+    """Return the protocol that the options name, None without one. Raises InputError for one that makes no sense."""
+    if options.protocol is None:
+        return None
+    from ..protocol import readProtocol
 
-    found = {}
-    for name, _ in settings.critical:
-        matches = [s for s in structures if s.name == name]
-        if len(matches) != 1:
-            problem = "more than one" if matches else "no"
-            raise InputError(
-                f"The reference has {problem} critical structure named {name!r}; it has "
-                f"{listed(s.name for s in structures)}."
-            )
-        found[name] = matches[0]
-    return found
+    return readProtocol(options.protocol)
 
 
 def requireWritable(folder: Path) -> Path:

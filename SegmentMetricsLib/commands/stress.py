@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import KERNELS, Settings
-from .options import criticalsOf, criticalWeights, requireWritable
+from .options import namedWeights, requireWritable
 from .results import unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -37,9 +37,10 @@ def add(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Make both variants, write and print how they compare with the reference, and return the exit status."""
     kernel = {"hazardKernel": options.kernel} if options.kernel else {}
-    settings = Settings(families=FAMILIES, critical=criticalWeights(options.critical), **kernel)
+    settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
     requireWritable(options.output)
     from .. import files, stress, stressfiles, structures
+    from ..casework import criticalsOf
 
     found = files.readStructures(options.reference, settings.threshold)
     matches = [structure for structure in found if structure.name == options.structure]

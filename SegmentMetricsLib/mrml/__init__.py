@@ -19,6 +19,7 @@ from .inputs import gridOf
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
+from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [
     "Comparisons",
@@ -28,6 +29,7 @@ __all__ = [
     "gridOf",
     "jumpTo",
     "jumpToSlice",
+    "protocolFromTable",
     "showComparisonsTable",
     "showCumulative",
     "showDistanceMap",
@@ -36,4 +38,5 @@ __all__ = [
     "showMarkers",
     "showSlices",
     "showTable",
+    "tableFromProtocol",
 ]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonCore import reference, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..grids import RAS_FROM_LPS, Grid
 from ..inputs import HALF, emptyMask
 from ..masks import Mask
-from ..structures import Structure
+from ..structures import Structure, codeSource
 from .conversion import closedSurface, displayedSurface, toRas
 
 
@@ -47,6 +47,12 @@ def findSegment(segmentationNode, segment: str) -> str:
     raise InputError(f"{segmentationNode.GetName()} has no segment {segment!r}; it has {names}.")
 
 
+def tagOf(segment, name: str) -> str:
+    """Return one of the tags of a vtkSegment, "" if it does not have it."""
+    value = reference("")
+    return str(value.get()) if segment.GetTag(name, value) else ""
+
+
 def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed") -> Structure:
     """Return a segment, where its node's parent transforms put it, as a structure in LPS mm.
 
@@ -57,10 +63,15 @@ def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoot
     """
     identifier = findSegment(segmentationNode, segment)
     segmentation = segmentationNode.GetSegmentation()
+    node = segmentation.GetSegment(identifier)
     common = {
-        "name": segmentation.GetSegment(identifier).GetName(),
-        "color": tuple(segmentation.GetSegment(identifier).GetColor()),
-        "source": {"nodeID": segmentationNode.GetID(), "segmentID": identifier},
+        "name": node.GetName(),
+        "color": tuple(node.GetColor()),
+        "source": {
+            "nodeID": segmentationNode.GetID(),
+            "segmentID": identifier,
+            **codeSource(tagOf(node, node.GetTerminologyEntryTagName())),
+        },
     }
     toWorld = worldTransform(segmentationNode)
     linear = linearMatrix(toWorld)

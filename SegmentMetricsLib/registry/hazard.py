@@ -52,7 +52,7 @@ def fieldOf(pair: Pair) -> hazard.Field:
     field = _fields.get(key)
     if field is None:
         field = _newField(pair, grid, box)
-        field = _fields[key] = field if start is not None else field.within(evaluated, grid)
+        field = _fields[key] = field if start is not None else field.within(evaluated)
     return field
 
 

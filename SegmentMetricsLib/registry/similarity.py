@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..pair import Pair
 
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"
-PURPOSE = "Choose the levels for the case: a higher outside level where an organ lies outside, for example."
+LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
 
 
 def inSlices(pair: Pair) -> Similarity:
@@ -117,7 +117,7 @@ SIMILARITY = (
         "How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels "
         "of their own; median of the slices, of which those that cannot be paired count as 0.",
         lambda pair: pair.once(inSlices).score, symmetric=False, identity=1,
-        note=_noteOnAll, hint=PURPOSE,
+        note=_noteOnAll, hint=LEVELS,
     ),
     Definition(
         "MSIPaired", "Medical Similarity Index, paired slices", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
@@ -136,6 +136,6 @@ SIMILARITY = (
         "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
         "The same index on the whole boundary instead of slices, every element weighted by its area.",
         onBoundaries, symmetric=False, identity=1,
-        hint="Choose it where slices mean nothing: meshes, oblique structures. " + PURPOSE,
+        hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
     ),
 )  # fmt: skip
