@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from .commands import batch, compare, demo, stress
+from .commands import batch, compare, conventions, demo, stress
 from .errors import InputError, oneLine
 from .version import __version__
 
@@ -68,7 +68,7 @@ def makeParser() -> Parser:
     parser.add_argument("--version", action="version", version=f"SegmentMetrics {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
-    for command in (compare, batch, stress, demo):
+    for command in (compare, batch, conventions, stress, demo):
         command.add(commands)
     return parser
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -24,6 +25,9 @@ from .settings import Settings
 from .similarity import Similarity
 from .slices import SliceRow
 from .structures import Structure
+
+if TYPE_CHECKING:
+    from .conventions.evaluation import Reported
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +89,15 @@ class Comparison(Mapping):
     def summary(self) -> str:
         """The outcome in one sentence."""
         return verdict.sentence(self)
+
+    def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
+        """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.
+
+        keys: the conventions, all when None. See SegmentMetricsLib.conventions.
+        """
+        from .conventions.evaluation import conventions
+
+        return conventions(self, keys, atEdge)
 
     def record(self) -> Record:
         """Return the comparison without its geometry, small enough to keep many of them."""

@@ -29,6 +29,10 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield all findings of a pair whose measurements are known, the most serious first."""
     yield from _emptiness(pair)
+    if pair.settings.isOfAnotherTool:
+        from .conventions import chosen
+
+        yield chosen.finding(pair.settings.convention)
     yield from _extent(pair)
     yield from _frames(pair)
     yield from _notes(pair)

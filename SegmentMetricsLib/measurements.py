@@ -127,6 +127,11 @@ def evaluate(pair: Pair) -> dict[str, Measurement]:
 
 
 def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) -> Measurement:
+    if pair.settings.isOfAnotherTool:
+        from .conventions import chosen
+
+        if chosen.covers(pair, definition):
+            return chosen.measure(definition, pair, parameter)
     words = {name: shortest(value) for name, value in parameter.items()}
     directed, position = (None, None), None
     reason = ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .errors import InputError
 from .measurements import Measurement
 from .places import Place
+from .settings import PRESETS
 from .similarity import Similarity
 from .slices import SliceRow
 
@@ -91,7 +92,7 @@ class Record:
                 convention=data["convention"],
                 method=data["method"] or "",
                 subdivisions=data["subdivisions"],
-                measurements={key: Measurement.fromDictionary(key, m) for key, m in data["measurements"].items()},
+                measurements={key: _measurement(key, m, data["convention"]) for key, m in data["measurements"].items()},
                 findings=tuple(data["findings"]),
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
@@ -101,3 +102,13 @@ class Record:
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error
+
+
+def _measurement(key: str, data: Mapping, convention: str) -> Measurement:
+    """Return a measurement in the words of its convention."""
+    measurement = Measurement.fromDictionary(key, data)
+    if convention in PRESETS:
+        return measurement
+    from .conventions import chosen
+
+    return chosen.restated(measurement, convention)

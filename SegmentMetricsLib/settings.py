@@ -73,7 +73,8 @@ class Settings:
     asPublished: whether that index is computed as by its authors' program, in pixels, instead of as they define it.
     msiUnit: "mm" or "pixel", the unit of the index's distances.
     splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
-    convention: name of the preset that these settings come from.
+    convention: name of the preset that these settings come from, or of the tool whose numbers the boundary and overlap
+        measurements shall be: a key of SegmentMetricsLib.conventions, such as "MedPy".
     Raises ValueError for values out of range.
     """
 
@@ -139,11 +140,10 @@ class Settings:
         self._requireAgreement()
         self._requireHazard()
         self._requireSimilarity()
-        if self.convention not in PRESETS:
-            raise InputError(f"There is no preset {self.convention!r}; choose from {', '.join(PRESETS)}.")
-        for name, value in PRESETS[self.convention].items():
+        fixed = {"surface": "unsmoothed", "subdivisions": None, "oversampling": None}
+        for name, value in (fixed if self.isOfAnotherTool else PRESETS[self.convention]).items():
             if getattr(self, name) != value:
-                raise InputError(f"The preset {self.convention} fixes the {name}; leave either one out.")
+                raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
 
     def _requireAgreement(self) -> None:
         """Check the settings of the families that count voxels."""
@@ -210,13 +210,23 @@ class Settings:
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:
-        """Return the settings of a named preset, with further changes by keyword.
+        """Return the settings of a named preset or convention, with further changes by keyword.
 
         Raises ValueError for an unknown name, and when a change contradicts the preset.
         """
-        if name not in PRESETS:
-            raise InputError(f"There is no preset {name!r}; choose from {', '.join(PRESETS)}.")
-        return Settings(**{**PRESETS[name], **changes, "convention": name})
+        return Settings(**{**PRESETS.get(name, {}), **changes, "convention": name})
+
+    @property
+    def isOfAnotherTool(self) -> bool:
+        """Whether the boundary and overlap measurements are what another tool would report."""
+        if self.convention in PRESETS:
+            return False
+        from .conventions import known
+
+        if self.convention not in known():
+            choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
+            raise InputError(f"There is no convention {self.convention!r}; choose from {choice}.")
+        return True
 
     def changed(self, **changes) -> Settings:
         """Return the settings with changes by keyword."""

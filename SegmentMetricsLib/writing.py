@@ -110,9 +110,11 @@ def writeCsv(records: Sequence[Record], path: Path) -> None:
     columns = columnsOf(records)
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
-        writer.writerow([*IDENTITY, *columns])
+        identifying = identityColumns(records)
+        writer.writerow([*identifying, *columns])
         for record in records:
             identity = [given[key] for key in ("name", "file") for given in (record.reference, record.test)]
+            identity += [record.convention] * (len(identifying) - len(identity))
             values = (cell(record.measurements.get(key)) for key in columns)
             writer.writerow([*map(harmless, identity), *values])
 
@@ -122,10 +124,17 @@ def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow(["key", "title", "unit", "description"])
-        for key, description in IDENTITY.items():
+        for key, description in identityColumns(records).items():
             writer.writerow([key, key, "", description])
         for key, measurement in columnsOf(records).items():
             writer.writerow([key, measurement.title, measurement.unit, measurement.description])
+
+
+def identityColumns(records: Sequence[Record]) -> dict[str, str]:
+    """Return the columns that say what a row is about, with the convention if it is not ours, and what they mean."""
+    if all(record.convention == "SegmentMetrics" for record in records):
+        return IDENTITY
+    return {**IDENTITY, "Convention": "Whose convention the boundary and overlap measurements follow"}
 
 
 def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:

@@ -461,7 +461,7 @@ def scheduler():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=None, host="127.0.0.1", silence_logs=50
+            n_workers=1, threads_per_worker=2, dashboard_address=":0", host="127.0.0.1", silence_logs=50
         ) as running,
     ):
         yield running.scheduler_address

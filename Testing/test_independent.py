@@ -222,7 +222,7 @@ def testMemberships(seed, cuts):
     g, t = (np.round(np.clip(gaussian_filter(random.standard_normal((6, 7, 5)), 1) * 3 + 0.3, 0, 1), 2) for _ in "gt")
     g[0, 0, 0] = t[5, 6, 4] = 1.0
     spacing = (0.9, 1.4, 2.2)
-    settings = Settings(families=("overlap", "agreement", "voxel"), fuzzy=True, cuts=cuts)
+    settings = Settings(families=("overlap", "agreement", "voxel"), cuts=cuts)
     comparison = compare(imageOf(g, spacing), imageOf(t, spacing), settings)
     each = []
     for alpha in (np.arange(cuts) + 1) / cuts if cuts else [0.5]:

@@ -153,9 +153,9 @@ def testAcceptedValues(given, kept):
         ({"voxelUnit": "cm"}, "The unit of voxel distances must be one of mm, voxel, not 'cm'."),
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
         ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
-        ({"convention": "MedPy"}, "There is no preset 'MedPy'; choose from"),
+        ({"convention": "Medpy"}, "There is no convention 'Medpy'; choose from"),
         # a result must not bear the name of a tool whose settings it does not have
-        ({"convention": "MeshMetrics-1.4.1"}, "The preset MeshMetrics-1.4.1 fixes the subdivisions;"),
+        ({"convention": "MeshMetrics-1.4.1"}, "The convention MeshMetrics-1.4.1 fixes the subdivisions;"),
     ],
 )
 def testRefusedValues(given, message):
@@ -187,13 +187,13 @@ def testPresets(name, in3D, in2D, oversampling):
     ],
 )
 def testPresetsRefuseContradictions(name, change, fixed):
-    with pytest.raises(ValueError, match=f"The preset {re.escape(name)} fixes the {fixed}; leave either one out"):
+    with pytest.raises(ValueError, match=f"The convention {re.escape(name)} fixes the {fixed}; leave either one out"):
         Settings.preset(name, **change)
 
 
 def testUnknownPreset():
-    with pytest.raises(ValueError, match=r"no preset 'MONAI'; choose from SegmentMetrics, MeshMetrics-0\.1"):
-        Settings.preset("MONAI")
+    with pytest.raises(ValueError, match=r"no convention 'ITK'; choose from SegmentMetrics, MeshMetrics-0\.1"):
+        Settings.preset("ITK")
 
 
 @pytest.mark.parametrize(

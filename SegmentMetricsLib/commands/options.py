@@ -79,6 +79,9 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--msi-unit", choices=MSI_UNITS, default="mm", help="of the similarity index (%(default)s)")
     parser.add_argument("--split-contours", action="store_true", help="cut touching contours apart to pair them")
     parser.add_argument(
+        "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
+    )
+    parser.add_argument(
         "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
     )
 
@@ -114,7 +117,10 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "msiUnit": options.msi_unit,
         "splitContours": options.split_contours,
     }
-    return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
+    if options.preset and options.convention:
+        raise InputError("A preset is a convention: leave --preset or --convention out.")
+    convention = options.preset or options.convention or "SegmentMetrics"
+    return Settings.preset(convention, **{k: v for k, v in given.items() if v is not None})
 
 
 def chosenFamilies(options: argparse.Namespace) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
+from .conventions import showConventionsTable
 from .hazard import showHazard
 from .headless import ensureScene
 from .inputs import gridOf
@@ -31,6 +32,7 @@ __all__ = [
     "jumpToSlice",
     "protocolFromTable",
     "showComparisonsTable",
+    "showConventionsTable",
     "showCumulative",
     "showDistanceMap",
     "showHazard",

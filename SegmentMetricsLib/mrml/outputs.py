@@ -61,7 +61,7 @@ def showTable(comparison, tableNode=None, scene=None):
     ]
     node = tableNode or folders.findResult(comparison, "table", scene) or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
-    node.SetName(f"{pairName(comparison)}: measurements")
+    node.SetName(f"{pairName(comparison)}: measurements{_ofConvention(comparison)}")
     fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
     node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     node.EndModify(wasModifying)
@@ -81,6 +81,9 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     scene = ensureScene() if scene is None else scene
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
     columns = []
+    if any(record.convention != "SegmentMetrics" for record in records):
+        named = [record.convention for record in records]
+        columns.append(("Convention", "Convention", "", named, "Tool as which boundary and overlap are reported"))
     for what, title, description in (("name", "", "Structure of the {}"), ("file", " file", "File of the {}")):
         for side in SIDES:
             values = [str(getattr(record, side)[what] or "") for record in records]
@@ -322,6 +325,12 @@ def _numbers(values) -> list[float]:
 def _remarks(record) -> str:
     reasons = [f"{m.key}: {m.reason or m.status}" for m in record.measurements.values() if m.status != "ok"]
     return "; ".join(reasons)
+
+
+def _ofConvention(comparison) -> str:
+    """Return which tool's convention the measurements follow, for names; "" for none."""
+    convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
+    return "" if convention == "SegmentMetrics" else f" ({convention})"
 
 
 def pairName(comparison) -> str:
