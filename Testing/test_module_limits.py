@@ -475,3 +475,45 @@ def testDifferentStructuresCanBeChosen(session):
     session.ui.referenceSelector.setCurrentSegmentID(first.GetSegmentation().GetSegmentIdBySegmentName("R"))
     session.settle(0.1)
     assert session.parameters.testSegment == right
+
+
+def testCriticalStructuresFollowTheSegmentsOfTheReference(session):
+    boxes = {name: shapes.box((6 + n, 5, 5), (9, 9, 9)) for n, name in enumerate(("Organ", "Cord", "Nerve"))}
+    nodes = [segmentation("First", **boxes), segmentation("Second", Organ=boxes["Cord"])]
+    choose(session, *nodes, "Organ")
+    session.chooseFamilies("overlap", "hazard")
+    box = session.ui.criticalComboBox
+
+    def offered() -> list[str]:
+        session.settle(0.5)
+        return [box.itemText(row) for row in range(box.count)]
+
+    assert offered() == ["Cord", "Nerve"]
+    session.checkCriticals("Cord")
+    nodes[0].GetSegmentation().AddEmptySegment("", "Vessel")
+    assert offered() == ["Cord", "Nerve", "Vessel"] and list(session.parameters.critical) == ["Cord"]
+    session.apply()
+    assert session.panel.outcome.settings.critical == (("Cord", 1.0),)
+    session.ui.swapButton.click()  # the other one has no such segment
+    assert offered() == [] and "critical" in session.ui.applyButton.toolTip
+    session.ui.swapButton.click()
+    assert offered() == ["Cord", "Nerve", "Vessel"] and not session.panel.staleness()
+    nodes[0].GetSegmentation().RemoveSegment(nodes[0].GetSegmentation().GetSegmentIdBySegmentName("Cord"))
+    assert offered() == ["Nerve", "Vessel"] and not session.ui.applyButton.enabled
+    assert "gone" in session.panel.staleness()
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testHazardIsNotShownForCriticalStructuresWithoutVoxels(session):
+    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
+    nodes = [segmentation(which, Organ=box) for which, box in zip(("First", "Second"), boxes)]
+    nodes[0].GetSegmentation().AddEmptySegment("", "Cord")
+    choose(session, *nodes, "Organ")
+    session.chooseFamilies("boundary", "hazard")
+    session.checkCriticals("Cord")
+    session.parameters.showHazard = True
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["SIS"].status == "undefined"
+    assert "no hazard to show" in session.ui.messageLabel.text and session.maps()
+    session.parameters.showHazard = False
+    session.chooseFamilies("boundary", "signed", "overlap")
