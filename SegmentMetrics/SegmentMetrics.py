@@ -169,7 +169,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     def measure(self, parameters, work):
         """Compare what the parameter node says and return the Outcome, kept in a table node. work: a LongWork."""
-        from SegmentMetricsPanel.parameters import Mode, settingsOf
+        from SegmentMetricsPanel.enumerations import Mode
+        from SegmentMetricsPanel.parameters import settingsOf
 
         from SegmentMetricsLib.mrml import outcomes
 

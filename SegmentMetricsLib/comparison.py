@@ -40,7 +40,7 @@ class Comparison(Mapping):
     similarity: how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice
     profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
     structures were compared. share: what the two have in common and alone in mm3 (mm2), None without the agreement
-    family.
+    family. criticals: the critical structures that were considered.
     """
 
     reference: Structure
@@ -55,6 +55,7 @@ class Comparison(Mapping):
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
     share: Share | None = None
+    criticals: tuple[Structure, ...] = ()
 
     @property
     def dimension(self) -> int:
@@ -171,6 +172,7 @@ def compared(pair: Pair) -> Comparison:
         rows,
         pair.extent.description,
         multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
+        tuple(structure for structure, _ in pair.criticals),
     )
 
 

@@ -24,6 +24,25 @@ SETTINGS = {
         "Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed for "
         "0.2 percentage points."
     ),
+    "critical": (
+        "Structures of the reference segmentation near which differences are dangerous, such as the spinal cord beside "
+        "a target."
+    ),
+    "grid": (
+        "Which voxels outside both segments count. Reference image: all of those that the reference was drawn on, and "
+        "more where the test needs them. Union of both: the box around them."
+    ),
+    "beta": "Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
+    "quantile": "Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
+    "voxelUnit": "The unit of distances between voxels.",
+    "hazardKernel": (
+        "How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / reach)², "
+        "or exponentially, to 37 % at the decay length."
+    ),
+    "hazardReach": "Distance to a critical structure in mm from which on there is no hazard.",
+    "hazardDecay": "Distance to a critical structure in mm at which hazard has fallen to 37 %.",
+    "il": "How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
+    "ol": "How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
 }
 FAMILIES = {
     "boundary": "How far the contours lie apart.",
@@ -54,7 +73,7 @@ def ofMeasurement(measurement: Measurement) -> str:
 def ofFamily(family: str) -> str:
     """Return what a family of metrics tells, and which metrics it has."""
     keys = [_keyOf(definition) for definition in REGISTRY if definition.family == family]
-    return f"{FAMILIES[family]}\n{', '.join(keys)}"
+    return f"{FAMILIES[family]}\n{', '.join(keys)}".strip()
 
 
 def ofSetting(name: str) -> str:

@@ -16,8 +16,12 @@ OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference
 # Short names of measurements whose key says too little.
 HEADINGS = {
     "SignedMean": "Signed mean",
-    "OverFraction": "Over-contoured",
-    "UnderFraction": "Under-contoured",
+    "OverFraction": "Over >",
+    "UnderFraction": "Under >",
+    "OverMax": "Over max.",
+    "UnderMax": "Under max.",
+    "OverVolume": "Over vol.",
+    "UnderVolume": "Under vol.",
     "TPR": "Sensitivity",
     "PPV": "Precision",
     "VolumeReference": "Volume ref.",
@@ -25,6 +29,10 @@ HEADINGS = {
     "VolumeDifference": "Volume diff.",
     "VoxelVolumeReference": "Voxel vol. ref.",
     "VoxelVolumeTest": "Voxel vol. test",
+    "RelativeAPL": "Relative APL",
+    "CentroidShiftR": "Center to right",
+    "CentroidShiftA": "Center to ant.",
+    "CentroidShiftS": "Center to sup.",
 }
 LONGEST_NAME = 28
 LONGEST_TITLE = 48
@@ -57,14 +65,21 @@ def sidesTable(record: Record) -> str:
 
 def sideRows(record: Record) -> list[list[str]]:
     """Return the rows, heading first, of the measurements that exist for every side of the patient; [] without any."""
-    kinds: dict[str, dict[str, str]] = {}
-    for key, measurement in record.measurements.items():
-        if side := sideOf(key):
-            kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement.text()
+    kinds = bySides(record)
     if not kinds:
         return []
     sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    return [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in kinds.items())]
+    texts = {kind: {side: m.text() for side, m in values.items()} for kind, values in kinds.items()}
+    return [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in texts.items())]
+
+
+def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
+    """Return the measurements that exist for every side of the patient, by what they are and the side in words."""
+    kinds: dict[str, dict[str, Measurement]] = {}
+    for key, measurement in record.measurements.items():
+        if side := sideOf(key):
+            kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement
+    return kinds
 
 
 def sideOf(key: str) -> str:

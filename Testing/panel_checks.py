@@ -73,6 +73,27 @@ class Session:
         self.ui.applyButton.click()
         self.settle(0.2)
 
+    def chooseFamilies(self, *families: str) -> None:
+        """Check the boxes of these families of metrics, and no others."""
+        for family, box in self.panel.choices.boxes.items():
+            if bool(box.checked) != (family in families):
+                box.click()
+        self.settle(0.1)
+
+    def checkCriticals(self, *names: str) -> None:
+        """Check these names in the list of critical structures, and no others."""
+        import qt
+
+        box = self.ui.criticalComboBox
+        for row in range(box.count):
+            state = qt.Qt.Checked if box.itemText(row) in names else qt.Qt.Unchecked
+            box.setItemData(row, int(state), qt.Qt.CheckStateRole)
+        self.settle(0.1)
+
+    def isShown(self, widget) -> bool:
+        """Whether a widget can be seen when its section is open."""
+        return not widget.isHidden()
+
     def maps(self) -> dict:
         """The distance maps that can be seen, by the side they are on."""
         from SegmentMetricsLib.mrml import maps
@@ -81,7 +102,9 @@ class Session:
         return {maps.mapInformation(m)["side"]: m for m in models if m.GetDisplayNode().GetVisibility()}
 
     def texts(self, table) -> list[list[str]]:
-        return [[table.item(r, c).text() for c in range(table.columnCount)] for r in range(table.rowCount)]
+        """The texts of all lines of a table; one text only where that goes over the whole width."""
+        items = [[table.item(r, c) for c in range(table.columnCount)] for r in range(table.rowCount)]
+        return [[item.text() for item in line if item is not None] for line in items]
 
     def visibleInThreeD(self) -> list[bool]:
         segments = (self.parameters.referenceSegment, self.parameters.testSegment)
@@ -120,10 +143,16 @@ def checkApply(session: Session) -> None:
     shown = session.panel.outcome.records[0].measurements
     assert {key: m.value for key, m in shown.items()} == {key: m.value for key, m in expected.items()}
     rows = session.texts(session.ui.resultsTable)
-    assert [row[0] for row in rows][:3] == ["HD", "HD95", "MASD"] and len(rows) == len(expected)
-    assert rows[0][1:] == [expected["HD"].text()] + [
-        f"{value:.2f} mm" for value in (expected["HD"].referenceToTest, expected["HD"].testToReference)
+    assert [row[0] for row in rows][:4] == ["Boundary", "HD", "HD95", "MASD"]
+    headed = [row[0] for row in rows if len(row) == 1]
+    assert headed == ["Boundary", "Signed", "Overlap"], "a heading for every family"
+    sides = session.texts(session.ui.sidesTable)
+    assert [row[0] for row in sides] == ["Mean", "Max", "Min"]
+    assert len(rows) - len(headed) + 6 * len(sides) == len(expected), "every number has its place"
+    assert rows[1][1:] == [expected["HD"].text()] + [
+        f"{value:.2f}" for value in (expected["HD"].referenceToTest, expected["HD"].testToReference)
     ]
+    assert [float(text) for text in sides[1][1:]] == [round(expected[f"Max{side}"].value, 1) for side in "RLAPSI"]
     assert expected.summary.split(";")[0] in session.ui.verdictLabel.text
     assert not session.ui.staleLabel.isVisibleTo(session.ui.staleLabel.parent())
     assert "doi" in session.ui.resultsTable.item(len(rows) - 7, 0).toolTip()
@@ -160,7 +189,8 @@ def checkCopyAndExport(session: Session) -> None:
 
     session.ui.copyButton.click()
     lines = qt.QApplication.clipboard().text().split("\n")
-    assert len(lines) == 1 + session.ui.resultsTable.rowCount and lines[1].split("\t")[0] == "HD"
+    shown = [row for row in session.texts(session.ui.resultsTable) if len(row) > 1]
+    assert len(lines) == 1 + len(shown) + 1 + session.ui.sidesTable.rowCount and lines[1].split("\t")[0] == "HD"
     path = Path(session.folder.name) / "metrics.csv"
     session.panel.results.export(path)
     with path.open(encoding="utf-8", newline="") as file:
@@ -261,7 +291,7 @@ def checkPlaces(session: Session) -> None:
 
     places = session.panel.outcome.records[0].worstPlaces
     rows = session.texts(session.ui.placesTable)
-    assert len(rows) == len(places) and rows[0][0] == "1" and rows[0][1] == f"{places[0].value:+.1f} mm"
+    assert len(rows) == len(places) and rows[0][0] == "1" and rows[0][1] == f"{places[0].value:+.1f}"
     session.panel.places.table.onCell(0, 0)
     session.settle(0.1)
     ras = np.array(places[0].position) * (-1, -1, 1)
@@ -359,10 +389,200 @@ def checkAutoUpdate(session: Session) -> None:
     while session.panel.staleness() and time.monotonic() < deadline:
         session.settle(0.2)
     assert not session.panel.staleness() and "NSD_1mm" in session.panel.outcome.records[0].measurements
+    session.chooseFamilies("boundary", "effort")
+    deadline = time.monotonic() + 20
+    while session.panel.staleness() and time.monotonic() < deadline:
+        session.settle(0.2)
+    assert "APL_1mm" in session.panel.outcome.records[0].measurements, "another family is measured, too"
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.settle(0.5)
     session.ui.autoUpdateCheckBox.click()
     session.ui.toleranceSpinBox.value = 2
     session.settle(0.1)
     session.apply()
+
+
+def checkFamilies(session: Session) -> None:
+    """Every family of the library can be chosen; what concerns only families that are not chosen is not shown."""
+    from SegmentMetricsLib.settings import FAMILIES
+
+    ui = session.ui
+    boxes = session.panel.choices.boxes
+    assert list(boxes) == list(FAMILIES) and all(box.toolTip for box in boxes.values())
+    assert [family for family, box in boxes.items() if box.checked] == ["boundary", "signed", "overlap"]
+    assert session.isShown(ui.percentileSpinBox)
+    hidden = (ui.criticalComboBox, ui.hazardKernelComboBox, ui.hazardReachSpinBox, ui.hazardDecaySpinBox)
+    hidden += (ui.gridComboBox, ui.betaSpinBox, ui.quantileSpinBox, ui.voxelUnitComboBox)
+    ui.advancedGroupBox.collapsed = False
+    assert not any(session.isShown(widget) for widget in hidden)
+    ui.advancedGroupBox.collapsed = True
+    session.chooseFamilies("agreement", "voxel")
+    assert session.panel.staleness()
+    ui.advancedGroupBox.collapsed = False
+    assert all(session.isShown(widget) for widget in hidden[4:]) and not session.isShown(ui.percentileSpinBox)
+    session.apply()
+    before = session.panel.outcome.records[0].measurements
+    assert {m.family for m in before.values()} == {"agreement", "voxel"}
+    ui.betaSpinBox.value = 2
+    ui.gridComboBox.currentIndex = 1
+    ui.voxelUnitComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness()
+    session.apply()
+    after = session.panel.outcome.records[0].measurements
+    assert "FMS_2" in after and after["AVD"].unit == "voxel" and after["ACC"].value < before["ACC"].value
+    families = ui.shownFamilyComboBox
+    assert [families.itemText(n) for n in range(families.count)] == ["All metrics", "Agreement", "Voxel"]
+    families.currentIndex = 2
+    assert [row[0] for row in session.texts(ui.resultsTable)] == ["AVD", "HDvox", "MHD"]
+    ui.betaSpinBox.value = 1
+    ui.gridComboBox.currentIndex = ui.voxelUnitComboBox.currentIndex = 0
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.apply()
+    assert ui.shownFamilyComboBox.currentIndex == 0, "a family that is gone is not shown any more"
+
+
+def checkExtent(session: Session) -> None:
+    """The common extent can be chosen, and the results say so."""
+    session.ui.extentComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness()
+    session.apply()
+    assert "common extent" in session.ui.findingsLabel.text
+    session.ui.extentComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.apply()
+    assert "Evaluated over the common extent" not in session.ui.findingsLabel.text
+
+
+def checkHazard(session: Session) -> None:
+    """Hazard needs critical structures of the reference; results are out of date when one of those changes."""
+    from SegmentMetricsLib import Settings, mrml
+
+    ui, reference = session.ui, session.nodes[0]
+    session.chooseFamilies("boundary", "hazard")
+    assert not ui.applyButton.enabled and "critical" in ui.applyButton.toolTip
+    assert session.isShown(ui.messageLabel) and "critical" in ui.messageLabel.text
+    offered = [ui.criticalComboBox.itemText(row) for row in range(ui.criticalComboBox.count)]
+    segmentation = reference.GetSegmentation()
+    everything = [segmentation.GetSegment(i).GetName() for i in segmentation.GetSegmentIDs()]
+    assert offered == [name for name in everything if name != STRUCTURE]
+    session.checkCriticals("Mandible")
+    assert list(session.parameters.critical) == ["Mandible"] and ui.applyButton.enabled
+    assert "Mandible" in ui.criticalComboBox.toolTip
+    assert session.isShown(ui.hazardReachSpinBox) and not session.isShown(ui.hazardDecaySpinBox)
+    session.apply()
+    settings = Settings(families=("boundary", "hazard"), critical="Mandible")
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
+    shown = session.panel.outcome.records[0].measurements
+    assert {key: m.value for key, m in shown.items()} == {key: m.value for key, m in expected.items()}
+    assert not isStale(session)
+    ui.hazardKernelComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness()
+    assert session.isShown(ui.hazardDecaySpinBox) and not session.isShown(ui.hazardReachSpinBox)
+    ui.hazardKernelComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert not session.panel.staleness()
+    critical = segmentation.GetSegmentIdBySegmentName("Mandible")
+    image = slicer.vtkOrientedImageData()
+    reference.GetBinaryLabelmapRepresentation(critical, image)
+    before = slicer.vtkOrientedImageData()
+    before.DeepCopy(image)
+    edit(reference, critical, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    assert isStale(session) and "Mandible" in ui.staleLabel.text
+    edit(reference, critical, before, lambda voxels: None)
+    assert not isStale(session), "undone"
+    session.choose("Mandible")
+    assert not ui.applyButton.enabled, "a structure is not critical to itself"
+    session.choose(STRUCTURE)
+    assert ui.applyButton.enabled and not isStale(session), "it is again what was chosen before"
+    session.checkCriticals("Mandible", "SpinalCord")
+    assert session.panel.staleness()
+    session.checkCriticals("Mandible")
+    checkHazardInViews(session)
+    session.checkCriticals()
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.ui.mapKindComboBox.currentIndex = 3
+    session.apply()
+    assert session.maps()["reference"].GetDisplayNode().GetActiveScalarName() == "SignedDistance"
+    assert "Hazard was not measured" in ui.messageLabel.text
+    session.ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert not session.isShown(ui.messageLabel)
+
+
+def checkHazardInViews(session: Session) -> None:
+    """Hazard colors the map, and lies over the image in the slice views until the box is not checked any more."""
+    ui = session.ui
+    ui.mapKindComboBox.currentIndex = 3
+    session.settle(0.1)
+    display = session.maps()["reference"].GetDisplayNode()
+    assert display.GetActiveScalarName() == "Hazard" and display.GetScalarRange() == (0, 1)
+    assert not ui.rangeSpinBox.enabled
+    ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
+    image = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
+    for composite in composites:
+        composite.SetForegroundVolumeID(image.GetID())
+        composite.SetForegroundOpacity(0.25)
+    assert composites and session.isShown(ui.showHazardCheckBox)
+    ui.showHazardCheckBox.click()
+    session.settle(0.1)
+    for composite in composites:
+        shown = slicer.mrmlScene.GetNodeByID(composite.GetForegroundVolumeID())
+        assert shown.GetAttribute("SegmentMetrics.Role") == "hazard" and composite.GetForegroundOpacity() > 0.5
+    session.apply()
+    assert slicer.mrmlScene.GetNodeByID(composites[0].GetForegroundVolumeID()) is shown, "another run replaces it"
+    ui.showHazardCheckBox.click()
+    session.settle(0.1)
+    for composite in composites:
+        assert composite.GetForegroundVolumeID() == image.GetID()
+        assert math.isclose(composite.GetForegroundOpacity(), 0.25)
+    slicer.mrmlScene.RemoveNode(image)
+    slicer.mrmlScene.RemoveNode(shown)
+    session.settle(0.1)
+
+
+def checkSlices(session: Session) -> None:
+    """Slices are listed and plotted; a click on a row or a point brings the slice views there."""
+    from SegmentMetricsLib import Settings, mrml
+
+    ui, slices = session.ui, session.panel.slices
+    assert not session.isShown(ui.slicesSection)
+    session.chooseFamilies("boundary", "signed", "overlap", "slices")
+    session.apply()
+    assert session.isShown(ui.slicesSection)
+    settings = Settings(families=("boundary", "slices"))
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
+    rows = session.texts(ui.slicesTable)
+    assert len(rows) == len(expected) and rows[3][0] == f"{expected[3].position:.1f}"
+    assert rows[3][1:4] == [
+        f"{expected[3].hausdorff:.1f}",
+        f"{expected[3].meanDistance:.1f}",
+        f"{expected[3].dice:.2f}",
+    ]
+    series = slices.plot.chart.GetNthPlotSeriesNode(0)
+    assert series.GetYColumnName() == "HD" and series.GetTableNode().GetNumberOfRows() == len(expected)
+    ui.sliceQuantityComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert slices.plot.chart.GetNthPlotSeriesNode(0).GetYColumnName() == "DSC"
+    ui.sliceQuantityComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert slices.plot.viewNode.GetInteractionMode() == slices.plot.viewNode.InteractionModeSelectPoints
+    red = next(n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() == "Red")
+    slices.table.onCell(3, 0)
+    assert math.isclose(red.GetSliceOffset(), expected[3].place[2], abs_tol=1e-3)
+    series, points = vtk.vtkStringArray(), vtk.vtkCollection()
+    slices.onSelected(series, points)  # one that is gone
+    assert math.isclose(red.GetSliceOffset(), expected[3].place[2], abs_tol=1e-3)
+    chosen = vtk.vtkIdTypeArray()
+    chosen.InsertNextValue(7)
+    points.AddItem(chosen)
+    slices.onSelected(series, points)
+    assert math.isclose(red.GetSliceOffset(), expected[7].place[2], abs_tol=1e-3)
+    assert ui.slicesTable.currentRow() == 7, "the point's row is marked"
 
 
 def checkBadInput(session: Session) -> None:
@@ -377,12 +597,10 @@ def checkBadInput(session: Session) -> None:
     session.settle(0.1)
     assert not ui.applyButton.enabled and ui.applyButton.toolTip == "Choose a test segmentation."
     parameters.test, parameters.testSegment = test
-    for box in (ui.boundaryCheckBox, ui.signedCheckBox, ui.overlapCheckBox):
-        box.click()
+    session.chooseFamilies()
     session.settle(0.1)
-    assert not ui.applyButton.enabled and "famil" in ui.applyButton.toolTip
-    for box in (ui.boundaryCheckBox, ui.signedCheckBox, ui.overlapCheckBox):
-        box.click()
+    assert not ui.applyButton.enabled and "famil" in ui.applyButton.toolTip and "famil" in ui.messageLabel.text
+    session.chooseFamilies("boundary", "signed", "overlap", "slices")
     session.settle(0.1)
     # an empty segment is no error: distances are infinite, and there is no map
     empty = parameters.test.GetSegmentation().AddEmptySegment("Nothing")
@@ -469,7 +687,10 @@ def seen(session: Session) -> dict:
         "verdict": session.ui.verdictLabel.text,
         "table": session.texts(session.ui.resultsTable),
         "places": session.texts(session.ui.placesTable),
+        "slices": session.texts(session.ui.slicesTable),
+        "profile": bool(session.panel.slices.plot.chart),
         "inputs": [node.GetName() for node in session.nodes],
+        "families": [family for family, box in session.panel.choices.boxes.items() if box.checked],
         "maps": {side: model.GetDisplayNode().GetScalarRange() for side, model in models},
         "covered": session.visibleInThreeD(),
         "series": chart.GetNumberOfPlotSeriesNodes() if chart else 0,
@@ -516,6 +737,10 @@ CHECKS = (
     checkStaleness,
     checkRerun,
     checkAutoUpdate,
+    checkFamilies,
+    checkExtent,
+    checkHazard,
+    checkSlices,
     checkBadInput,
     checkAllStructures,
     checkSaving,

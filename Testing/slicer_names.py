@@ -22,6 +22,8 @@ RESULTS = {
     "qt.QTableWidget.verticalHeader()": "qt.QHeaderView",
     "qt.QTableWidget.item()": "qt.QTableWidgetItem",
     "qt.QTableWidget.horizontalHeaderItem()": "qt.QTableWidgetItem",
+    "qt.QTableWidgetItem.font()": "qt.QFont",
+    "qt.QFrame.layout()": "qt.QGridLayout",
     "qt.QApplication.clipboard()": "qt.QClipboard",
     "slicer.util.createProgressDialog()": "qt.QProgressDialog",
     "slicer.util.loadUI()": "slicer.qMRMLWidget",

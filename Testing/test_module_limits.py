@@ -20,6 +20,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
 
 from SegmentMetricsLib.mrml.conversion import orientedImage
+from SegmentMetricsLib.settings import FAMILIES
 
 MODULE = Path(__file__).parents[1] / "SegmentMetrics" / "SegmentMetrics.py"
 
@@ -353,13 +354,22 @@ def testDecimalsAreTypedInPeace(session):
 def testThePanelStaysNarrow(session, scale):
     from desktop import photographs
 
-    name = 80 * "x"
-    choose(session, *twoBoxes(name), name)
+    name, critical = 80 * "x", 80 * "y"
+    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
+    nodes = [segmentation(which, **{name: box, critical: boxes[1]}) for which, box in zip(("A", "B"), boxes)]
+    choose(session, *nodes, name)
+    session.ui.advancedGroupBox.collapsed = False
+    session.chooseFamilies(*FAMILIES)
+    session.checkCriticals(critical)
     session.apply()
+    assert session.ui.slicesTable.rowCount
     top = session.ui.inputsSection.parent()
     with photographs.fontScale(scale):
         session.settle(0.1)
         assert top.minimumSizeHint.width() <= 380
+    session.checkCriticals()
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.ui.advancedGroupBox.collapsed = True
 
 
 def testScriptsNeedNotWait(session):
@@ -465,3 +475,45 @@ def testDifferentStructuresCanBeChosen(session):
     session.ui.referenceSelector.setCurrentSegmentID(first.GetSegmentation().GetSegmentIdBySegmentName("R"))
     session.settle(0.1)
     assert session.parameters.testSegment == right
+
+
+def testCriticalStructuresFollowTheSegmentsOfTheReference(session):
+    boxes = {name: shapes.box((6 + n, 5, 5), (9, 9, 9)) for n, name in enumerate(("Organ", "Cord", "Nerve"))}
+    nodes = [segmentation("First", **boxes), segmentation("Second", Organ=boxes["Cord"])]
+    choose(session, *nodes, "Organ")
+    session.chooseFamilies("overlap", "hazard")
+    box = session.ui.criticalComboBox
+
+    def offered() -> list[str]:
+        session.settle(0.5)
+        return [box.itemText(row) for row in range(box.count)]
+
+    assert offered() == ["Cord", "Nerve"]
+    session.checkCriticals("Cord")
+    nodes[0].GetSegmentation().AddEmptySegment("", "Vessel")
+    assert offered() == ["Cord", "Nerve", "Vessel"] and list(session.parameters.critical) == ["Cord"]
+    session.apply()
+    assert session.panel.outcome.settings.critical == (("Cord", 1.0),)
+    session.ui.swapButton.click()  # the other one has no such segment
+    assert offered() == [] and "critical" in session.ui.applyButton.toolTip
+    session.ui.swapButton.click()
+    assert offered() == ["Cord", "Nerve", "Vessel"] and not session.panel.staleness()
+    nodes[0].GetSegmentation().RemoveSegment(nodes[0].GetSegmentation().GetSegmentIdBySegmentName("Cord"))
+    assert offered() == ["Nerve", "Vessel"] and not session.ui.applyButton.enabled
+    assert "gone" in session.panel.staleness()
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testHazardIsNotShownForCriticalStructuresWithoutVoxels(session):
+    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
+    nodes = [segmentation(which, Organ=box) for which, box in zip(("First", "Second"), boxes)]
+    nodes[0].GetSegmentation().AddEmptySegment("", "Cord")
+    choose(session, *nodes, "Organ")
+    session.chooseFamilies("boundary", "hazard")
+    session.checkCriticals("Cord")
+    session.parameters.showHazard = True
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["SIS"].status == "undefined"
+    assert "no hazard to show" in session.ui.messageLabel.text and session.maps()
+    session.parameters.showHazard = False
+    session.chooseFamilies("boundary", "signed", "overlap")

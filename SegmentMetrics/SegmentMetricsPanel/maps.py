@@ -34,12 +34,18 @@ class MapControls:
         isFirst = not maps.allMaps(scene)
         found = {}
         if outcome is not None and outcome.records and p.showMap:
-            found = self._draw(p, outcome, number)
-        for model in found.values():
+            kind = self._kind(p, outcome)
+            found = self._draw(p, outcome, number, kind)
+        for side, model in list(found.items()):
             automatic = maps.mapInformation(model)["limit"]
             if p.automaticRange and p.range != automatic:
                 p.range = automatic
-            maps.recolor(model, p.mapKind.name, p.range)
+            try:
+                maps.recolor(model, kind, p.range)
+            except InputError as error:
+                self.problem = str(error)
+                del found[side]
+                continue
             maps.setOpacity(model, p.opacity)
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
         if found and isFirst and slicer.app.layoutManager() is not None:
@@ -47,7 +53,14 @@ class MapControls:
         self._enable(p)
         self.shown = wanted
 
-    def _draw(self, parameters, outcome, number: int) -> dict:
+    def _kind(self, parameters, outcome) -> str:
+        """Return what the colors mean: what is wanted, where that was measured."""
+        if parameters.mapKind.name == "hazard" and "hazard" not in outcome.settings.families:
+            self.problem = _("Hazard was not measured: the map shows signed distances.")
+            return "signed"
+        return parameters.mapKind.name
+
+    def _draw(self, parameters, outcome, number: int, kind: str) -> dict:
         """Return the wanted maps by side; those that are missing, old, or of the other kind of surface are made."""
         found = maps.findMaps(outcome.pair(number), slicer.mrmlScene)
         shown = {}
@@ -62,7 +75,7 @@ class MapControls:
                     model = showDistanceMap(
                         outcome.comparisons[number],
                         side,
-                        parameters.mapKind.name,
+                        kind,
                         surface=parameters.mapSurface.name,
                         modelNode=model,
                     )
@@ -75,7 +88,7 @@ class MapControls:
 
     def _enable(self, parameters) -> None:
         self.ui.mapControlsFrame.enabled = parameters.showMap
-        isBanded = parameters.mapKind.name == "tolerance"
+        hasRange = parameters.mapKind.name in ("signed", "absolute")
         for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
-            control.enabled = not isBanded
-        self.ui.rangeSpinBox.enabled = not isBanded and not parameters.automaticRange
+            control.enabled = hasRange
+        self.ui.rangeSpinBox.enabled = hasRange and not parameters.automaticRange

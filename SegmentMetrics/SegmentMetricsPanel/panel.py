@@ -6,18 +6,21 @@ import vtk
 from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
-from SegmentMetricsLib import explanations
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import folders, maps, outcomes
 from SegmentMetricsLib.progress import Cancelled
 
+from .choices import Choices
+from .enumerations import Mode
 from .freshness import SegmentWatcher
+from .hazard import HazardOverlay
 from .maps import MapControls
-from .parameters import Mode, settingsOf
+from .parameters import settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
 from .results import Results
 from .selection import Inputs
+from .slices import Slices
 from .work import LongWork
 
 
@@ -40,10 +43,13 @@ class Panel(VTKObservationMixin):
         self.orphaned = []  # whose results have lost their table
         self.shown = None
         self.inputs = Inputs(ui)
+        self.choices = Choices(ui)
         self.results = Results(ui, self.choosePair)
         self.plot = PlotPanel(ui.plotFrame.layout())
         self.map = MapControls(ui)
+        self.hazard = HazardOverlay(ui)
         self.places = Places(ui)
+        self.slices = Slices(ui)
         self.watcher = SegmentWatcher(self.onSuspect)
         # writing to the parameter node may set off many events: what is shown follows once, right after
         self.refreshTimer = qt.QTimer()
@@ -51,7 +57,6 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
         ui.applyButton.connect("clicked(bool)", self.onApply)
-        explain(ui)
 
     # Following the scene, or not
 
@@ -67,9 +72,11 @@ class Panel(VTKObservationMixin):
         self.parameters = parameters
         self.inputs.setParameters(parameters)
         if parameters is None:
+            self.choices.parameters = None
             self.watcher.stop()
             self.setOutcome(None)
             self.results.show(None, 0)
+            self.slices.clear()
             self.ui.applyButton.enabled = False
             self.ui.applyButton.toolTip = self.inputs.whyNot()
             return
@@ -99,13 +106,17 @@ class Panel(VTKObservationMixin):
     def releaseScene(self) -> None:
         """Let go of the scene before it is closed."""
         self.setParameters(None)
-        self.plot.remove()
+        self._removePlots()
         releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""
         self.setParameters(None)
-        self.plot.remove()
+        self._removePlots()
+
+    def _removePlots(self) -> None:
+        for plot in (self.plot, self.slices.plot):
+            plot.remove()
 
     # What changed?
 
@@ -141,6 +152,8 @@ class Panel(VTKObservationMixin):
             # what is known to have changed has to be looked at again, too: it may be undone
             self.change = self.outcome.change(None if self.change else suspects)
             self.onNews()
+        elif self.isActive:
+            self.refreshTimer.start()  # segments may have other names
 
     def staleness(self) -> str:
         """Return why the shown results are out of date, "" when they are not."""
@@ -167,13 +180,15 @@ class Panel(VTKObservationMixin):
         """Return why Apply is disabled, "" when it is not."""
         if self.isBusy:
             return _("Measuring ...")
-        problem = self.inputs.whyNot()
-        if not problem:
-            try:
-                settingsOf(self.parameters)
-            except InputError as error:
-                problem = str(error)
-        return problem
+        return self.inputs.whyNot() or self.whyNotSettings()
+
+    def whyNotSettings(self) -> str:
+        """Return what is wrong with the settings, "" when nothing is."""
+        try:
+            settingsOf(self.parameters)
+        except InputError as error:
+            return str(error)
+        return ""
 
     # What is shown
 
@@ -186,6 +201,7 @@ class Panel(VTKObservationMixin):
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
         self.inputs.show()
+        self.choices.show(self.parameters)
         problem = self._enableApply()
         stale = self.staleness()
         advice = "" if problem else _("Apply to measure again.")
@@ -237,8 +253,11 @@ class Panel(VTKObservationMixin):
             self.results.show(self.outcome, number)
             self.places.show(p, self.outcome, number)
         self.map.show(p, self.outcome, number)
+        self.hazard.show(p, self.outcome, number)
         self.plot.showPair(p, self.outcome, number)
-        message = self.notice or self.map.problem or self.plot.problem
+        self.slices.show(p, self.outcome, number)
+        problems = (self.map.problem, self.hazard.problem, self.plot.problem)
+        message = next(filter(None, (self.notice, self.whyNotSettings(), *problems)), "")
         self.ui.messageLabel.text = message
         self.ui.messageLabel.visible = bool(message)
 
@@ -297,18 +316,3 @@ class Panel(VTKObservationMixin):
         else:  # a script measures while another module is shown
             self.resume()
         return outcome is not None
-
-
-def explain(ui) -> None:
-    """Give the settings their tool tips, from the registry."""
-    for setting, names in {
-        "tolerance": ("toleranceLabel", "toleranceSpinBox"),
-        "percentile": ("percentileLabel", "percentileSpinBox"),
-        "surface": ("surfaceLabel", "surfaceComboBox"),
-        "subdivisions": ("subdivisionsLabel", "subdivisionsSpinBox"),
-        "oversampling": ("oversamplingLabel", "oversamplingSpinBox"),
-    }.items():
-        for name in names:
-            getattr(ui, name).toolTip = explanations.ofSetting(setting)
-    for family in ("boundary", "signed", "overlap"):
-        getattr(ui, f"{family}CheckBox").toolTip = explanations.ofFamily(family)

@@ -5,7 +5,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.mrml import folders, markers, navigation
 
-from .results import SortableTable
+from .sorting import SortableTable
 
 
 class Places:
@@ -20,7 +20,7 @@ class Places:
         """List the places of a pair of an outcome, nothing when that is None; with markers if they are wanted."""
         record = outcome.records[number] if outcome is not None and outcome.records else None
         self.places = record.worstPlaces if record else ()
-        self.table.show(*rows(self.places, record is None or record.hasSides), stretched=3)
+        self.table.show(*rows(self.places, record is None or record.hasSides), stretched=[3])
         tolerance = f"{outcome.settings.tolerances[0]:g}" if outcome is not None else ""
         if record is None:
             text = _("Where the contours lie farther apart than the tolerance. Click to go there.")
@@ -48,11 +48,11 @@ class Places:
 
 def rows(places, signed: bool) -> tuple:
     """Return headings, rows and heading tips of the list of places. signed: whether inside and outside are known."""
-    headings = [_("#"), _("Distance"), _("Area"), _("Where")]
+    headings = [_("#"), _("mm"), _("cm²"), _("Where")]
     tips = [
         _("Rank, the worst first."),
-        _("Largest distance there: + where the test lies outside the reference, - where inside."),
-        _("Area of the connected patch."),
+        _("Largest distance there in mm: + where the test lies outside the reference, - where inside."),
+        _("Area of the connected patch in cm²."),
         _("The side of the structure on which it lies, and its coordinates in mm."),
     ]
     listed = []
@@ -62,8 +62,8 @@ def rows(places, signed: bool) -> tuple:
         listed.append(
             [
                 (str(place.rank), place.rank, tip),
-                (f"{place.value:+.1f} mm" if signed else f"{place.value:.1f} mm", place.value, tip),
-                (f"{place.area / 100:.2f} cm²", place.area, tip),
+                (f"{place.value:+.1f}" if signed else f"{place.value:.1f}", place.value, tip),
+                (f"{place.area / 100:.2f}", place.area, tip),
                 (where, where, tip),
             ]
         )

@@ -9,136 +9,90 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib import explanations, tables, writing
+from SegmentMetricsLib.measurements import rounded
 
-
-class SortableTable:
-    """A QTableWidget that sorts texts by the values behind them: a click on a heading sorts, the third one undoes it.
-
-    onRow: called with the number of the row, as it was given, that the user clicked.
-    """
-
-    def __init__(self, table, onRow=None):
-        self.table, self.onRow = table, onRow
-        self.rows: list[list[tuple]] = []
-        self.order: list[int] = []
-        self.selected: int | None = None
-        self.sortedBy: tuple[int, bool] | None = None
-        header = table.horizontalHeader()
-        header.setSectionsClickable(True)
-        header.connect("sectionClicked(int)", self.onHeading)
-        table.connect("cellClicked(int,int)", self.onCell)
-
-    def show(self, headings, rows, tips=(), stretched: int | None = None) -> None:
-        """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
-
-        stretched: number of the column that takes all the room that is left; without one the table may scroll.
-        """
-        self.rows = [list(row) for row in rows]
-        self.selected = None
-        self.table.setColumnCount(len(headings))
-        for column, heading in enumerate(headings):
-            item = qt.QTableWidgetItem(heading)
-            if column < len(tips):
-                item.setToolTip(tips[column])
-            self.table.setHorizontalHeaderItem(column, item)
-            mode = qt.QHeaderView.Stretch if column == stretched else qt.QHeaderView.ResizeToContents
-            self.table.horizontalHeader().setSectionResizeMode(column, mode)
-        if self.sortedBy and self.sortedBy[0] >= len(headings):
-            self.sortedBy = None
-        self._fill()
-
-    def select(self, number: int) -> None:
-        """Mark the row of that number."""
-        self.selected = number
-        if number in self.order:
-            self.table.selectRow(self.order.index(number))
-        else:
-            self.table.clearSelection()
-
-    def texts(self) -> list[list[str]]:
-        """Return headings and rows as they are shown."""
-        columns = range(self.table.columnCount)
-        headings = [self.table.horizontalHeaderItem(column).text() for column in columns]
-        return [headings] + [[cell[0] for cell in self.rows[number]] for number in self.order]
-
-    def onHeading(self, column: int) -> None:
-        if self.sortedBy is None or self.sortedBy[0] != column:
-            self.sortedBy = (column, False)
-        else:
-            self.sortedBy = (column, True) if not self.sortedBy[1] else None
-        self._fill()
-
-    def onCell(self, row: int, _column: int) -> None:
-        if row < len(self.order):
-            self.selected = self.order[row]
-            if self.onRow:
-                self.onRow(self.selected)
-
-    def _fill(self) -> None:
-        self.order = list(range(len(self.rows)))
-        header = self.table.horizontalHeader()
-        header.setSortIndicatorShown(self.sortedBy is not None)
-        if self.sortedBy:
-            column, descending = self.sortedBy
-            header.setSortIndicator(column, qt.Qt.DescendingOrder if descending else qt.Qt.AscendingOrder)
-            known = [n for n in self.order if self.rows[n][column][1] is not None]
-            known.sort(key=lambda n: self.rows[n][column][1], reverse=descending)
-            self.order = known + [n for n in self.order if self.rows[n][column][1] is None]
-        self.table.setRowCount(len(self.rows))
-        for row, number in enumerate(self.order):
-            for column, (text, value, tip) in enumerate(self.rows[number]):
-                item = qt.QTableWidgetItem(text)
-                item.setToolTip(tip)
-                if not isinstance(value, str):
-                    item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
-                self.table.setItem(row, column, item)
-        self.table.resizeRowsToContents()
-        self.select(self.selected)
+from .sorting import SortableTable
 
 
 class Results:
-    """The verdict, the table and what is to be said about the comparison."""
+    """The verdict, the tables and what is to be said about the comparison."""
 
     def __init__(self, ui, onPair):
         self.ui, self.onPair = ui, onPair
         self.table = SortableTable(ui.resultsTable, self.onRow)
-        self.outcome = None
+        self.sides = SortableTable(ui.sidesTable)
+        self.outcome, self.number = None, 0
+        self.families = []
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.exportButton.connect("clicked(bool)", self.onExport)
+        ui.shownFamilyComboBox.connect("currentIndexChanged(int)", self.onFamily)
+
+    @property
+    def family(self) -> str:
+        """The family of metrics that is shown, "" for no particular one."""
+        index = self.ui.shownFamilyComboBox.currentIndex
+        return self.families[index - 1] if 0 < index <= len(self.families) else ""
 
     def show(self, outcome, number: int) -> None:
         """Show an outcome, of many pairs with one of them in detail; or nothing when it is None."""
-        self.outcome = outcome
+        self.outcome, self.number = outcome, number
         for button in (self.ui.copyButton, self.ui.exportButton):
             button.enabled = outcome is not None and bool(outcome.records)
+        self._listFamilies()
+        self._fill()
         if outcome is None:
             self.ui.verdictLabel.text = _("Choose a reference and a test segment, then Apply.")
             self.ui.findingsLabel.visible = False
-            self.table.show([], [])
             return
-        remarks = []
-        if outcome.isOfAll:
-            self.table.show(*overview(outcome.records))
-            self.table.select(number)
-            remarks += notCompared(outcome)
+        remarks = notCompared(outcome) if outcome.isOfAll else []
         if outcome.records:
             record = outcome.records[number]
             self.ui.verdictLabel.text = f"<b>{escaped(record.name)}</b>: {escaped(typeset(record.summary))}"
             remarks += record.findings
-            if not outcome.isOfAll:
-                self.table.show(*details(record), stretched=0)
         else:
             self.ui.verdictLabel.text = _("There is no structure that both segmentations have.")
         self.ui.findingsLabel.text = "<br>".join(f"• {escaped(remark)}" for remark in remarks)
         self.ui.findingsLabel.visible = bool(remarks)
+
+    def _listFamilies(self) -> None:
+        """Offer the families that were measured, and keep what is shown as long as there is any of it."""
+        box, family = self.ui.shownFamilyComboBox, self.family
+        records = self.outcome.records if self.outcome else ()
+        self.families = list(dict.fromkeys(m.family for record in records for m in record.measurements.values()))
+        wasBlocked = box.blockSignals(True)
+        box.clear()
+        box.addItem(_("Main metrics") if self.outcome and self.outcome.isOfAll else _("All metrics"))
+        box.addItems([each.capitalize() for each in self.families])
+        box.currentIndex = self.families.index(family) + 1 if family in self.families else 0
+        box.blockSignals(wasBlocked)
+        box.visible = self.ui.shownFamilyLabel.visible = len(self.families) > 1
+
+    def onFamily(self, _index: int) -> None:
+        self._fill()
+
+    def _fill(self) -> None:
+        """Fill the tables with what is to be shown of the outcome."""
+        records = self.outcome.records if self.outcome else ()
+        if not records:
+            self.table.show([], [])
+        elif self.outcome.isOfAll:
+            self.table.show(*overview(records, self.family))
+            self.table.select(self.number)
+        else:
+            record, family = records[0], self.family
+            self.table.show(*details(record, family), stretched=[0], groups=() if family else groups(record))
+        sided = sides(records[self.number]) if records and self.family in ("", "signed") else ()
+        self.sides.show(*(sided or ([], [])), stretched=range(1, 7))
+        self.ui.sidesTable.visible = bool(sided)
 
     def onRow(self, number: int) -> None:
         if self.outcome and self.outcome.isOfAll:
             self.onPair(number)
 
     def copy(self, _checked=False) -> None:
-        """Copy the table as it is shown, for a spreadsheet."""
-        rows = [[writing.harmless(row[0]), *row[1:]] for row in self.table.texts()]
+        """Copy the tables as they are shown, for a spreadsheet."""
+        rows = self.table.texts() + (self.sides.texts() if self.sides.rows else [])
+        rows = [[writing.harmless(row[0]), *row[1:]] for row in rows]
         qt.QApplication.clipboard().setText("\n".join("\t".join(row) for row in rows))
 
     def onExport(self, _checked=False) -> None:
@@ -156,36 +110,86 @@ class Results:
         writing.writeCsvSchema(self.outcome.records, path.with_suffix(".schema.csv"))
 
 
-def details(record) -> tuple:
+def shown(record, family: str) -> list:
+    """Return the measurements of a family, all for "", without those that the table of sides shows."""
+    measurements = record.measurements.values()
+    return [m for m in measurements if family in ("", m.family) and not tables.sideOf(m.key)]
+
+
+def details(record, family: str = "") -> tuple:
     """Return headings, rows and heading tips of the table of one pair."""
-    headings = [_("Metric"), _("Value"), _("→ test"), _("→ ref.")]
+    headings = [_("Metric"), _("Value")]
     tips = [
         _("Short name; hover over a row for its meaning and source."),
         _("The value, and its unit if it has one."),
-        _("Reference to test: measured from the reference's surface to the test's only."),
-        _("Test to reference: measured from the test's surface to the reference's only."),
     ]
+    isDirected = any(measurement.referenceToTest is not None for measurement in shown(record, family))
+    if isDirected:
+        headings += [_("→ test"), _("→ ref.")]
+        tips += [
+            _("Reference to test: measured from the reference's surface to the test's only."),
+            _("Test to reference: measured from the test's surface to the reference's only."),
+        ]
     rows = []
-    for measurement in record.measurements.values():
+    for measurement in shown(record, family):
         tip = explanations.ofMeasurement(measurement)
-        directed = (measurement.referenceToTest, measurement.testToReference)
-        rows.append(
-            [
-                (tables.heading(measurement.key), measurement.key, tip),
-                (typeset(measurement.text()), sortable(measurement.value), tip),
-                *((tables.number(value, measurement), sortable(value), tip) for value in directed),
-            ]
-        )
+        row = [
+            (tables.heading(measurement.key), measurement.key, tip),
+            (typeset(measurement.text()), sortable(measurement.value), tip),
+        ]
+        if isDirected:
+            directed = (measurement.referenceToTest, measurement.testToReference)
+            # the unit is that of the value beside it
+            row += [(tables.number(v, measurement).partition(" ")[0], sortable(v), tip) for v in directed]
+        rows.append(row)
     return headings, rows, tips
 
 
-def overview(records) -> tuple:
-    """Return headings, rows and heading tips of the table of many pairs."""
+def groups(record) -> list[tuple[str, str]]:
+    """Return the family of every row of the table of one pair, and what it tells; none when there is only one."""
+    families = [measurement.family for measurement in shown(record, "")]
+    if len(set(families)) < 2:
+        return []
+    return [(family.capitalize(), explanations.FAMILIES.get(family, "")) for family in families]
+
+
+def sides(record) -> tuple:
+    """Return headings, rows and heading tips of the distances toward each side of the patient, () without any."""
+    kinds = tables.bySides(record)
+    if not kinds:
+        return ()
+    words = list(dict.fromkeys(side for values in kinds.values() for side in values))
+    headings = [_("± mm"), *(word[0].upper() for word in words)]
+    about = _("Signed distances of {name}, by the side of the patient that the boundary faces.")
+    tips = [about.format(name=record.name), *(word.capitalize() for word in words)]
+    rows = []
+    for kind, values in kinds.items():
+        name = next(iter(values.values())).key[:-1]  # MeanR -> Mean
+        row = [(name, name, kind)]
+        for word in words:
+            measurement = values[word]
+            tip = f"{measurement.text()}\n{explanations.ofMeasurement(measurement)}"
+            row.append((short(measurement), sortable(measurement.value), tip))
+        rows.append(row)
+    return headings, rows, tips
+
+
+def short(measurement) -> str:
+    """Return a signed value in so few letters that six of them fit beside each other."""
+    if measurement.status != "ok":
+        return "-" if measurement.status == "undefined" else measurement.text()
+    digits = 1 if abs(measurement.value) < 9.95 else 0
+    return f"{float(rounded(measurement.value, digits)):+.{digits}f}"
+
+
+def overview(records, family: str = "") -> tuple:
+    """Return headings, rows and heading tips of the table of many pairs: of one family, or the main metrics for ""."""
     if not records:
         return [], [], []
-    measurements = {key: m for record in records for key, m in record.measurements.items()}
+    measurements = {m.key: m for record in records for m in shown(record, family)}
     # what tells most comes first: a narrow panel shows three or four of them
-    keys = sorted((key for key in measurements if key.startswith(tables.OVERVIEW)), key=importance)
+    main = sorted((key for key in measurements if key.startswith(tables.OVERVIEW)), key=importance)
+    keys = list(measurements) if family or not main else main
     headings = [_("Structure"), *(tables.heading(key) for key in keys)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]
     rows = []
@@ -203,7 +207,7 @@ def overview(records) -> tuple:
 
 def importance(key: str) -> int:
     """Return the place of a measurement among the columns of the overview."""
-    name = "HD percentile" if key.startswith("HD") and key != "HD" else key.partition("_")[0]
+    name = "HD percentile" if re.fullmatch(r"HD[\d.]+", key) else key.partition("_")[0]
     return {"HD percentile": 0, "NSD": 1, "DSC": 2, "HD": 3}.get(name, 4)
 
 

@@ -4,7 +4,8 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from .parameters import Mode
+from .enumerations import Mode
+from .segments import segmentIDs, segmentName, segmentOfName
 
 SIDES = ("reference", "test")
 
@@ -202,18 +203,3 @@ class Inputs:
         if p.reference is p.test and p.referenceSegment == p.testSegment:
             return _("Reference and test are the same segment: choose two different ones.")
         return ""
-
-
-def segmentIDs(node) -> tuple[str, ...]:
-    """Return the IDs of a segmentation node's segments."""
-    return node.GetSegmentation().GetSegmentIDs() if node and node.GetSegmentation() else ()
-
-
-def segmentName(node, identifier: str) -> str:
-    """Return a segment's name, "" when there is no such segment."""
-    return node.GetSegmentation().GetSegment(identifier).GetName() if identifier in segmentIDs(node) else ""
-
-
-def segmentOfName(node, name: str | None) -> str:
-    """Return the ID of the first segment of a name, "" when there is none."""
-    return next((i for i in segmentIDs(node) if name and segmentName(node, i) == name), "")

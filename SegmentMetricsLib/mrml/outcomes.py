@@ -130,6 +130,8 @@ def _keep(table, nodeIDs: Sequence[str], comparisons: Sequence[Comparison], sett
         table.SetNodeReferenceID(role, nodeID)
         node = table.GetNodeReference(role)
         structures = [getattr(comparison, side) for comparison in comparisons]
+        if side == "reference":
+            structures += [structure for c in comparisons for structure in c.criticals]
         stamps[side] = {s.source["segmentID"]: stamp(s, node, settings.surface) for s in structures}
     outcome = Outcome(
         table=table,

@@ -8,11 +8,12 @@ from PySide6.QtCore import QBuffer, QObject
 from PySide6.QtUiTools import QUiLoader as NativeLoader
 from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QMenu, QMessageBox, QWidget
 
-from . import plotview, pythonqt, selectors, signals, widgets
+from . import checkable, plotview, pythonqt, selectors, signals, widgets
 
 STANDINS = {
     kind.__name__: kind
     for kind in (
+        checkable.ctkCheckableComboBox,
         widgets.ctkCollapsibleButton,
         widgets.ctkCollapsibleGroupBox,
         widgets.ctkDoubleSpinBox,

@@ -143,9 +143,12 @@ class qMRMLPlotView(QWidget):
                 painter.fillRect(box.adjusted(0.5, 0, -0.5, 0), color)
             return
         painter.setPen(pen)
-        positions = [place(*point) for point in points]
-        if style != series.LineStyleNone:
-            painter.drawPolyline(QPolygonF(positions))
-        if series.GetMarkerStyle() != series.MarkerStyleNone:
-            for position in positions:
-                painter.drawEllipse(position, 2, 2)
+        isKnown = np.isfinite(points).all(axis=1)
+        # a line goes on behind a gap, but not across it
+        for part in np.split(np.arange(len(points)), np.flatnonzero(np.diff(isKnown)) + 1):
+            positions = [place(*point) for point in points[part] if np.isfinite(point).all()]
+            if style != series.LineStyleNone and positions:
+                painter.drawPolyline(QPolygonF(positions))
+            if series.GetMarkerStyle() != series.MarkerStyleNone:
+                for position in positions:
+                    painter.drawEllipse(position, 2, 2)

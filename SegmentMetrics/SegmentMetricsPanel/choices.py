@@ -1,0 +1,93 @@
+"""Choosing the families of metrics, and what those that are chosen need to know."""
+
+import qt
+
+from SegmentMetricsLib import explanations
+from SegmentMetricsLib.relevance import isRelevant
+from SegmentMetricsLib.settings import FAMILIES
+
+from .enumerations import HazardKernel
+from .parameters import criticalNames, possibleCriticals
+
+COLUMNS = 2
+# settings whose rows disappear while no chosen family uses them; each has a label and a control of its name
+OPTIONAL = {
+    "percentile": "SpinBox",
+    "critical": "ComboBox",
+    "subdivisions": "SpinBox",
+    "oversampling": "SpinBox",
+    "grid": "ComboBox",
+    "beta": "SpinBox",
+    "quantile": "SpinBox",
+    "voxelUnit": "ComboBox",
+    "hazardKernel": "ComboBox",
+    "hazardReach": "SpinBox",
+    "hazardDecay": "SpinBox",
+    "il": "SpinBox",
+    "ol": "SpinBox",
+}
+
+
+class Choices:
+    """The check boxes of all families, the list of critical structures, and the rows of further settings."""
+
+    def __init__(self, ui):
+        self.ui = ui
+        self.parameters = None
+        self.boxes = {}
+        for number, family in enumerate(FAMILIES):
+            box = qt.QCheckBox(family.capitalize())
+            box.toolTip = explanations.ofFamily(family)
+            box.connect("toggled(bool)", self.takeFamilies)
+            ui.familiesFrame.layout().addWidget(box, number // COLUMNS, number % COLUMNS)
+            self.boxes[family] = box
+        self.isShowing = False
+        self.listed = []
+        ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
+        for name, kind in {**OPTIONAL, "tolerance": "SpinBox", "surface": "ComboBox", "extent": "ComboBox"}.items():
+            for widget in (f"{name}Label", f"{name}{kind}"):
+                getattr(ui, widget).toolTip = explanations.ofSetting(name)
+
+    def show(self, parameters) -> None:
+        """Show what a parameter node says, and only the settings that the chosen families use."""
+        self.parameters = parameters
+        families = list(parameters.families)
+        self.isShowing = True
+        try:
+            for family, box in self.boxes.items():
+                box.checked = family in families
+            self._showCriticals()
+        finally:
+            self.isShowing = False
+        hidden = {HazardKernel.polynomial: "hazardDecay", HazardKernel.exponential: "hazardReach"}
+        for name, kind in OPTIONAL.items():
+            isShown = isRelevant(name, families) and name != hidden[parameters.hazardKernel]
+            for widget in (f"{name}Label", f"{name}{kind}"):
+                getattr(self.ui, widget).visible = isShown
+
+    def takeFamilies(self, _checked=False) -> None:
+        if self.parameters and not self.isShowing:
+            self.parameters.families = [family for family, box in self.boxes.items() if box.checked]
+
+    def takeCriticals(self) -> None:
+        if self.parameters and not self.isShowing:
+            box = self.ui.criticalComboBox
+            states = [box.itemData(row, qt.Qt.CheckStateRole) for row in range(box.count)]
+            # those that cannot be chosen at the moment come back with the reference that has them
+            others = [name for name in self.parameters.critical if name not in self.listed]
+            chosen = [name for name, state in zip(self.listed, states) if state == qt.Qt.Checked]
+            self.parameters.critical = chosen + others
+
+    def _showCriticals(self) -> None:
+        box, names = self.ui.criticalComboBox, possibleCriticals(self.parameters)
+        if names != self.listed:
+            box.clear()
+            box.addItems(names)
+            self.listed = names
+        chosen = criticalNames(self.parameters)
+        for row, name in enumerate(names):
+            state = int(qt.Qt.Checked if name in chosen else qt.Qt.Unchecked)
+            if box.itemData(row, qt.Qt.CheckStateRole) != state:
+                box.setItemData(row, state, qt.Qt.CheckStateRole)
+        tip = explanations.ofSetting("critical")
+        box.toolTip = f"{tip}\n{', '.join(chosen)}" if chosen else tip

@@ -1,0 +1,41 @@
+"""The hazard around critical structures, laid over the image in the slice views."""
+
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.mrml import folders, overlays, showHazard
+
+
+class HazardOverlay:
+    """Shows the hazard of one pair if it is wanted. `problem` says why it cannot be shown, "" when it can."""
+
+    def __init__(self, ui):
+        self.ui = ui
+        self.problem = ""
+        self.shown = None
+
+    def show(self, parameters, outcome, number: int) -> None:
+        """Show the hazard of a pair of an outcome, or none; nothing is done when nothing is new."""
+        wanted = (outcome, number, parameters.showHazard)
+        if wanted == self.shown:
+            return
+        self.shown, self.problem = wanted, ""
+        isMeasured = outcome is not None and bool(outcome.records) and "hazard" in outcome.settings.families
+        self.ui.showHazardCheckBox.visible = isMeasured
+        node = self._volume(outcome, number) if isMeasured and parameters.showHazard else None
+        overlays.showOver(node, slicer.mrmlScene)
+
+    def _volume(self, outcome, number: int):
+        """Return the volume node, made if it is missing or old; None when there is none."""
+        node = folders.findResult(outcome.pair(number), "hazard", slicer.mrmlScene)
+        if outcome.shows(node):
+            return node
+        if outcome.comparisons is None:
+            self.problem = _("The hazard was not saved with the scene: Apply to show it.")
+            return None
+        try:
+            return outcome.mark(showHazard(outcome.comparisons[number], node))
+        except InputError as error:
+            self.problem = str(error)
+            return None

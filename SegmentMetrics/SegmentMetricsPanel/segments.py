@@ -1,0 +1,21 @@
+"""The segments of segmentation nodes, by ID and by name."""
+
+
+def segmentIDs(node) -> tuple[str, ...]:
+    """Return the IDs of a segmentation node's segments."""
+    return node.GetSegmentation().GetSegmentIDs() if node and node.GetSegmentation() else ()
+
+
+def segmentName(node, identifier: str) -> str:
+    """Return a segment's name, "" when there is no such segment."""
+    return node.GetSegmentation().GetSegment(identifier).GetName() if identifier in segmentIDs(node) else ""
+
+
+def segmentNames(node) -> list[str]:
+    """Return the names of a segmentation node's segments, each once."""
+    return list(dict.fromkeys(segmentName(node, identifier) for identifier in segmentIDs(node)))
+
+
+def segmentOfName(node, name: str | None) -> str:
+    """Return the ID of the first segment of a name, "" when there is none."""
+    return next((i for i in segmentIDs(node) if name and segmentName(node, i) == name), "")

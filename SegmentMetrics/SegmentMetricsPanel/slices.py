@@ -1,0 +1,117 @@
+"""The differences slice by slice: a plot and a table whose points and rows bring the slice views there."""
+
+import math
+from dataclasses import dataclass
+
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.mrml import navigation, showSlices
+from SegmentMetricsLib.mrml.folders import ComparedPair
+from SegmentMetricsLib.slices import SliceRow, columnOf
+
+from .enumerations import SliceQuantity
+from .plots import PlotView
+from .sorting import SortableTable
+
+
+@dataclass(frozen=True)
+class ProfiledPair(ComparedPair):
+    """A pair with its per-slice profile, all that a chart of slices needs."""
+
+    slices: tuple[SliceRow, ...]
+
+
+class Slices:
+    """Shows the per-slice profile of a pair, and nothing when it was not measured."""
+
+    def __init__(self, ui):
+        self.ui = ui
+        self.rows = ()
+        self.table = SortableTable(ui.slicesTable, self.jump)
+        self.plot = PlotView(ui.slicesPlotFrame.layout(), "SegmentMetricsSlices", self.onSelected)
+        self.shown = None
+
+    def show(self, parameters, outcome, number: int) -> None:
+        """Show the profile of a pair of an outcome, nothing when that is None."""
+        wanted, before = (outcome, number, parameters.sliceQuantity), self.shown
+        if wanted == before and (not self.rows or self.plot.chart is not None):
+            return
+        self.shown = wanted
+        self.rows = outcome.records[number].slices if outcome is not None and outcome.records else ()
+        self.ui.slicesSection.visible = bool(self.rows)
+        if before is None or wanted[:2] != before[:2]:
+            self.table.show(*(listed(self.rows) if self.rows else ([], [])), stretched=range(6))
+        chart = None
+        if self.rows:
+            pair = outcome.pair(number)
+            profiled = ProfiledPair(pair.reference, pair.test, self.rows)
+            chart = outcome.mark(showSlices(profiled, keyOf(parameters.sliceQuantity, self.rows)))
+        self.plot.show(chart, parameters)
+
+    def clear(self) -> None:
+        """Show nothing, while there is no scene to work with."""
+        self.shown, self.rows = None, ()
+        self.table.show([], [])
+        self.ui.slicesSection.visible = False
+
+    def jump(self, number: int) -> None:
+        """Bring all slice views to where the contours differ most in a slice."""
+        navigation.jumpTo(self.rows[number].place, scene=slicer.mrmlScene, cameras=())
+
+    def onSelected(self, _series, selections) -> None:
+        """Go to the slice of the point of the plot that was clicked; a selection that is gone comes as an empty one."""
+        for index in range(selections.GetNumberOfItems()):
+            points = selections.GetItemAsObject(index)
+            if points.GetNumberOfValues() and 0 <= points.GetValue(0) < len(self.rows):
+                self.table.select(points.GetValue(0))
+                self.jump(points.GetValue(0))
+                return
+
+
+def keyOf(quantity: SliceQuantity, rows) -> str:
+    """Return the key of a quantity among the values of slices; added path lengths are those of the first tolerance."""
+    return next(key for key in rows[0].values if key.partition("_")[0] == quantity.name)
+
+
+def listed(rows) -> tuple:
+    """Return headings, rows and heading tips of the table of slices."""
+    headings, tips = (
+        [_("Slice")],
+        [_("Position of the slice along its normal in mm, toward left, posterior, superior.")],
+    )
+    for quantity in SliceQuantity:
+        title, unit, description = columnOf(keyOf(quantity, rows))
+        headings.append(HEADINGS[quantity])
+        shownUnit = f" ({unit.replace('mm2', 'cm²')})" if unit else ""
+        tips.append(f"{title}{shownUnit}\n{description}.")
+    result = []
+    for row in rows:
+        tip = _("Slice {index} of the reference's image. Click to go there.").format(index=row.index)
+        if row.only:
+            only = _("Only the reference has it.") if row.only == "reference" else _("Only the test has it.")
+            tip = f"{tip}\n{only}"
+        cells = [(f"{row.position:.1f}", row.position, tip)]
+        for quantity in SliceQuantity:
+            value = row.values[keyOf(quantity, rows)]
+            cells.append((written(quantity, value), value if math.isfinite(value) else None, tip))
+        result.append(cells)
+    return headings, result, tips
+
+
+HEADINGS = {
+    SliceQuantity.HD: _("HD"),
+    SliceQuantity.MASD: _("MASD"),
+    SliceQuantity.DSC: _("DSC"),
+    SliceQuantity.AreaDifference: _("± cm²"),
+    SliceQuantity.APL: _("APL"),
+}
+
+
+def written(quantity: SliceQuantity, value: float) -> str:
+    """Return a value of a slice in few letters, without its unit."""
+    if not math.isfinite(value):
+        return "-"
+    if quantity == SliceQuantity.AreaDifference:
+        return f"{value / 100:+.2f}"
+    return f"{value:.2f}" if quantity == SliceQuantity.DSC else f"{value:.1f}"

@@ -1,0 +1,121 @@
+"""A table that people look at and sort."""
+
+import qt
+
+
+class SortableTable:
+    """A QTableWidget that sorts texts by the values behind them: a click on a heading sorts, the third one undoes it.
+
+    Rows in groups have a line above each group, while they are not sorted. onRow: called with the number of the row, as
+    it was given, that the user clicked.
+    """
+
+    def __init__(self, table, onRow=None):
+        self.table, self.onRow = table, onRow
+        self.rows: list[list[tuple]] = []
+        self.order: list[int | None] = []  # the number of the row in every line, None for the name of a group
+        self.groups: list[tuple[str, str]] = []
+        self.selected: int | None = None
+        self.sortedBy: tuple[int, bool] | None = None
+        header = table.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.connect("sectionClicked(int)", self.onHeading)
+        table.connect("cellClicked(int,int)", self.onCell)
+
+    def show(self, headings, rows, tips=(), stretched=(), groups=()) -> None:
+        """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
+
+        stretched: numbers of the columns that share the room that is left; without any the table may scroll. groups:
+        name and tool tip of the group of every row, those of one group one after the other; () for no groups.
+        """
+        self.rows, self.groups = [list(row) for row in rows], list(groups)
+        self.selected = None
+        self.table.setColumnCount(len(headings))
+        for column, heading in enumerate(headings):
+            item = qt.QTableWidgetItem(heading)
+            if column < len(tips):
+                item.setToolTip(tips[column])
+            self.table.setHorizontalHeaderItem(column, item)
+            mode = qt.QHeaderView.Stretch if column in stretched else qt.QHeaderView.ResizeToContents
+            self.table.horizontalHeader().setSectionResizeMode(column, mode)
+        if self.sortedBy and self.sortedBy[0] >= len(headings):
+            self.sortedBy = None
+        self._fill()
+
+    def select(self, number: int) -> None:
+        """Mark the row of that number."""
+        self.selected = number
+        if number in self.order:
+            self.table.selectRow(self.order.index(number))
+        else:
+            self.table.clearSelection()
+
+    def texts(self) -> list[list[str]]:
+        """Return headings and rows as they are shown."""
+        columns = range(self.table.columnCount)
+        headings = [self.table.horizontalHeaderItem(column).text() for column in columns]
+        return [headings] + [[cell[0] for cell in self.rows[n]] for n in self.order if n is not None]
+
+    def onHeading(self, column: int) -> None:
+        if self.sortedBy is None or self.sortedBy[0] != column:
+            self.sortedBy = (column, False)
+        else:
+            self.sortedBy = (column, True) if not self.sortedBy[1] else None
+        self._fill()
+
+    def onCell(self, row: int, _column: int) -> None:
+        if row < len(self.order) and self.order[row] is not None:
+            self.selected = self.order[row]
+            if self.onRow:
+                self.onRow(self.selected)
+
+    def _fill(self) -> None:
+        self.order = self._sorted() if self.sortedBy else self._grouped()
+        header = self.table.horizontalHeader()
+        header.setSortIndicatorShown(self.sortedBy is not None)
+        if self.sortedBy:
+            column, descending = self.sortedBy
+            header.setSortIndicator(column, qt.Qt.DescendingOrder if descending else qt.Qt.AscendingOrder)
+        self.table.clearSpans()
+        self.table.setRowCount(len(self.order))
+        for line, number in enumerate(self.order):
+            if number is None:
+                self._fillGroup(line, *self.groups[self.order[line + 1]])
+                continue
+            for column, (text, value, tip) in enumerate(self.rows[number]):
+                item = qt.QTableWidgetItem(text)
+                item.setToolTip(tip)
+                if not isinstance(value, str):
+                    item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
+                self.table.setItem(line, column, item)
+        self.table.resizeRowsToContents()
+        self.select(self.selected)
+
+    def _sorted(self) -> list[int]:
+        column, descending = self.sortedBy
+        numbers = range(len(self.rows))
+        known = [n for n in numbers if self.rows[n][column][1] is not None]
+        known.sort(key=lambda n: self.rows[n][column][1], reverse=descending)
+        return known + [n for n in numbers if self.rows[n][column][1] is None]
+
+    def _grouped(self) -> list[int | None]:
+        order = []
+        for number in range(len(self.rows)):
+            if self.groups and (number == 0 or self.groups[number] != self.groups[number - 1]):
+                order.append(None)
+            order.append(number)
+        return order
+
+    def _fillGroup(self, line: int, name: str, tip: str) -> None:
+        """Write the name of a group over the whole width; it cannot be selected."""
+        item = qt.QTableWidgetItem(name)
+        item.setToolTip(tip)
+        item.setFlags(qt.Qt.ItemIsEnabled)
+        font = item.font()
+        font.setBold(True)
+        item.setFont(font)
+        item.setBackground(self.table.palette.button())
+        self.table.setItem(line, 0, item)
+        for column in range(1, self.table.columnCount):
+            self.table.takeItem(line, column)
+        self.table.setSpan(line, 0, 1, self.table.columnCount)

@@ -1,0 +1,46 @@
+"""A result laid over the image in the slice views; what was there before comes back."""
+
+from __future__ import annotations
+
+from .folders import ROLE_ATTRIBUTE
+
+# on the composite nodes of slice views: what was their foreground, and its opacity
+BEFORE_REFERENCE = "SegmentMetrics.Foreground"
+OPACITY_ATTRIBUTE = "SegmentMetrics.ForegroundOpacity"
+OPACITY = 0.6
+
+
+def showOver(volumeNode, scene) -> None:
+    """Show a volume node of results as the foreground of all slice views; None brings back what was there before.
+
+    Slice views whose foreground somebody changed meanwhile keep it when the volume goes.
+    """
+    for composite in scene.GetNodes():
+        if not composite.IsA("vtkMRMLSliceCompositeNode"):
+            continue
+        if volumeNode is None:
+            _hide(composite, scene)
+        else:
+            _show(composite, volumeNode)
+
+
+def _show(composite, volumeNode) -> None:
+    if composite.GetForegroundVolumeID() == volumeNode.GetID():
+        return
+    if composite.GetAttribute(OPACITY_ATTRIBUTE) is None:
+        composite.SetNodeReferenceID(BEFORE_REFERENCE, composite.GetForegroundVolumeID())
+        composite.SetAttribute(OPACITY_ATTRIBUTE, str(composite.GetForegroundOpacity()))
+    composite.SetForegroundVolumeID(volumeNode.GetID())
+    composite.SetForegroundOpacity(OPACITY)
+
+
+def _hide(composite, scene) -> None:
+    opacity = composite.GetAttribute(OPACITY_ATTRIBUTE)
+    if opacity is None:
+        return
+    shown = scene.GetNodeByID(composite.GetForegroundVolumeID() or "")
+    if shown is None or shown.GetAttribute(ROLE_ATTRIBUTE):
+        composite.SetForegroundVolumeID(composite.GetNodeReferenceID(BEFORE_REFERENCE))
+        composite.SetForegroundOpacity(float(opacity))
+    composite.RemoveAttribute(OPACITY_ATTRIBUTE)
+    composite.SetNodeReferenceID(BEFORE_REFERENCE, None)

@@ -1,0 +1,39 @@
+"""Which settings decide the numbers of which families of metrics, so that nobody is asked for what changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from .definitions import PARAMETERS
+from .registry import REGISTRY
+
+# Of settings that neither a key nor a definition of the registry mentions.
+FAMILIES_OF = {
+    "subdivisions": ("boundary", "signed"),
+    "oversampling": ("boundary",),
+    "voxelUnit": ("voxel",),
+    "critical": ("hazard",),
+    "hazardKernel": ("hazard",),
+    "hazardReach": ("hazard",),
+    "hazardDecay": ("hazard",),
+    "il": ("similarity",),
+    "ol": ("similarity",),
+}
+
+
+def isRelevant(setting: str, families: Collection[str]) -> bool:
+    """Return whether a setting changes numbers of any of these families.
+
+    setting: "percentile", "tolerance", "beta" or "quantile" for the parameter of that name, else a field of Settings.
+    Raises KeyError for a setting of which nothing is known.
+    """
+    return not familiesUsing(setting).isdisjoint(families)
+
+
+def familiesUsing(setting: str) -> set[str]:
+    """Return the families whose numbers a setting changes; setting and errors as for isRelevant."""
+    if setting in PARAMETERS:
+        return {definition.family for definition in REGISTRY if f"{{{setting}}}" in definition.key}
+    if setting == "grid":
+        return {definition.family for definition in REGISTRY if definition.dependsOnGrid}
+    return set(FAMILIES_OF[setting])
