@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,8 @@ import numpy as np
 from . import lattice
 from .closest import ClosestSurface
 from .errors import InputError
+from .refinement import Refined
+from .sampling import Sampler
 from .surfaces import Surface, elementCenters
 
 # The lookup's tables grow with the number of pieces; beyond this the search tree serves.
@@ -147,6 +149,17 @@ class BoundaryPair:
             values = self.search(target).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
         return -values if source == 0 and self.surfaces[target].isClosed else values
+
+    def refined(self, source: int, limits: Sequence[float], percentiles: Sequence[float]) -> Refined:
+        """Return the distances of one boundary to the other, sampled as densely as the wanted numbers need.
+
+        source: the reference (0) or the test (1). limits, percentiles: see Refined.
+        """
+        target = 1 - source
+        sampler = Sampler(
+            self.surfaces, source, lambda points: self.search(target).signedDistances(points), self.lattice
+        )
+        return Refined(sampler, limits, percentiles)
 
     def measure(self, subdivisions: int) -> SurfaceDistances:
         """Return the distances in both directions from the centers of the subdivided elements.
