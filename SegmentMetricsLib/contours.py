@@ -38,8 +38,23 @@ def fromMask(mask: Mask, image: vtkImageData) -> Surface:
     points = mask.grid.toWorld(index + mask.offset)
     u, v = mask.grid.axes[:, kept].T
     normal = np.cross(u, v)
-    surface = Surface(points, segments(output), normal / np.linalg.norm(normal), mask=mask)
-    return oriented(surface)
+    cells = segments(output)
+    inward = insideOnTheLeft(mask.voxels.squeeze(2 - axis), index[:, kept], cells)
+    return Surface(points, np.where(inward[:, None], cells, cells[:, ::-1]), normal / np.linalg.norm(normal), mask=mask)
+
+
+def insideOnTheLeft(pixels: np.ndarray, index: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return for segments (m, 2) between points (n, 2) of a mask's contours whether the mask is on their left.
+
+    pixels: the mask [v, u]. index: u and v of the points, each half-way between a pixel inside and one outside; that
+    pixel inside, next to where a segment starts, tells.
+    """
+    start, end = index[cells[:, 0]], index[cells[:, 1]]
+    before, behind = np.floor(start).astype(int), np.ceil(start).astype(int)
+    padded = np.pad(pixels, 1)
+    inside = np.where((padded[before[:, 1] + 1, before[:, 0] + 1] != 0)[:, None], before, behind)
+    step, way = end - start, inside - start
+    return step[:, 0] * way[:, 1] > step[:, 1] * way[:, 0]
 
 
 def fromPolyData(polyData: vtkPolyData) -> Surface:

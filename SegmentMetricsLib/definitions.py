@@ -5,9 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from .boundary import Directed
 from .settings import Settings
+from .signed import Located
+
+if TYPE_CHECKING:
+    from .pair import Pair
 
 REVOLUTIONS = "Podobnik & Vrtovec, arXiv:2410.02630"
 TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
@@ -42,7 +47,9 @@ class Definition:
     unit: "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
     compute: takes the pair and, if there is one, the parameter. symmetric: whether it stays when reference and test are
     exchanged. identity: its value when both are the same, None if that depends on them. dependsOnGrid: whether the
-    voxels outside both structures count. hint: when to choose it or not.
+    voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says
+    which structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out,
+    "" if nothing. side: of the patient, in words, of a measurement that exists for each of them.
     """
 
     key: str
@@ -55,11 +62,14 @@ class Definition:
     source: str
     empty: Empty
     description: str
-    compute: Callable[..., float | Directed]
+    compute: Callable[..., float | Directed | Located]
     symmetric: bool = True
     identity: float | None = field(kw_only=True)
     dependsOnGrid: bool = False
     hint: str = ""
+    side: str = ""
+    emptiness: Callable[[Pair], str] = lambda pair: pair.emptiness
+    note: Callable[[Pair], str] = lambda pair: ""
 
     def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
         """Yield the parameters to compute the measurement for: none, or every value of the setting that it has."""
@@ -68,16 +78,6 @@ class Definition:
                 yield from ({name: value} for value in getattr(settings, setting))
                 return
         yield {}
-
-    def countsMemberships(self, settings: Settings) -> bool:
-        """Whether voxels count in part, or as often as there are cuts that they are in."""
-        if not settings.fuzzy:
-            return False
-        return (
-            (self.family == "voxel" and settings.cuts is not None)
-            or self.family == "agreement"
-            or self.key in ("DSC", "IoU", "TPR", "PPV")
-        )
 
     @property
     def unmentioned(self) -> tuple[str, ...]:
@@ -95,3 +95,8 @@ class Definition:
         if self.unit == "mm" and self.family == "voxel":
             return settings.voxelUnit
         return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
+
+
+def ofMemberships(pair: Pair) -> str:
+    """Return which structure is empty for a measurement in which memberships count."""
+    return pair.emptinessOfMemberships

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .measurements import REGISTRY, Measurement, findDefinition
+from .measurements import Measurement
+from .registry import REGISTRY, findDefinition
 
 SETTINGS = {
     "tolerance": "Distance in mm up to which two contours count as the same.",
@@ -26,6 +27,8 @@ FAMILIES = {
     "overlap": "How much volume the segments share, and how large they are.",
     "agreement": "How often the two agree voxel by voxel, also beyond chance; most depend on how large the image is.",
     "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
+    "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
+    "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
 
 

@@ -14,7 +14,7 @@ from .settings import shortest
 from .structures import bounds
 
 if TYPE_CHECKING:
-    from .comparison import Pair
+    from .pair import Pair
 
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
 TIES_WORTH_A_WORD = 0.005

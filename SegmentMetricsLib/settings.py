@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .errors import InputError
 
-FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel")
+FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "effort")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 GRIDS = ("reference", "union")
 VOXEL_UNITS = ("mm", "voxel")
+KERNELS = ("polynomial", "exponential")
+COMBINATIONS = ("max", "sum")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
@@ -48,6 +50,12 @@ class Settings:
     betas: weights of sensitivity against precision in the F-measure, each greater than 0.
     quantiles: of the Hausdorff distance of voxels, each in (0, 1].
     voxelUnit: "mm" or "voxel", the unit of the distances of the voxel family.
+    critical: names of the critical structures of the hazard family, or name -> weight in (0, 1]; kept as pairs.
+    hazardKernel: how hazard falls with the distance d in mm: "polynomial", 1 - (d / hazardReach)^hazardPower up to
+        hazardReach mm, or "exponential", exp(-d / hazardDecay).
+    hazardCombination: "max" or "sum" (at most 1) of several critical structures.
+    hazardBalance: weight in [0, 1] of missed against added voxels in SIS and STAR. hazardTail: share in (0, 1] of the
+        most hazardous errors that STAR looks at.
     convention: name of the preset that these settings come from.
     Raises ValueError for values out of range.
     """
@@ -66,6 +74,14 @@ class Settings:
     betas: tuple[float, ...] = (1.0,)
     quantiles: tuple[float, ...] = (1.0,)
     voxelUnit: str = "mm"
+    critical: tuple[tuple[str, float], ...] = ()
+    hazardKernel: str = "polynomial"
+    hazardReach: float = 10.0
+    hazardPower: float = 2.0
+    hazardDecay: float = 8.0
+    hazardCombination: str = "max"
+    hazardBalance: float = 0.7
+    hazardTail: float = 0.05
     convention: str = "SegmentMetrics"
 
     def __post_init__(self) -> None:
@@ -91,6 +107,7 @@ class Settings:
         if not self.meshSpacing > 0:
             raise InputError(f"The grid spacing for meshes must be greater than 0 mm, not {self.meshSpacing:g}.")
         self._requireAgreement()
+        self._requireHazard()
         if self.convention not in PRESETS:
             raise InputError(f"There is no preset {self.convention!r}; choose from {', '.join(PRESETS)}.")
         for name, value in PRESETS[self.convention].items():
@@ -114,6 +131,31 @@ class Settings:
             if not 0 < quantile <= 1:
                 raise InputError(f"A quantile must be greater than 0 and at most 1, not {quantile:g}.")
 
+    def _requireHazard(self) -> None:
+        """Check the settings of the hazard family."""
+        object.__setattr__(self, "critical", _weights(self.critical))
+        for name, what, choices in (
+            ("hazardKernel", "hazard kernel", KERNELS),
+            ("hazardCombination", "combination of hazards", COMBINATIONS),
+        ):
+            if getattr(self, name) not in choices:
+                raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
+        for name, what in (
+            ("hazardReach", "reach of the hazard"),
+            ("hazardPower", "power of the hazard"),
+            ("hazardDecay", "decay of the hazard"),
+            ("hazardBalance", "balance of the hazard"),
+            ("hazardTail", "tail of the hazard"),
+        ):
+            object.__setattr__(self, name, _number(getattr(self, name), what))
+            value = getattr(self, name)
+            if value <= 0 and name != "hazardBalance":
+                raise InputError(f"The {what} must be greater than 0, not {value:g}.")
+        if not 0 <= self.hazardBalance <= 1:
+            raise InputError(f"The balance of the hazard must be from 0 to 1, not {self.hazardBalance:g}.")
+        if not self.hazardTail <= 1:
+            raise InputError(f"The tail of the hazard must be at most 1, not {self.hazardTail:g}.")
+
     @staticmethod
     def preset(name: str, **changes) -> Settings:
         """Return the settings of a named preset, with further changes by keyword.
@@ -133,7 +175,8 @@ class Settings:
     def toDictionary(self) -> dict:
         """Return the settings as plain values for files; `Settings(**values)` brings them back."""
         values = dataclasses.asdict(self)
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+        return {**plain, "critical": dict(self.critical)}
 
 
 def shortest(number: float) -> str:
@@ -146,6 +189,29 @@ def _numbers(values, what: str) -> tuple[float, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         values = (values,)
     return tuple({shortest(number): number for number in (_number(value, what) for value in values)}.values())
+
+
+def _weights(critical) -> tuple[tuple[str, float], ...]:
+    """Return critical structures, given as one name, several, or name -> weight, as pairs of name and weight."""
+    if isinstance(critical, str):
+        critical = (critical,)
+    weights = {}
+    try:
+        entries = critical.items() if isinstance(critical, Mapping) else critical
+        pairs = [(entry, 1.0) if isinstance(entry, str) else tuple(entry) for entry in entries]
+        named = all(isinstance(name, str) for name, _ in pairs)
+    except (TypeError, ValueError):
+        named = False
+    if not named:
+        raise InputError(f"Critical structures are given by name, or as name and weight, not as {critical!r}.")
+    for name, weight in pairs:
+        weights[name] = _number(weight, f"weight of the critical structure {name!r}")
+        if not 0 < weights[name] <= 1:
+            raise InputError(
+                f"The weight of the critical structure {name!r} must be greater than 0 and at most 1, "
+                f"not {weights[name]:g}."
+            )
+    return tuple(weights.items())
 
 
 def _number(value, what: str) -> float:

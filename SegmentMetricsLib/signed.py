@@ -5,8 +5,40 @@ Every function takes the distances of both directions and pools both boundaries 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from vtkmodules.vtkCommonCore import mutable
+from vtkmodules.vtkCommonDataModel import vtkStaticCellLocator
+
 from .boundary import TIE_TOLERANCE
-from .distances import SurfaceDistances
+from .distances import DirectedDistances, SurfaceDistances
+from .errors import Undefined
+from .places import outwardNormals
+from .progress import checkpoint
+from .surfaces import Surface, elementCenters, toPolyData
+
+# Sides of the patient and the LPS vectors that point there.
+SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
+# Components of unit normals that differ by less are equal: a diagonal surface faces two sides.
+EQUAL_COMPONENTS = 1e-6
+# Up to so many elements of the test are looked up one by one; of more, those of one cell belong together.
+MOST_ELEMENTS = 100_000
+
+
+class Located(NamedTuple):
+    """A value and the LPS position in mm where it was found, None when it stands for no place."""
+
+    value: float
+    position: tuple[float, float, float] | None
+
+
+class Side(NamedTuple):
+    """Signed distances in mm of the boundary toward one side of the patient: mean, largest and smallest."""
+
+    mean: float
+    largest: float
+    smallest: float
 
 
 def mean(distances: SurfaceDistances) -> float:
@@ -23,6 +55,86 @@ def overFraction(distances: SurfaceDistances, tolerance: float) -> float:
 def underFraction(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the share of both boundaries in [0, 1] where the test lies farther inside the reference than tau."""
     return _fractionBeyond(distances, tolerance, -1)
+
+
+def largest(distances: SurfaceDistances, over: bool) -> Located:
+    """Return the largest over- or under-contouring in mm, not negative, and where it is; 0 and nowhere without any."""
+    side = 1 if over else -1
+    direction = max(distances.directions, key=lambda d: (side * d.signed).max())
+    worst = int((side * direction.signed).argmax())
+    value = side * float(direction.signed[worst])
+    return Located(value, tuple(direction.positions[worst].tolist())) if value > 0 else Located(0.0, None)
+
+
+def toward(sides: dict[str, Side], side: str) -> Side:
+    """Return what bySide() found toward R, L, A, P, S or I. Raises Undefined when no boundary faces that side."""
+    if side not in sides:
+        raise Undefined(f"no part of the boundary faces {side}")
+    return sides[side]
+
+
+def bySide(distances: SurfaceDistances) -> dict[str, Side]:
+    """Return the signed distances toward each side of the patient that some of the boundary faces.
+
+    An element belongs to the side of the largest component of the reference's outward normal: its own on the reference,
+    on the test the one at the nearest place of the reference. One that faces two sides equally belongs to both.
+    """
+    reference, test = distances.directions
+    pieces = len(reference.signed) // len(reference.surface.cells)
+    own = outwardNormals(reference.surface, np.arange(len(reference.surface.cells)))
+    normals = np.concatenate([np.repeat(own, pieces, axis=0), _normalsBelow(test, reference.surface, own)])
+    signed = np.concatenate([d.signed for d in distances.directions])
+    sizes = np.concatenate([d.sizes for d in distances.directions])
+    farthest = np.abs(normals).max(axis=1)
+    sides = {}
+    for name, vector in SIDES.items():
+        facing = (normals @ np.array(vector, float) >= farthest - EQUAL_COMPONENTS) & (farthest > 0)
+        size = float(sizes[facing].sum())
+        if size > 0:
+            values = signed[facing]
+            sides[name] = Side(float(values @ sizes[facing]) / size, float(values.max()), float(values.min()))
+    return sides
+
+
+def _normalsBelow(test: DirectedDistances, reference: Surface, normals: np.ndarray) -> np.ndarray:
+    """Return the reference's outward unit normal (n, 3) at the place nearest to each element of the test.
+
+    normals: (m, 3) of the reference's cells.
+    """
+    pieces = len(test.signed) // len(test.surface.cells)
+    centers = elementCenters(test.surface.points, test.surface.cells, 0)
+    if reference.lattice is not None:
+        # the cells of a mask's surface are all alike in size, so that their centers tell
+        from scipy.spatial import cKDTree
+
+        nearest = cKDTree(elementCenters(reference.points, reference.cells, 0)).query(centers, workers=-1)[1]
+        return np.repeat(normals[nearest], pieces, axis=0)
+    if len(test.signed) <= MOST_ELEMENTS:
+        return _normalsAt(reference, normals, test.positions, test.signed)
+    middle = test.signed.reshape(-1, pieces).mean(axis=1)
+    return np.repeat(_normalsAt(reference, normals, centers, middle), pieces, axis=0)
+
+
+def _normalsAt(reference: Surface, normals: np.ndarray, points: np.ndarray, signed: np.ndarray) -> np.ndarray:
+    """Return the outward unit normals (n, 3) of a boundary below points (n, 3), on whose side `signed` tells.
+
+    Next to an edge between two cells it is the way from the edge to the point that counts.
+    """
+    center = reference.points.mean(axis=0)
+    locator = vtkStaticCellLocator()
+    locator.SetDataSet(toPolyData(Surface(reference.points - center, reference.cells, reference.normal)))
+    locator.BuildLocator()
+    local = points - center
+    closest, cell, part, squared = [0.0] * 3, mutable(0), mutable(0), mutable(0.0)
+    feet, cells = np.empty_like(local), np.empty(len(local), np.int64)
+    for number, point in enumerate(local.tolist()):
+        if number % 4096 == 0:
+            checkpoint()
+        locator.FindClosestPoint(point, closest, cell, part, squared)
+        feet[number], cells[number] = closest, cell.get()
+    ways = (local - feet) * np.where(signed < 0, -1, 1)[:, None]
+    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+    return np.where(lengths > TIE_TOLERANCE, ways / np.where(lengths > 0, lengths, 1), normals[cells])
 
 
 def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .errors import oneLine
-from .measurements import REGISTRY, Measurement, rounded
+from .measurements import Measurement, rounded
 from .records import Record
+from .registry import REGISTRY, findDefinition
 from .settings import shortest
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.
@@ -32,9 +33,30 @@ def pairTable(record: Record) -> str:
     """Return all measurements of one pair, one per line, with what either direction alone gives."""
     rows = [["", shortened(record.name, LONGEST_TITLE), "value", "ref. to test", "test to ref."]]
     for key, measurement in record.measurements.items():
-        directed = (measurement.referenceToTest, measurement.testToReference)
-        rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
-    return aligned(rows, left=2)
+        if not sideOf(key):
+            directed = (measurement.referenceToTest, measurement.testToReference)
+            rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
+    return "\n\n".join(filter(None, (aligned(rows, left=2), sidesTable(record))))
+
+
+def sidesTable(record: Record) -> str:
+    """Return the measurements that exist for every side of the patient, a column per side; "" without any."""
+    kinds: dict[str, dict[str, str]] = {}
+    for key, measurement in record.measurements.items():
+        if side := sideOf(key):
+            kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement.text()
+    if not kinds:
+        return ""
+    sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
+    return aligned(
+        [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in kinds.items())], 1
+    )
+
+
+def sideOf(key: str) -> str:
+    """Return the side of the patient that a measurement is about, "" for others."""
+    found = findDefinition(key)
+    return found[0].side if found else ""
 
 
 def overviewTable(records: Sequence[Record]) -> str:

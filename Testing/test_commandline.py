@@ -17,7 +17,8 @@ import shapes
 import SimpleITK
 
 import SegmentMetricsLib
-from SegmentMetricsLib import __main__, comparison
+from SegmentMetricsLib import __main__, commands, comparison
+from SegmentMetricsLib.settings import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
 BOX, SHIFTED = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
@@ -32,7 +33,7 @@ def save(image, path) -> Path:
 @pytest.fixture
 def quick(monkeypatch):
     """Leave the pictures out; test_writing looks at them."""
-    monkeypatch.setattr(__main__.Overlays, "write", lambda *given: None)
+    monkeypatch.setattr(commands.compare.Overlays, "write", lambda *given: None)
 
 
 @pytest.fixture
@@ -191,16 +192,42 @@ AGREEMENT = ["TNR", "FPR", "FNR", "FMS", "ACC", "GCE", "VS", "RI", "ARI", "MI", 
 
 def testMetrics(run, pair):
     keys = {}
-    for families in ("boundary", "signed", "overlap", "signed,overlap", "agreement", "voxel", "all"):
+    for families in (*FAMILIES, "signed,overlap", "all"):
         assert run("compare", *pair, "--output", families, "--metrics", families)[0] == 0
         keys[families] = list(valuesOf(families))
     assert keys["boundary"] == ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"]
-    assert keys["signed"] == ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm"]
+    assert keys["signed"][:4] == ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm", "OverMax"]
     assert keys["overlap"][:4] == ["DSC", "IoU", "TPR", "PPV"] and "VoxelVolumeTest" in keys["overlap"]
     assert keys["signed,overlap"] == keys["signed"] + keys["overlap"]
     assert keys["agreement"] == AGREEMENT
     assert keys["voxel"] == ["AVD", "HDvox", "MHD"]
-    assert keys["all"] == keys["boundary"] + keys["signed,overlap"] + keys["agreement"] + keys["voxel"]
+    assert keys["hazard"] == ["RFN", "RFP", "SIS", "STAR", "wDice"]
+    assert keys["effort"][:2] == ["APL_2mm", "RelativeAPL_2mm"]
+    assert keys["all"] == [key for family in FAMILIES for key in keys[family]]
+
+
+def testMetricsCriticalStructures(run, tmp_path):
+    boxes = {1: ((8, 6, 6), (15, 14, 13)), 2: ((2, 0, 0), (4, 23, 23))}
+    reference = save(shapes.labelImage(boxes), tmp_path / "ref.nrrd")
+    test = save(shapes.labelImage({1: ((7, 6, 6), (15, 14, 13))}), tmp_path / "test.nrrd")
+    given = ("compare", reference, test, "--structure", "Label 1", "--output")
+    assert run(*given, "one", "--critical", "Label 2")[0] == 0
+    assert run(*given, "half", "--critical", "Label 2=0.5", "--metrics", "hazard")[0] == 0
+    assert run(*given, "slow", "--critical", "Label 2", "--kernel", "exponential", "--metrics", "all")[0] == 0
+    # the added layer lies 3 mm from label 2
+    assert valuesOf("one")["STAR"] == pytest.approx(0.3 * 0.91) == pytest.approx(2 * valuesOf("half")["STAR"])
+    assert valuesOf("slow")["STAR"] == pytest.approx(0.3 * np.exp(-3 / 8))
+    assert "DSC" in valuesOf("one") and "DSC" not in valuesOf("half")
+    assert metrics("half")["settings"]["critical"] == {"Label 2": 0.5}
+    assert metrics("one")["pairs"][0]["grid"]["evaluated"]["voxels"] == 24**3
+    for arguments, message in (
+        (("--critical", "Cord"), "The reference has no critical structure named 'Cord'; it has Label 1, Label 2."),
+        (("--critical", "Label 2=2"), "The weight of the critical structure 'Label 2' must be greater than 0"),
+        (("--critical", "Label 2", "--metrics", "overlap"), "Critical structures serve the hazard family"),
+    ):
+        status, _, problem = run(*given, "refused", *arguments)
+        assert status == 2 and problem.startswith(f"segment-metrics: {message}") and problem.count("\n") == 1
+    assert not (tmp_path / "refused").exists()
 
 
 @pytest.mark.parametrize(("preset", "subdivisions"), [("MeshMetrics-0.1", 1), ("MeshMetrics-1.4.1", 0)])
@@ -526,7 +553,7 @@ def testALaterPairThatFailsLeavesNothing(run, tmp_path, monkeypatch):
     image = save(shapes.labelImage({1: ((2, 2, 2),) * 2, 2: ((5, 5, 5),) * 2}), tmp_path / "1.nrrd")
     compare = comparison.compare
 
-    def failing(reference, *rest):
+    def failing(reference, *rest, **criticals):
         if reference.name == "Label 2":
             raise SegmentMetricsLib.errors.InputError("It is too odd.")
         return compare(reference, *rest)
@@ -559,11 +586,11 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
     def full(*given, **options):
         raise OSError(28, "No space left on device", "/somewhere/.segment-metrics-x")
 
-    monkeypatch.setattr(__main__.tempfile, "mkdtemp", full)
+    monkeypatch.setattr(commands.compare.tempfile, "mkdtemp", full)
     assert refusal(run, "compare", *pair).endswith(
         "results cannot be written into this folder (No space left on device)."
     )
-    monkeypatch.setattr(__main__.os, "access", lambda *given: False)
+    monkeypatch.setattr(commands.options.os, "access", lambda *given: False)
     assert refusal(run, "compare", *pair).endswith("results cannot be written into this folder.")
 
 
@@ -571,7 +598,7 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
 
 
 def testInterruption(run, pair, monkeypatch):
-    def interrupted(*given):
+    def interrupted(*given, **criticals):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(comparison, "compare", interrupted)
@@ -601,7 +628,7 @@ def testInterruptionFromTheKeyboard(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def testTermination(run, pair, monkeypatch):
     """As a batch system ends it: nothing is left, and the handler that was there before is back."""
-    monkeypatch.setattr(comparison, "compare", lambda *given: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(comparison, "compare", lambda *given, **criticals: os.kill(os.getpid(), signal.SIGTERM))
     before, handler = sorted(Path().rglob("*")), signal.getsignal(signal.SIGTERM)
     assert run("compare", *pair, "--output", "out") == (143, "", "")
     assert sorted(Path().rglob("*")) == before

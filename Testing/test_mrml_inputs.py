@@ -77,6 +77,24 @@ def testSameNumbersAsFromImages(scene, images):
     assert byNodes.reference.name == "Organ" and byNodes.test.name == "Other"
 
 
+def testCriticalStructuresAreSegmentsOfTheReference(scene):
+    boxes = ((8, 5, 5), (12, 9, 9)), ((7, 5, 5), (11, 9, 9)), ((2, 0, 0), (4, 23, 23))
+    organ, other, wall = (shapes.box(*corners) for corners in boxes)
+    nodes = segmentationOf(scene, Organ=organ, Wall=wall), segmentationOf(scene, Organ=other)
+    settings = Settings(families="hazard", critical="Wall")
+    expected = compare(organ, other, settings, criticals={"Wall": wall})
+    for found in (
+        mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings),
+        mrml.compareSegmentations(*nodes, settings)[0],
+    ):
+        keys = ("RFN", "STAR", "wDice")
+        assert values(found, keys) == pytest.approx(values(expected, keys)) and found["STAR"].value > 0
+    with pytest.raises(ValueError, match="Cord"):
+        mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", Settings(families="hazard", critical="Cord"))
+    missing = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", Settings(families="hazard"))
+    assert missing["SIS"].reason == "no critical structure is given"
+
+
 def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
     node = segmentationOf(scene, Organ=images[0])
     identifier = node.GetSegmentation().GetNthSegmentID(0)

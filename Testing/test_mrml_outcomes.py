@@ -9,10 +9,10 @@ import pytest
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
 
 from SegmentMetricsLib import Settings, explanations, mrml  # noqa: E402
-from SegmentMetricsLib.measurements import REGISTRY  # noqa: E402
 from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402
 from SegmentMetricsLib.mrml.contents import currentStamp  # noqa: E402
 from SegmentMetricsLib.mrml.sample import loadSample  # noqa: E402
+from SegmentMetricsLib.registry import REGISTRY  # noqa: E402
 from SegmentMetricsLib.settings import FAMILIES  # noqa: E402
 
 
@@ -145,7 +145,7 @@ def testExplanationsComeFromTheRegistry(outcome):
             key = definition.keyFor({"percentile": "95", "tolerance": "τ"}).replace("_", " ")
             assert (key in text.split("\n")[1].split(", ")) == (definition.family == family)
     assert explanations.ofSetting("tolerance").endswith(
-        "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm."
+        "Used by NSD τmm, BIoU τmm, OverFraction τmm, UnderFraction τmm, APL τmm, RelativeAPL τmm."
     )
     measurement = outcome.records[0].measurements["NSD_3mm"]
     text = explanations.ofMeasurement(measurement)

@@ -11,6 +11,8 @@ import pytest
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.settings import FAMILIES, PRESETS, shortest
 
+ALL = ", ".join((*FAMILIES, "all"))
+
 
 def testDefaults():
     assert Settings().toDictionary() == {
@@ -28,6 +30,14 @@ def testDefaults():
         "betas": [1.0],
         "quantiles": [1.0],
         "voxelUnit": "mm",
+        "critical": {},
+        "hazardKernel": "polynomial",
+        "hazardReach": 10.0,
+        "hazardPower": 2.0,
+        "hazardDecay": 8.0,
+        "hazardCombination": "max",
+        "hazardBalance": 0.7,
+        "hazardTail": 0.05,
         "convention": "SegmentMetrics",
     }
 
@@ -51,6 +61,10 @@ def testDefaults():
         ({"families": "all"}, {"families": FAMILIES}),
         ({"families": ["overlap", "boundary", "overlap"]}, {"families": ("boundary", "overlap")}),
         ({"families": "signed"}, {"families": ("signed",)}),
+        ({"critical": "Cord"}, {"critical": (("Cord", 1.0),)}),
+        ({"critical": ["Cord", "Eye"]}, {"critical": (("Cord", 1.0), ("Eye", 1.0))}),
+        ({"critical": {"Cord": 0.5}}, {"critical": (("Cord", 0.5),)}),
+        ({"hazardBalance": 0, "hazardTail": 1}, {"hazardBalance": 0.0, "hazardTail": 1.0}),
         ({"threshold": 1}, {"threshold": 1.0}),
         ({"threshold": "0.25"}, {"threshold": 0.25}),
         ({"meshSpacing": np.float64(0.5)}, {"meshSpacing": 0.5}),
@@ -83,15 +97,29 @@ def testAcceptedValues(given, kept):
         ({"subdivisions": 1.5}, "The subdivisions must be a whole number from 0 to 8, not 1.5."),
         ({"subdivisions": True}, "The subdivisions must be a whole number from 0 to 8, not True."),
         ({"oversampling": 0}, "The oversampling must be a whole number from 1 to 20, not 0."),
-        ({"families": ()}, "No metric family is chosen; choose from boundary, signed, overlap, agreement, voxel, all."),
+        (
+            {"families": ()},
+            f"No metric family is chosen; choose from {ALL}.",
+        ),
         (
             {"families": "volume"},
-            "There is no metric family 'volume'; choose from boundary, signed, overlap, agreement, voxel, all.",
+            f"There is no metric family 'volume'; choose from {ALL}.",
         ),
         (
             {"families": ("all", "typo")},
-            "There is no metric family 'typo'; choose from boundary, signed, overlap, agreement, voxel, all.",
+            f"There is no metric family 'typo'; choose from {ALL}.",
         ),
+        (
+            {"critical": {"Cord": 0}},
+            "The weight of the critical structure 'Cord' must be greater than 0 and at most 1, not 0.",
+        ),
+        ({"critical": None}, "Critical structures are given by name, or as name and weight, not as None."),
+        ({"critical": [1]}, "Critical structures are given by name, or as name and weight, not as [1]."),
+        ({"hazardKernel": "linear"}, "The hazard kernel must be one of polynomial, exponential, not 'linear'."),
+        ({"hazardCombination": "mean"}, "The combination of hazards must be one of max, sum, not 'mean'."),
+        ({"hazardReach": 0}, "The reach of the hazard must be greater than 0, not 0."),
+        ({"hazardBalance": 1.1}, "The balance of the hazard must be from 0 to 1, not 1.1."),
+        ({"hazardTail": 2}, "The tail of the hazard must be at most 1, not 2."),
         ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
         ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
         ({"threshold": "half"}, "The threshold must be a number, not 'half'."),
@@ -146,7 +174,10 @@ def testUnknownPreset():
         Settings.preset("MONAI")
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5))])
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(), Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5)), Settings(critical={"Cord": 0.5})],
+)
 def testSettingsSurviveJson(settings):
     assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings
 

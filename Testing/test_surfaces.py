@@ -216,3 +216,12 @@ def testPolyDataRoundTrip():
     again = meshing.fromPolyData(toPolyData(surface))
     assert again.volume == pytest.approx(surface.volume, rel=1e-12)
     assert len(again.cells) == len(surface.cells) and again.isClosed
+
+
+def testContoursOfAMaskKeepTheInsideOnTheirLeft():
+    """The pixels tell the same as counting how many contours go around a place."""
+    for seed in range(5):
+        image = shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.4)[0], (1, 2))
+        found = surfaceOf(image)
+        assert len(found.cells) > 20
+        np.testing.assert_array_equal(found.cells, contours.oriented(found).cells)

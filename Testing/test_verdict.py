@@ -12,9 +12,9 @@ import shapes
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare, verdict
-from SegmentMetricsLib.measurements import REGISTRY, findDefinition
 from SegmentMetricsLib.places import mostlyToward
 from SegmentMetricsLib.records import Record
+from SegmentMetricsLib.registry import REGISTRY, findDefinition
 
 NOTHING = shapes.imageOf(np.zeros((60, 60, 60), np.uint8))
 

@@ -131,6 +131,7 @@ def requireSchema(document: dict) -> None:
 
 def requireMeasurement(measurement: dict) -> None:
     known = {"value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper", "sign"}
+    known |= {"position"}
     assert {"value", "unit", "status"} <= set(measurement) <= known
     assert measurement["status"] in ("ok", "infinite", "undefined")
     if measurement["status"] == "ok":

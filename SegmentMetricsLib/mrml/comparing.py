@@ -53,14 +53,26 @@ def compareSegments(
 ) -> Comparison:
     """Compare a segment of one segmentation node with a segment of another or the same one.
 
-    Segments are given by name or ID; parent transforms are applied; the nodes are not changed.
+    Segments are given by name or ID; parent transforms are applied; the nodes are not changed. Critical structures are
+    segments of the reference node, by name.
     run: does the calculation, which touches no node; a user interface hands in one that does it in a thread.
     Raises ValueError for unknown segments and for segments without a closed surface.
     """
     settings = settings or Settings()
     reference = structureFromSegment(referenceNode, referenceSegment, settings.surface)
     test = structureFromSegment(testNode, testSegment, settings.surface)
-    return run(lambda: compare(reference, test, settings))
+    criticals = criticalStructures(referenceNode, settings)
+    return run(lambda: compare(reference, test, settings, criticals=criticals))
+
+
+def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure]:
+    """Return the critical structures of a reference node that the settings name, none without the hazard family.
+
+    Raises ValueError for names that the node does not have.
+    """
+    if "hazard" not in settings.families:
+        return {}
+    return {name: structureFromSegment(referenceNode, name, settings.surface) for name, _ in settings.critical}
 
 
 def compareSegmentations(
@@ -79,6 +91,7 @@ def compareSegmentations(
     a name occurs twice in one.
     """
     settings = settings or Settings()
+    criticals = criticalStructures(referenceNode, settings)
     sets: tuple[list[Structure], list[Structure]] = ([], [])
     failures = {}
     nodes = (referenceNode, testNode)
@@ -100,7 +113,7 @@ def compareSegmentations(
         if progress is not None and progress(count, len(pairing.pairs), one.name) is False:
             break
         try:
-            result.append(run(lambda one=one, other=other: compare(one, other, settings)))
+            result.append(run(lambda one=one, other=other: compare(one, other, settings, criticals=criticals)))
         except InputError as error:
             result.failures[one.name] = str(error)
     return result

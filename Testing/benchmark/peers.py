@@ -57,13 +57,14 @@ def everything() -> Measure:
 def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
     _importOurs()
-    from SegmentMetricsLib import Settings, boundary, comparison, inputs
+    from SegmentMetricsLib import Settings, boundary, inputs
+    from SegmentMetricsLib.pair import Pair as Structures
 
     settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))
 
     def measure(pair: Pair) -> Values:
         structures = (inputs.structureFromImage(image, "", None, settings.threshold) for image in pair.images)
-        distances = comparison.Pair(*structures, settings).distances
+        distances = Structures(*structures, settings).distances
         return {
             "HD": boundary.hausdorff(distances).value,
             "HD95": boundary.percentileHausdorff(distances, PERCENTILE).value,

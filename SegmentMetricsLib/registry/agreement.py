@@ -1,11 +1,11 @@
-"""The registry's entries of the families that count voxels: agreement and voxel."""
+"""The registry's entries of the agreement family."""
 
 from __future__ import annotations
 
 import math
 
-from . import agreement, voxels
-from .definitions import TAHA, Definition, Empty
+from .. import agreement
+from ..definitions import TAHA, Definition, Empty, ofMemberships
 
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
 LARGE_BACKGROUND = (
@@ -18,18 +18,21 @@ AGREEMENT = (
         "Share of the voxels outside the reference that are outside the test, too.",
         lambda pair: agreement.specificity(pair.table), symmetric=False, identity=1,
         dependsOnGrid=True, hint=LARGE_BACKGROUND,
+        emptiness=ofMemberships,
     ),
     Definition(
         "FPR", "Fallout (false positive rate)", "", 0, 1, "lower", "agreement", TAHA, Empty.COUNTED,
         "Share of the voxels outside the reference that are in the test.",
         lambda pair: agreement.fallout(pair.table), symmetric=False, identity=0,
         dependsOnGrid=True, hint=LARGE_BACKGROUND,
+        emptiness=ofMemberships,
     ),
     Definition(
         "FNR", "Miss rate (false negative rate)", "", 0, 1, "lower", "agreement", TAHA, Empty.ONE,
         "Share of the reference that the test lacks, counted in voxels.",
         lambda pair: agreement.missRate(pair.table), symmetric=False, identity=0,
         hint="Choose it when missing a part of the structure matters more than adding to it.",
+        emptiness=ofMemberships,
     ),
     Definition(
         "FMS_{beta}", "F-measure, beta {beta}", "", 0, 1, "higher", "agreement", TAHA, Empty.ZERO,
@@ -37,90 +40,79 @@ AGREEMENT = (
         "larger one favors sensitivity.",
         lambda pair, beta: agreement.fMeasure(pair.table, beta), symmetric=False, identity=1,
         hint="Small structures: one voxel changes it much, prefer distances.",
+        emptiness=ofMemberships,
     ),
     Definition(
         "ACC", "Accuracy", "", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "Share of all voxels of the evaluated grid on which the two agree.",
         lambda pair: agreement.accuracy(pair.table), identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
+        emptiness=ofMemberships,
     ),
     Definition(
         "GCE", "Global consistency error", "", 0, 1, "lower", "agreement", TAHA, Empty.COUNTED,
         "Share of voxels in error, where neither segmentation merely refines the other.",
         lambda pair: agreement.globalConsistencyError(pair.table), identity=0,
         dependsOnGrid=True, hint=FIX_THE_GRID,
+        emptiness=ofMemberships,
     ),
     Definition(
         "VS", "Volumetric similarity", "", 0, 1, "higher", "agreement", TAHA, Empty.ZERO,
         "How alike the two volumes are, wherever they lie, counted in voxels.",
         lambda pair: agreement.volumetricSimilarity(pair.table), identity=1,
         hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
+        emptiness=ofMemberships,
     ),
     Definition(
         "RI", "Rand index", "", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "Share of all pairs of voxels that both segmentations join or both separate.",
         lambda pair: agreement.randIndex(pair.table), identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
+        emptiness=ofMemberships,
     ),
     Definition(
         "ARI", "Adjusted Rand index", "", -1, 1, "higher", "agreement", TAHA, Empty.ZERO,
         "Rand index corrected for chance: 0 is what random segmentations reach.",
         lambda pair: agreement.adjustedRandIndex(pair.table), identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
+        emptiness=ofMemberships,
     ),
     Definition(
         "MI", "Mutual information", "bit", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "How much knowing whether a voxel is in one structure tells about the other; larger for larger structures.",
         lambda pair: agreement.mutualInformation(pair.table), identity=None, dependsOnGrid=True,
         hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
+        emptiness=ofMemberships,
     ),
     Definition(
         "VOI", "Variation of information", "bit", 0, 2, "lower", "agreement", TAHA, Empty.COUNTED,
         "How much the two segmentations do not tell about each other.",
         lambda pair: agreement.variationOfInformation(pair.table), identity=0,
         dependsOnGrid=True, hint=FIX_THE_GRID,
+        emptiness=ofMemberships,
     ),
     Definition(
         "ICC", "Interclass correlation", "", -1, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "How much voxels differ from each other rather than between the two segmentations.",
         lambda pair: agreement.interclassCorrelation(pair.table), identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
+        emptiness=ofMemberships,
     ),
     Definition(
         "PBD", "Probabilistic distance", "", 0, math.inf, "lower", "agreement", TAHA, Empty.INFINITE,
         "Difference of the memberships over twice their product, summed over all voxels.",
         lambda pair: agreement.probabilisticDistance(pair.table), identity=0,
+        note=lambda pair: "" if pair.table.products else "the two do not overlap",
         hint="Made for memberships; infinite without overlap.",
+        emptiness=ofMemberships,
     ),
     Definition(
         "KAP", "Cohen's kappa", "", -1, 1, "higher", "agreement", TAHA, Empty.ZERO,
         "Agreement beyond chance: 0 is what random segmentations of these sizes reach.",
         lambda pair: agreement.kappa(pair.table), identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
+        emptiness=ofMemberships,
     ),
     Definition(
         "AUC", "Area under the ROC curve", "", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "Mean of sensitivity and specificity: the area under the curve through the one point that a segmentation has.",
         lambda pair: agreement.areaUnderCurve(pair.table), symmetric=False, identity=1,
         dependsOnGrid=True, hint=FIX_THE_GRID,
-    ),
-)  # fmt: skip
-
-VOXEL = (
-    Definition(
-        "AVD", "Average distance of voxels", "mm", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
-        "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
-        "shared voxels count as 0.",
-        lambda pair: voxels.averageDistance(pair.voxelDistances), identity=0,
-        hint="Small structures and low density: less sensitive to single voxels than overlap.",
-    ),
-    Definition(
-        "HDvox_{quantile}", "Hausdorff distance of voxels, quantile {quantile}", "mm", 0, math.inf, "lower", "voxel",
-        TAHA, Empty.INFINITE,
-        "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
-        "exceed; the larger of the two directions.",
-        lambda pair, quantile: voxels.hausdorff(pair.voxelDistances, quantile), identity=0,
-        hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
-    ),
-    Definition(
-        "MHD", "Mahalanobis distance", "", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
-        "Distance of the two centers in standard deviations of the voxels around them.",
-        lambda pair: voxels.mahalanobis(pair.cuts), identity=0,
-        hint="Sees general shape and position only: 0 for concentric structures of any size.",
+        emptiness=ofMemberships,
     ),
 )  # fmt: skip

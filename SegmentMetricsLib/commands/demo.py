@@ -1,0 +1,42 @@
+"""The command demo: the sample that comes with the project."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import InputError
+from .compare import compareAndWrite
+from .options import addSettings, criticalsOf, requireWritable, settingsFrom
+
+
+def add(commands) -> None:
+    """Add the command to the parser."""
+    demo = commands.add_parser("demo", help="compare two made-up observers' head-and-neck contours")
+    demo.add_argument(
+        "--output", metavar="DIR", type=Path, default=Path("segment-metrics-demo"), help="folder (%(default)s)"
+    )
+    addSettings(demo)
+    demo.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare the two observers of the sample and return the exit status."""
+    settings = settingsFrom(options)
+    requireWritable(options.output)
+    from .. import files, samples, structures
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            paths = samples.writeHeadAndNeck(folder)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+        # the results name the copies beside them, not the files in the folder that is about to vanish
+        sets = [
+            [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
+        ]
+        criticals = criticalsOf(sets[0], settings)
+        compareAndWrite(structures.pairByName(*sets), settings, options.output, paths, criticals)
+    return 0

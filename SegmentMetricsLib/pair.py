@@ -1,0 +1,239 @@
+"""A pair of structures and what its measurements share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from . import overlap, voxelization
+from .agreement import Table
+from .distances import BoundaryPair, SurfaceDistances
+from .errors import InputError, Undefined
+from .grids import Grid
+from .masks import Mask, boxAround, commonGrid
+from .settings import Settings
+from .structures import BOTH_EMPTY, Structure, bounds, listed
+
+# Beyond these a comparison would take more memory than computers have.
+LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
+LARGEST_BOX = 2_000_000_000
+
+T = TypeVar("T")
+
+
+class Pair:
+    """Two structures and what their measurements share, each computed when first asked for."""
+
+    def __init__(
+        self,
+        reference: Structure,
+        test: Structure,
+        settings: Settings,
+        criticals: Mapping[str, Structure] | None = None,
+    ):
+        if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
+            raise InputError("A structure in space cannot be compared with contours in one slice.")
+        self.reference, self.test, self.settings = reference, test, settings
+        self.structures = (reference, test)
+        self.criticals = _chosenCriticals(criticals or {}, settings)
+        if not self.emptiness:
+            self._requireReachable()
+        self._done: dict[tuple, object] = {}
+
+    def _requireReachable(self) -> None:
+        """Raise InputError when the box around both structures has more voxels than any image."""
+        grids = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
+        if not grids:
+            return
+        low, high = zip(*(bounds(s) for s in self.structures), strict=True)
+        size = np.max(high, axis=0) - np.min(low, axis=0)
+        steps = np.min([grid.spacing.min() for grid in grids])
+        if np.prod(np.maximum(size / steps, 1)) > LARGEST_BOX:
+            apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
+            raise InputError(
+                f"The two structures are too far apart or too different in size to be compared: {apart:.6g} mm lie "
+                f"between them, the box around both measures {' x '.join(f'{length:.6g}' for length in size)} mm, and "
+                f"the finest voxels {steps:.6g} mm. Check the origins and spacings in the files."
+            )
+
+    @property
+    def dimension(self) -> int:
+        return (self.test if self.reference.isEmpty else self.reference).dimension
+
+    def once(self, compute: Callable[..., T], *arguments: Hashable) -> T:
+        """Return compute(self, *arguments), computed when first asked for: what a family's measurements share."""
+        key = compute, *arguments
+        if key not in self._done:
+            self._done[key] = compute(self, *arguments)
+        return self._done[key]
+
+    def wasComputed(self, name: str) -> bool:
+        """Return whether a shared quantity was needed so far; findings must not cause further computation."""
+        return name in self.__dict__
+
+    @cached_property
+    def emptiness(self) -> str:
+        """Which structure is empty, "" if none is."""
+        return _whichIsEmpty(*(s.isEmpty for s in self.structures))
+
+    @property
+    def emptinessOfMemberships(self) -> str:
+        """Which structure is empty where voxels count in part: faint memberships are something."""
+        if not self.isFuzzy:
+            return self.emptiness
+        return _whichIsEmpty(*(s.isEmpty and s.memberships is None for s in self.structures))
+
+    @property
+    def isFuzzy(self) -> bool:
+        """Whether voxels count in part."""
+        return self.settings.fuzzy and any(s.memberships is not None for s in self.structures)
+
+    @cached_property
+    def boundaries(self) -> BoundaryPair:
+        reach = max(self.settings.tolerances, default=0.0)
+        return BoundaryPair(self.reference.surface, self.test.surface, reach)
+
+    @cached_property
+    def distances(self) -> SurfaceDistances:
+        subdivisions = self.settings.subdivisionsFor(self.dimension)
+        elements = (
+            sum(len(s.surface.cells) for s in self.structures) * (4 if self.dimension == 3 else 2) ** subdivisions
+        )
+        if elements > LARGEST_NUMBER_OF_ELEMENTS:
+            raise InputError(
+                f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
+                "choose fewer subdivisions."
+            )
+        return self.boundaries.measure(subdivisions)
+
+    @property
+    def signedDistances(self) -> SurfaceDistances:
+        """The distances, if both boundaries have an inside."""
+        self.requireClosed(*self.structures)
+        return self.distances
+
+    def requireClosed(self, *structures: Structure) -> None:
+        """Raise Undefined when a structure's surface has no inside, because it is open or has another defect."""
+        for structure in structures:
+            if not structure.surface.isClosed:
+                which = "reference" if structure is self.reference else "test"
+                raise Undefined(f"the surface of the {which} {structure.surface.whyNoInside}, so it has no inside")
+
+    @cached_property
+    def masks(self) -> tuple[Mask, Mask]:
+        """The voxels of both structures on one grid."""
+        self.requireClosed(*(s for s in self.structures if s.mask is None))
+        grid, _ = self.overlapGrid
+        return tuple(s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
+
+    @cached_property
+    def overlapGrid(self) -> tuple[Grid, str]:
+        """The grid on which overlap is counted, and why it is that one."""
+        masks = [s.mask for s in self.structures]
+        if all(masks):
+            grid, resampled = commonGrid(*masks)
+            return grid, "both masks resampled to the finer spacing" if resampled else "the masks' own"
+        if any(masks):
+            grid = next(mask.grid for mask in masks if mask)
+            corners = np.concatenate([np.reshape(bounds(s), (2, 3)) for s in self.structures if not s.isEmpty])
+            return grid.grownTo(corners), "the image's lattice, with the mesh filled on it"
+        grid = voxelization.gridForMeshes(*(s.surface for s in self.structures), self.settings.meshSpacing)
+        return grid, "made for the meshes"
+
+    @cached_property
+    def counts(self) -> overlap.Counts:
+        if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
+            return overlap.areas(*(s.surface for s in self.structures))
+        return overlap.count(*self.masks)
+
+    @property
+    def weightedCounts(self) -> overlap.Counts:
+        """The counts, with voxels that count in part if the settings ask for it."""
+        if not self.isFuzzy:
+            return self.counts
+        table = self.table
+        return overlap.Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
+
+    @cached_property
+    def memberships(self) -> tuple[Mask, Mask]:
+        """How much of each voxel belongs to either structure, on the grid on which overlap is counted."""
+        grid, why = self.overlapGrid
+        if "resampled" in why:
+            raise Undefined("memberships are compared on one grid only, and the images have different ones")
+        return tuple(
+            mask if s.memberships is None else s.memberships.on(grid)
+            for s, mask in zip(self.structures, self.masks, strict=True)
+        )
+
+    @cached_property
+    def evaluatedGrid(self) -> tuple[Grid, str]:
+        """The grid whose voxels outside both structures are true negatives, and why it is that one."""
+        grid, _ = self.overlapGrid
+        if self.settings.grid == "union":
+            return grid.resized(*boxAround(*self.extents)), "the box around both structures"
+        homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
+        home = homes[0] if homes else grid
+        why = "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
+        corners = grid.toIndex(home.corners())
+        low, high = (np.rint(c).astype(int) for c in (corners.min(axis=0) + 0.5, corners.max(axis=0) - 0.5))
+        high = np.maximum(low, high)
+        box = boxAround(*self.extents, (low, high))
+        extended = (box[0] < low).any() or (box[1] > high).any()
+        why += ", extended to contain both structures" if extended else ""
+        return grid.resized(*box), why if homes else "the box around both meshes"
+
+    @property
+    def extents(self) -> tuple[Mask, Mask]:
+        """The voxels that count, all or in part."""
+        return self.memberships if self.isFuzzy else self.masks
+
+    @cached_property
+    def table(self) -> Table:
+        """What is in both, in either and in neither."""
+        if self.isFuzzy:
+            return Table.ofMemberships(*self.memberships, math.prod(self.evaluatedGrid[0].size))
+        counts = self.counts
+        return Table.of(counts, None if counts.unit == "area" else math.prod(self.evaluatedGrid[0].size))
+
+    @property
+    def structuresWithInside(self) -> tuple[Structure, Structure]:
+        """Both structures, if neither is empty and both enclose something."""
+        if self.emptiness:
+            raise Undefined(self.emptiness)
+        self.requireClosed(*(s for s in self.structures if s.mask is None))
+        return self.structures
+
+    def volume(self, number: int) -> float:
+        """Return the volume in mm3 (area in mm2) that the surface of the reference (0) or the test (1) encloses."""
+        structure = self.structures[number]
+        self.requireClosed(structure)
+        return structure.surface.volume
+
+    def voxelVolume(self, number: int) -> float:
+        """Return the voxel count times voxel size in mm3 (mm2) of the reference (0) or the test (1)."""
+        structure = self.structures[number]
+        if structure.mask is not None:
+            return structure.mask.size
+        return 0.0 if structure.isEmpty else self.masks[number].size
+
+
+def _whichIsEmpty(reference: bool, test: bool) -> str:
+    if reference and test:
+        return BOTH_EMPTY
+    return f"the {'reference' if reference else 'test'} is empty" if reference or test else ""
+
+
+def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> list[tuple[Structure, float]]:
+    """Return the critical structures that the settings name, or all with weight 1 when they name none."""
+    if "hazard" not in settings.families:
+        return []
+    weights = dict(settings.critical) or dict.fromkeys(criticals, 1.0)
+    for name in weights:
+        if name not in criticals:
+            there = f"there are {listed(criticals)}" if criticals else "none is given"
+            raise InputError(f"There is no critical structure {name!r}; {there}.")
+    return [(criticals[name], weight) for name, weight in weights.items()]

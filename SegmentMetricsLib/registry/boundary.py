@@ -1,0 +1,71 @@
+"""The registry's entries of the boundary family."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .. import boundary, voxelization
+from ..bands import Bands, bands
+from ..definitions import CHENG, NIKOLOV, REVOLUTIONS, Definition, Empty
+from ..errors import Undefined
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+
+def _bands(pair: Pair, tolerance: float) -> Bands:
+    """Return the overlap of the two boundary bands for a tolerance in mm."""
+    pair.requireClosed(*pair.structures)
+    masks = pair.masks
+    if any(s.mask is not None and s.givenSurface is not None for s in pair.structures):
+        # where to look follows from the surfaces that are measured, not from the voxels that they were made of
+        masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in pair.structures)
+    for which, mask in zip(("reference", "test"), masks, strict=True):
+        if mask.isEmpty:
+            raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
+    return bands(pair.boundaries, masks, tolerance, pair.settings.oversampling)
+
+
+BOUNDARY = (
+    Definition(
+        "HD", "Hausdorff distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
+        "Largest distance from any place of one contour to the other contour. One outlier decides it.",
+        lambda pair: boundary.hausdorff(pair.distances),
+        identity=0,
+    ),
+    Definition(
+        "HD{percentile}", "Hausdorff distance, {percentile}th percentile", "mm", 0, math.inf, "lower", "boundary",
+        REVOLUTIONS, Empty.INFINITE,
+        "Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.",
+        lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
+        identity=0,
+    ),
+    Definition(
+        "MASD", "Mean average surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
+        "Mean distance to the other contour, averaged over the two directions.",
+        lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
+        identity=0,
+    ),
+    Definition(
+        "ASSD", "Average symmetric surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS,
+        Empty.INFINITE,
+        "Mean distance to the other contour over the area of both contours together.",
+        lambda pair: boundary.averageSymmetricSurfaceDistance(pair.distances),
+        identity=0,
+    ),
+    Definition(
+        "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", "", 0, 1, "higher",
+        "boundary", NIKOLOV, Empty.ZERO,
+        "Share of both contours' area that lies within {tolerance} mm of the other contour.",
+        lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
+        identity=1,
+    ),
+    Definition(
+        "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", "", 0, 1, "higher", "boundary",
+        CHENG, Empty.ZERO,
+        "Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
+        lambda pair, tolerance: pair.once(_bands, tolerance).overlap,
+        identity=1,
+    ),
+)  # fmt: skip

@@ -1,0 +1,65 @@
+"""The registry's entries of the effort family."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .. import effort, voxelization
+from ..definitions import OURS, Definition, Empty
+from ..errors import Undefined
+from ..structures import BOTH_EMPTY
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
+
+
+def outlinesOf(pair: Pair) -> list[effort.Outline]:
+    """Return the contours of both in every slice of the reference."""
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    if pair.reference.isEmpty:
+        return []
+    if pair.dimension == 2:
+        return [effort.outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
+    mask = pair.reference.mask
+    if mask is None:
+        raise Undefined("the reference is a mesh, which has no slices")
+    if pair.test.mask is not None:
+        return effort.outlines(mask, pair.test.mask.on(mask.grid))
+    pair.requireClosed(pair.test)
+    return effort.outlines(mask, voxelization.maskOf(pair.test.surface, mask.grid))
+
+
+def _addedPathLength(pair: Pair, tolerance: float) -> float:
+    return effort.addedPathLength(pair.once(outlinesOf), tolerance)
+
+
+EFFORT = (
+    Definition(
+        "APL_{tolerance}mm", "Added path length, {tolerance} mm", "mm", 0, math.inf, "lower", "effort", VAASSEN,
+        Empty.COMPUTED,
+        "Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: "
+        "what somebody has to draw to correct the test.",
+        lambda pair, tolerance: pair.once(_addedPathLength, tolerance), symmetric=False, identity=0,
+        hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
+    ),
+    Definition(
+        "RelativeAPL_{tolerance}mm", "Added path length relative to the reference, {tolerance} mm", "", 0, 1, "lower",
+        "effort", VAASSEN, Empty.COMPUTED,
+        "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
+        lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), pair.once(_addedPathLength, tolerance)),
+        symmetric=False, identity=0,
+    ),
+    *(
+        Definition(
+            f"CentroidShift{side}", f"Shift of the centroid toward {word}", "mm", -math.inf, math.inf, "", "effort",
+            OURS, Empty.COMPUTED,
+            f"How far the test's center of mass lies toward {word} of the reference's.",
+            lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False, identity=0,
+        )
+        for side, word in (("R", "right"), ("A", "anterior"), ("S", "superior"))
+    ),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""The registry's entries of the overlap family."""
+
+from __future__ import annotations
+
+import math
+
+from .. import overlap
+from ..definitions import OURS, TAHA, Definition, Empty, ofMemberships
+
+OVERLAP = (
+    Definition(
+        "DSC", "Dice similarity coefficient", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Twice the shared volume over the sum of both volumes, counted in voxels.",
+        lambda pair: overlap.dice(pair.weightedCounts),
+        identity=1,
+        emptiness=ofMemberships,
+    ),
+    Definition(
+        "IoU", "Intersection over union (Jaccard)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Shared volume over the volume that either one covers, counted in voxels.",
+        lambda pair: overlap.intersectionOverUnion(pair.weightedCounts),
+        identity=1,
+        emptiness=ofMemberships,
+    ),
+    Definition(
+        "TPR", "Sensitivity (recall)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Share of the reference that the test covers, counted in voxels.",
+        lambda pair: overlap.sensitivity(pair.weightedCounts), symmetric=False,
+        identity=1,
+        emptiness=ofMemberships,
+    ),
+    Definition(
+        "PPV", "Precision (positive predictive value)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
+        "Share of the test that lies in the reference, counted in voxels.",
+        lambda pair: overlap.precision(pair.weightedCounts), symmetric=False,
+        identity=1,
+        emptiness=ofMemberships,
+    ),
+    Definition(
+        "VolumeReference", "Volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Volume that the reference's closed surface encloses.",
+        lambda pair: pair.volume(0), symmetric=False,
+        identity=None,
+    ),
+    Definition(
+        "VolumeTest", "Volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Volume that the test's closed surface encloses.",
+        lambda pair: pair.volume(1), symmetric=False,
+        identity=None,
+    ),
+    Definition(
+        "VolumeDifference", "Volume difference", "mm3", -math.inf, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Volume of the test minus volume of the reference, of the closed surfaces.",
+        lambda pair: pair.volume(1) - pair.volume(0), symmetric=False,
+        identity=0,
+    ),
+    Definition(
+        "VoxelVolumeReference", "Voxel volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS,
+        Empty.COMPUTED,
+        "Number of the reference's voxels times the voxel size.",
+        lambda pair: pair.voxelVolume(0), symmetric=False,
+        identity=None,
+    ),
+    Definition(
+        "VoxelVolumeTest", "Voxel volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
+        "Number of the test's voxels times the voxel size.",
+        lambda pair: pair.voxelVolume(1), symmetric=False,
+        identity=None,
+    ),
+)  # fmt: skip

@@ -1,0 +1,122 @@
+"""The registry's entries of the signed family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .. import signed
+from ..definitions import OURS, Definition, Empty
+from ..errors import Undefined
+from ..structures import BOTH_EMPTY
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+# Words for the sides of the patient in the order in which results list them.
+SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
+
+
+def _towardSides() -> Iterator[Definition]:
+    """Yield the definitions of the signed distances toward each side of the patient."""
+    kinds = (
+        ("Mean", "Signed mean", "mean", "Mean signed distance of the boundary that faces {}: positive where the test "
+         "lies outside the reference."),
+        ("Max", "Largest signed distance", "largest", "Largest over-contouring of the boundary that faces {}; negative "
+         "when the test lies inside the reference everywhere there."),
+        ("Min", "Smallest signed distance", "smallest", "Largest under-contouring of the boundary that faces {}, as a "
+         "negative number; positive when the test lies outside the reference everywhere there."),
+    )  # fmt: skip
+    for kind, title, field, description in kinds:
+        for side, word in SIDES.items():
+            yield Definition(
+                f"{kind}{side}", f"{title}, {word} side", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
+                description.format(word),
+                lambda pair, side=side, field=field: getattr(signed.toward(pair.once(_sides), side), field),
+                symmetric=False, identity=0, side=word,
+            )  # fmt: skip
+
+
+def _sides(pair: Pair) -> dict[str, signed.Side]:
+    return signed.bySide(pair.signedDistances)
+
+
+def _fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
+    """Return the over- or under-contoured share of both boundaries; without a counterpart it is all or nothing."""
+    _requireAny(pair)
+    if pair.emptiness:
+        return float(over == pair.reference.isEmpty)
+    function = signed.overFraction if over else signed.underFraction
+    return function(pair.signedDistances, tolerance)
+
+
+def _largestOutside(pair: Pair, over: bool) -> signed.Located:
+    """Return the largest over- or under-contouring; without a counterpart it is infinite or nothing."""
+    _requireAny(pair)
+    if pair.emptiness:
+        return signed.Located(math.inf if over == pair.reference.isEmpty else 0.0, None)
+    return signed.largest(pair.signedDistances, over)
+
+
+def _volumeOutside(pair: Pair, over: bool) -> float:
+    """Return the volume in mm3 (area in mm2) that only the test (over) or only the reference encloses."""
+    if pair.emptiness:
+        return pair.voxelVolume(1 if over else 0)
+    counts = pair.counts
+    number = counts.falsePositive if over else counts.falseNegative
+    return number * (pair.masks[0].grid.voxelSize if counts.unit == "voxel" else 1.0)
+
+
+def _requireAny(pair: Pair) -> None:
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+
+
+SIGNED = (
+    Definition(
+        "SignedMean", "Signed mean distance", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
+        "Mean distance with a sign: positive where the test lies outside the reference, negative where inside.",
+        lambda pair: signed.mean(pair.signedDistances), symmetric=False,
+        identity=0,
+    ),
+    Definition(
+        "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
+        Empty.COMPUTED,
+        "Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
+        lambda pair, tolerance: _fractionOutside(pair, tolerance, over=True), symmetric=False,
+        identity=0,
+    ),
+    Definition(
+        "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
+        Empty.COMPUTED,
+        "Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
+        lambda pair, tolerance: _fractionOutside(pair, tolerance, over=False), symmetric=False,
+        identity=0,
+    ),
+    Definition(
+        "OverMax", "Largest over-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Largest distance of the test outside the reference; 0 when it is nowhere outside.",
+        lambda pair: _largestOutside(pair, over=True), symmetric=False,
+        identity=0,
+    ),
+    Definition(
+        "UnderMax", "Largest under-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Largest distance of the test inside the reference; 0 when it is nowhere inside.",
+        lambda pair: _largestOutside(pair, over=False), symmetric=False,
+        identity=0,
+    ),
+    Definition(
+        "OverVolume", "Over-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Volume that the test has outside the reference, counted in voxels.",
+        lambda pair: _volumeOutside(pair, over=True), symmetric=False,
+        identity=0,
+    ),
+    Definition(
+        "UnderVolume", "Under-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
+        "Volume of the reference that the test leaves out, counted in voxels.",
+        lambda pair: _volumeOutside(pair, over=False), symmetric=False,
+        identity=0,
+    ),
+    *_towardSides(),
+)  # fmt: skip

@@ -1,0 +1,79 @@
+"""The registry's entries of the voxel family."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .. import voxels
+from ..definitions import TAHA, Definition, Empty
+from ..errors import Undefined
+from ..masks import Mask
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+
+def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
+    """Return the voxels whose distances are measured: the masks', or those of every cut not empty on both sides."""
+    if not _isCut(pair):
+        return [pair.masks]
+    levels = (number / pair.settings.cuts for number in range(1, pair.settings.cuts + 1))
+    cuts = (tuple(mask.cut(level) for mask in pair.memberships) for level in levels)
+    return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
+
+
+def distancesOf(pair: Pair) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
+    """Return the distances in every cut."""
+    return [voxels.measure(*cut, pair.settings.voxelUnit) for cut in pair.once(cutsOf)]
+
+
+def _isCut(pair: Pair) -> bool:
+    return pair.isFuzzy and pair.settings.cuts is not None
+
+
+def _emptiness(pair: Pair) -> str:
+    if not _isCut(pair):
+        return pair.emptiness
+    cuts = pair.once(cutsOf)
+    if not cuts:
+        raise Undefined("every cut of the memberships is empty on both sides")
+    for number, which in enumerate(("reference", "test")):
+        if any(cut[number].isEmpty for cut in cuts):
+            return f"the {which} is empty in a cut of the memberships"
+    return ""
+
+
+def _note(pair: Pair) -> str:
+    if not _isCut(pair):
+        return ""
+    omitted = pair.settings.cuts - len(pair.once(cutsOf))
+    return f"{omitted} of {pair.settings.cuts} cuts are empty on both sides and left out" if omitted else ""
+
+
+VOXEL = (
+    Definition(
+        "AVD", "Average distance of voxels", "mm", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
+        "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
+        "shared voxels count as 0.",
+        lambda pair: voxels.averageDistance(pair.once(distancesOf)), identity=0,
+        emptiness=_emptiness, note=_note,
+        hint="Small structures and low density: less sensitive to single voxels than overlap.",
+    ),
+    Definition(
+        "HDvox_{quantile}", "Hausdorff distance of voxels, quantile {quantile}", "mm", 0, math.inf, "lower", "voxel",
+        TAHA, Empty.INFINITE,
+        "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
+        "exceed; the larger of the two directions.",
+        lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0,
+        emptiness=_emptiness, note=_note,
+        hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
+    ),
+    Definition(
+        "MHD", "Mahalanobis distance", "", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
+        "Distance of the two centers in standard deviations of the voxels around them.",
+        lambda pair: voxels.mahalanobis(pair.once(cutsOf)), identity=0,
+        emptiness=_emptiness, note=_note,
+        hint="Sees general shape and position only: 0 for concentric structures of any size.",
+    ),
+)  # fmt: skip

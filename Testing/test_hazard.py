@@ -1,0 +1,174 @@
+"""Hazard-aware measurements against cases worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import shapes
+from scipy.ndimage import distance_transform_edt
+
+from SegmentMetricsLib import Settings, compare, hazard
+from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.masks import Mask
+
+HAZARD = Settings(families="hazard")
+# The critical structure is a wall of voxels 2 to 4 along i, across the image of 24 x 24 x 24 voxels of 1 mm.
+WALL = shapes.box((2, 0, 0), (4, 23, 23))
+REFERENCE, TEST = shapes.box((8, 5, 5), (12, 9, 9)), shapes.box((7, 5, 5), (11, 9, 9))
+EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
+
+
+def valuesOf(reference, test, settings=HAZARD, **criticals) -> dict[str, float]:
+    found = compare(reference, test, settings, criticals=criticals or {"Wall": WALL})
+    return {key: measurement.value for key, measurement in found.items()}
+
+
+def testBoxMovedTowardAWall():
+    """The reference has layers of 25 voxels at 4 to 8 mm from the wall, the test at 3 to 7 mm.
+
+    Hazard is 1 - (d / 10)^2: 0.91 at 3 mm (added), 0.84, 0.75, 0.64, 0.51 (shared), 0.36 at 8 mm (missed).
+    """
+    shared = 0.84 + 0.75 + 0.64 + 0.51
+    # of the whole image: 3 layers of wall, 2 in front of it at 2 and 1 mm, 9 behind it at 1 to 9 mm, of 24 x 24 voxels
+    everywhere = 24 * 24 * (3 * 1 + 0.96 + 0.99 + sum(1 - (d / 10) ** 2 for d in range(1, 10)))
+    missed = 0.36 / (shared + 0.36)
+    added = 25 * 0.91 / (everywhere - 25 * (shared + 0.36))
+    expected = {
+        "RFN": missed,
+        "RFP": added,
+        "SIS": 0.7 * missed + 0.3 * added,
+        "STAR": 0.7 * 0.36 + 0.3 * 0.91,
+        "wDice": 2 * shared / (2 * shared + 0.36 + 0.91),
+    }
+    assert valuesOf(REFERENCE, TEST) == pytest.approx(expected, rel=1e-6)
+    # the other way round, missed and added change places
+    swapped = valuesOf(TEST, REFERENCE)
+    assert swapped["STAR"] == pytest.approx(0.7 * 0.91 + 0.3 * 0.36)
+    assert swapped["RFN"] == pytest.approx(0.91 / (shared + 0.91))
+    assert swapped["wDice"] == pytest.approx(expected["wDice"])
+
+
+def testExponentialKernel():
+    settings = Settings(families="hazard", hazardKernel="exponential", hazardDecay=4, hazardBalance=0.5)
+    at = {d: math.exp(-d / 4) for d in range(0, 20)}
+    everywhere = 24 * 24 * (3 + at[2] + at[1] + sum(at[d] for d in range(1, 20)))
+    inside = sum(at[d] for d in range(4, 9))
+    expected = {
+        "RFN": at[8] / inside,
+        "RFP": 25 * at[3] / (everywhere - 25 * inside),
+        "STAR": 0.5 * at[8] + 0.5 * at[3],
+    }
+    found = valuesOf(REFERENCE, TEST, settings)
+    assert {key: found[key] for key in expected} == pytest.approx(expected, rel=1e-6)
+    assert found["SIS"] == pytest.approx(0.5 * found["RFN"] + 0.5 * found["RFP"])
+
+
+@pytest.mark.parametrize(("combination", "missed"), [("max", 0.5 * 0.91), ("sum", 0.36 + 0.5 * 0.91)])
+def testSeveralCriticalStructures(combination, missed):
+    # the missed layer i = 12 lies 8 mm from the wall and 3 mm from a second one of half the weight
+    settings = Settings(families="hazard", critical={"Wall": 1, "Other": 0.5}, hazardCombination=combination)
+    criticals = {"Wall": WALL, "Other": shapes.box((15, 0, 0), (16, 23, 23)), "Unused": REFERENCE}
+    found = valuesOf(REFERENCE, shapes.box((8, 5, 5), (11, 9, 9)), settings, **criticals)
+    assert found["STAR"] == pytest.approx(0.7 * missed) and found["RFP"] == 0
+
+
+def testTailMean():
+    # ten equal hazards: equation 7 of the source, which sums all at the threshold, gives 10
+    assert hazard.tailMean(np.full(10, 0.5), 0.05) == pytest.approx(0.5)
+    # and 2 here
+    assert hazard.tailMean(np.array([0.0] * 9 + [1.0]), 0.05) == pytest.approx(1)
+    # the worst 15 % of ten values are one and a half
+    assert hazard.tailMean(np.array([0.1] * 8 + [0.5, 1.0]), 0.15) == pytest.approx((1 * 1.0 + 0.5 * 0.5) / 1.5)
+    assert hazard.tailMean(np.array([0.2, 0.4]), 1) == pytest.approx(0.3)
+    assert hazard.tailMean(np.array([]), 0.05) == 0
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        values = rng.choice([0, 0.25, 0.5, 1], rng.integers(1, 60))
+        share = rng.uniform(0.01, 1)
+        assert values.mean() - 1e-12 <= hazard.tailMean(values, share) <= values.max() + 1e-12
+        if share * len(values) >= 1:  # a whole number of the largest ones
+            count = int(share * len(values))
+            assert hazard.tailMean(values, count / len(values)) == pytest.approx(np.sort(values)[-count:].mean())
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "exponential"])
+@pytest.mark.parametrize("shear", [0.0, 0.3])
+def testFieldOfAnyShapeAndGrid(kernel, shear):
+    settings = Settings(hazardKernel=kernel, hazardReach=4, hazardPower=1.5, hazardDecay=3)
+    shape = shapes.blob(1, (12, 10, 9), 0.05)
+    grid = Grid((12, 10, 9), np.array([[1, shear, 0, 5], [0, 1.5, 0, 6], [0, 0, 2.5, 7], [0, 0, 0, 1]]))
+    box = np.array([0, 0, 0]), np.array([11, 9, 8])
+    found = hazard.field([(Mask.fromArray(shape, grid), 0.8)], grid, box, settings).block(*box)
+    distances = distance_transform_edt(~shape, sampling=(2.5, 1.5, 1))
+    if shear:
+        index = np.argwhere(np.ones_like(shape))[:, ::-1]
+        critical = grid.toWorld(np.argwhere(shape)[:, ::-1])
+        distances = np.linalg.norm(grid.toWorld(index)[:, None] - critical, axis=2).min(axis=1).reshape(shape.shape)
+    expected = np.exp(-distances / 3) if kernel == "exponential" else np.maximum(0, 1 - (distances / 4) ** 1.5)
+    assert found == pytest.approx(0.8 * expected, abs=1e-6)
+
+
+def testDeclaredProperties():
+    settings = {"kernel": HAZARD, "exponential": Settings(families="hazard", hazardKernel="exponential")}
+    for name, chosen in settings.items():
+        one, other = (shapes.imageOf(shapes.blob(seed)) for seed in (1, 2))
+        critical = shapes.imageOf(shapes.blob(4, share=0.1))
+        there, back, same = (valuesOf(*pair, chosen, C=critical) for pair in ((one, other), (other, one), (one, one)))
+        assert all(0 <= value <= 1 for value in (*there.values(), *back.values())), name
+        assert there["wDice"] == pytest.approx(back["wDice"], abs=1e-12)
+        assert [same[key] for key in ("RFN", "RFP", "SIS", "STAR")] == [0, 0, 0, 0]
+        assert same["wDice"] == pytest.approx(1, abs=1e-9)
+
+
+def testErrorsNearTheWallWeighMore():
+    near = shapes.box((9, 5, 5), (12, 9, 9))  # lacks the layer next to the wall
+    far = shapes.box((8, 5, 5), (11, 9, 9))  # lacks as many voxels on the other side
+    risky, neutral = valuesOf(REFERENCE, near), valuesOf(REFERENCE, far)
+    assert risky["SIS"] > neutral["SIS"] and risky["STAR"] > neutral["STAR"] and risky["wDice"] < neutral["wDice"]
+
+
+def testEmptyStructures():
+    missed, invented = valuesOf(REFERENCE, EMPTY), valuesOf(EMPTY, TEST)
+    assert [missed[key] for key in ("RFN", "RFP", "SIS", "wDice")] == pytest.approx([1, 0, 0.7, 0])
+    assert invented["RFN"] == 0 and 0 < invented["RFP"] < 1 and invented["wDice"] == 0
+    for pair, criticals, reason in (
+        ((REFERENCE, TEST), None, "no critical structure is given"),
+        ((REFERENCE, TEST), {"Wall": EMPTY}, "the critical structures are empty"),
+        ((EMPTY, EMPTY), {"Wall": WALL}, "both structures are empty"),
+    ):
+        found = compare(*pair, HAZARD, criticals=criticals)
+        assert {(m.status, m.reason) for m in found.values()} == {("undefined", reason)}
+
+
+def testFarFromEveryCriticalStructureNothingIsHazardous():
+    far = shapes.box((18, 5, 5), (21, 9, 9))
+    found = compare(far, far, HAZARD, criticals={"Wall": WALL})
+    assert [found[key].value for key in ("RFN", "RFP", "SIS", "STAR")] == [0, 0, 0, 0]
+    assert found["wDice"].reason == "neither structure has any hazard"
+
+
+def testMeshesAndContours():
+    settings = Settings(families="hazard", meshSpacing=0.1)
+    reference, test = shapes.boxMesh((8, 0, 0), (12, 4, 4)), shapes.boxMesh((8, 0, 0), (11, 4, 4))
+    found = valuesOf(reference, test, settings, Wall=shapes.boxMesh((0, -9, -9), (4, 13, 13)))
+    # integral of 1 - (d / 10)^2 from 7 to 8 mm over that from 4 to 8 mm
+    assert found["RFN"] == pytest.approx((1 - (8**3 - 7**3) / 300) / (4 - (8**3 - 4**3) / 300), rel=0.03)
+    assert found["RFP"] == 0
+    squares = [shapes.loops([(a, 0), (b, 0), (b, 4), (a, 4)]) for a, b in ((8, 12), (8, 11), (0, 4))]
+    flat = valuesOf(squares[0], squares[1], settings, Wall=squares[2])
+    assert flat["RFN"] == pytest.approx(found["RFN"], rel=0.05)
+
+
+def testTheEvaluatedGridIsStated():
+    grid = compare(REFERENCE, TEST, HAZARD, criticals={"Wall": WALL}).grid
+    assert grid["evaluated"]["size"] == [24, 24, 24] and grid["evaluated"]["voxels"] == 24**3
+
+
+def testUnknownCriticalStructure():
+    settings = Settings(families="hazard", critical="Cord")
+    with pytest.raises(ValueError, match=r"There is no critical structure 'Cord'; there are Wall\."):
+        compare(REFERENCE, TEST, settings, criticals={"Wall": WALL})
+    # what is not measured needs no critical structure
+    assert compare(REFERENCE, TEST, Settings(families="overlap", critical="Cord"))["DSC"].status == "ok"

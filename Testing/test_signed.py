@@ -1,0 +1,117 @@
+"""Signed and directional measurements against cases worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import shapes
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.measurements import Measurement
+
+SIGNED = Settings(families="signed")
+SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]
+MOVED = [(-2, 0), (8, 0), (8, 10), (-2, 10)]
+OPPOSITE = {"R": "L", "L": "R", "A": "P", "P": "A", "S": "I", "I": "S"}
+
+
+def valuesOf(comparison) -> dict[str, float]:
+    return {key: measurement.value for key, measurement in comparison.items()}
+
+
+def testSquareMovedToTheRight():
+    """A square of 10 mm is drawn 2 mm too far toward R, which is toward -x in LPS.
+
+    Signed distances. reference: R side (x = 0), inside the test, 2 on the middle 6 mm and falling to 0, 1 on average,
+    on 2 mm at either end, where the test's flanks are nearer; L side (x = 10) -2; A and P sides 0 on 8 mm and -1 on
+    average on 2 mm.
+    test: R side (x = -2) 2; on its L side (x = 8), inside the reference, the middle 6 mm belong to L with -2, and 2
+    mm at either end to A and P, whose flanks are nearer, with -1 on average; A and P sides 0 on 8 mm, and 1 on
+    average on the 2 mm that stick out, whose nearest place of the reference is its corner, straight to the left: they
+    belong to R.
+    """
+    found = valuesOf(compare(shapes.loops(SQUARE), shapes.loops(MOVED), SIGNED))
+    right = (6 * 2 + 4 * 1 + 10 * 2 + 2 * (2 * 1)) / (10 + 10 + 2 * 2)
+    left = (10 * -2 + 6 * -2) / (10 + 6)
+    flank = (8 * 0 + 2 * -1 + 2 * -1 + 8 * 0) / (10 + 2 + 8)
+    expected = {"MeanR": right, "MeanL": left, "MeanA": flank, "MeanP": flank}
+    # elements are 10/32 mm long, and one straddles a corner
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=0.02)
+    extremes = {"MaxR": 2, "MaxL": -2, "MinL": -2, "OverMax": 2, "UnderMax": 2, "OverVolume": 20, "UnderVolume": 20}
+    assert {key: found[key] for key in extremes} == pytest.approx(extremes, abs=1e-9)
+    assert found["MaxA"] == pytest.approx(0, abs=1e-9) and found["MinA"] == pytest.approx(-2, abs=0.2)
+    assert math.isnan(found["MeanS"])
+
+
+def testSidesOfAContourThatFacesNoneOfThem():
+    measurement = compare(shapes.loops(SQUARE), shapes.loops(MOVED), SIGNED)["MaxS"]
+    assert measurement.status == "undefined" and measurement.reason == "no part of the boundary faces S"
+
+
+@pytest.mark.parametrize(
+    ("side", "low", "high"),
+    [
+        ("R", (2, 5, 5), (14, 14, 14)),
+        ("L", (5, 5, 5), (17, 14, 14)),
+        ("A", (5, 2, 5), (14, 14, 14)),
+        ("P", (5, 5, 5), (14, 17, 14)),
+        ("S", (5, 5, 5), (14, 14, 17)),
+        ("I", (5, 5, 2), (14, 14, 14)),
+    ],
+)
+def testBoxDrawnTooLongTowardOneSide(side, low, high):
+    reference, test = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box(low, high)
+    comparison = compare(reference, test, SIGNED)
+    found = valuesOf(comparison)
+    assert found[f"Max{side}"] == pytest.approx(3) == found["OverMax"]
+    assert found["OverVolume"] == 10 * 10 * 3 and found["UnderVolume"] == 0 == found["UnderMax"]
+    assert found[f"Mean{side}"] > 1.2
+    for kind in ("Mean", "Max", "Min"):
+        assert found[f"{kind}{OPPOSITE[side]}"] == pytest.approx(0, abs=1e-9)
+    axis, sign = {"R": (0, -1), "L": (0, 1), "A": (1, -1), "P": (1, 1), "S": (2, 1), "I": (2, -1)}[side]
+    face = {1: 14.5, -1: 4.5}[sign]
+    assert comparison["OverMax"].position[axis] in (pytest.approx(face), pytest.approx(face + 3 * sign))
+    assert comparison["UnderMax"].position is None
+    # the test as reference: what was too much is too little, on the same side
+    swapped = valuesOf(compare(test, reference, SIGNED))
+    assert swapped[f"Min{side}"] == pytest.approx(-3) and swapped["UnderMax"] == pytest.approx(3)
+    assert swapped["UnderVolume"] == 300 and swapped["OverVolume"] == 0
+
+
+def testConcentricBallsDifferAlikeTowardAllSides():
+    found = valuesOf(compare(shapes.ballMesh(20), shapes.ballMesh(22), SIGNED))
+    for side in OPPOSITE:
+        assert [found[f"{kind}{side}"] for kind in ("Mean", "Max", "Min")] == pytest.approx([2, 2, 2], abs=0.03)
+    assert found["OverVolume"] == pytest.approx(4 / 3 * math.pi * (22**3 - 20**3), rel=0.01)
+
+
+def testIdenticalStructures():
+    ball = shapes.ball(12)
+    found = valuesOf(compare(ball, ball, SIGNED))
+    assert set(found.values()) == {0}
+
+
+def testMirroredPairsExchangeLeftAndRight():
+    right, left = (valuesOf(compare(shapes.ball(12), shapes.ball(11, (x, 1, 0.5)), SIGNED)) for x in (-3, 3))
+    for kind in ("Mean", "Max", "Min"):
+        assert right[f"{kind}R"] == pytest.approx(left[f"{kind}L"], abs=0.02)
+        assert right[f"{kind}A"] == pytest.approx(left[f"{kind}A"], abs=0.02)
+
+
+@pytest.mark.parametrize("empty", [shapes.imageOf(shapes.blob(0) * 0), vtkPolyData()], ids=["mask", "mesh"])
+def testEmptyStructures(empty):
+    box = shapes.box((5, 5, 5), (14, 14, 14))
+    missed, invented = compare(box, empty, SIGNED), compare(empty, box, SIGNED)
+    keys = ("OverMax", "UnderMax", "OverVolume", "UnderVolume", "MeanR", "MinS")
+    assert [missed[key].value for key in keys] == [0, math.inf, 0, 1000, -math.inf, -math.inf]
+    assert [invented[key].value for key in keys] == [math.inf, 0, 1000, 0, math.inf, math.inf]
+    assert missed["UnderMax"].reason == "the test is empty" and missed["UnderMax"].status == "infinite"
+    assert compare(empty, empty, SIGNED)["OverMax"].reason == "both structures are empty"
+
+
+def testPositionsSurviveJson():
+    measurement = compare(shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((5, 5, 5), (14, 14, 17)), SIGNED)["OverMax"]
+    assert len(measurement.position) == 3
+    assert Measurement.fromDictionary("OverMax", measurement.toDictionary()) == measurement
