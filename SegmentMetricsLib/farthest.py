@@ -35,38 +35,41 @@ ROUNDING = 2e-6
 MOST_PIECES = 400_000
 
 
-def farthestBounds(
+def farthest(
     elements: np.ndarray, values: np.ndarray, distances: Callable[[np.ndarray], np.ndarray], wanted: float
-) -> tuple[float, float]:
-    """Return bounds in mm of the largest distance on some elements.
+) -> tuple[float, float, np.ndarray]:
+    """Return bounds in mm of the largest distance on some elements, and the place (3,) of the lower one.
 
-    elements: (k, 2 or 3, 3) corners of segments or triangles in mm. values: (k, 2 or 3) distances there, mm. distances: tells the distances (n,) in mm of points (n, 3). wanted: how far apart the bounds may
-    be, mm.
+    elements: (k, 2 or 3, 3) corners of segments or triangles in mm. values: (k, 2 or 3) distances there, mm, negative
+    where they do not count because they lie toward the other side. distances: tells the same of points (n, 3).
+    wanted: how far apart the bounds may be, mm.
     """
-    lowest = float(values.max())
+    worst = values.argmax()
+    lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
     highest = lowest
     looked = 0
     while len(elements):
         checkpoint()
-        bounds = slowBounds(elements, values)
-        open_ = bounds > lowest + wanted
-        highest = max(highest, float(bounds[~open_].max(initial=0)))
-        elements, values, bounds = elements[open_], values[open_], bounds[open_]
-        if not len(elements):
-            break
         looked += len(elements)
+        centers = elements.mean(axis=1)
+        bounds = slowBounds(elements, values)
+        possible = bounds > lowest + wanted
         if looked > MOST_PIECES:
             highest = max(highest, float(bounds.max()))
             break
-        centers = elements.mean(axis=1)
-        atCenters = distances(centers)
-        lowest = max(lowest, float(atCenters.max()))
-        bounds = np.minimum(bounds, convexBounds(elements, centers, atCenters, distances))
-        open_ = bounds > lowest + wanted
-        highest = max(highest, float(bounds[~open_].max(initial=0)))
-        elements, values = cut(elements[open_], values[open_], distances)
-        lowest = max(lowest, float(values.max(initial=0)))
-    return lowest, max(highest, lowest)
+        if possible.any():
+            atCenters = distances(centers[possible])
+            if atCenters.max() > lowest:
+                lowest, place = float(atCenters.max()), centers[possible][atCenters.argmax()]
+            closer = convexBounds(elements[possible], centers[possible], np.abs(atCenters), distances)
+            bounds[possible] = np.minimum(bounds[possible], closer)
+            possible = bounds > lowest + wanted
+        highest = max(highest, float(bounds[~possible].max(initial=0.0)))
+        elements, values = cut(elements[possible], values[possible], distances)
+        if values.max(initial=-np.inf) > lowest:
+            worst = values.argmax()
+            lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
+    return lowest, max(highest, lowest), place
 
 
 def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -83,17 +86,19 @@ def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def convexBounds(elements, centers, atCenters, distances) -> np.ndarray:
     """Return what the distance (k,) may be on elements at most, from the place next to their centers."""
-    steps = np.stack([distances(centers + STEP * axis) for axis in np.eye(3)], axis=1)
+    steps = np.abs(distances((centers[:, None] + STEP * np.eye(3)).reshape(-1, 3))).reshape(-1, 3)
     growth = steps - atCenters[:, None]
     length = np.linalg.norm(growth, axis=1, keepdims=True)
     nearest = centers - atCenters[:, None] * np.divide(growth, length, out=np.zeros_like(growth), where=length > 0)
-    missed = distances(nearest)
+    missed = np.abs(distances(nearest))
     return np.linalg.norm(elements - nearest[:, None], axis=2).max(axis=1) + missed + ROUNDING
 
 
 def cut(elements: np.ndarray, values: np.ndarray, distances) -> tuple[np.ndarray, np.ndarray]:
     """Return the pieces of elements and the distances at their corners."""
     corners = elements.shape[1]
+    if not len(elements):
+        return elements, values
     following = np.roll(elements, -1, axis=1)[:, : 1 if corners == 2 else 3]
     middles = (elements[:, : following.shape[1]] + following) / 2
     atMiddles = distances(middles.reshape(-1, 3)).reshape(middles.shape[:2])

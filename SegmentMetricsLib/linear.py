@@ -27,12 +27,13 @@ def shareBelow(values: np.ndarray, limit: float) -> np.ndarray:
     return orderedShareBelow(ordered(values), limit)
 
 
-def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float) -> np.ndarray:
-    """Return the same of values that are in order already."""
+def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarray) -> np.ndarray:
+    """Return the same of values that are in order already. limit: one for all or (n,)."""
     low, high = ascending[0], ascending[-1]
     result = (high <= limit).astype(float)
     crossed = np.flatnonzero((low < limit) & (limit < high))
     low, high = low[crossed], high[crossed]
+    limit = limit[crossed] if isinstance(limit, np.ndarray) else limit
     if len(ascending) == 2:
         result[crossed] = (limit - low) / (high - low)
         return result
@@ -69,7 +70,11 @@ def meanMagnitude(values: np.ndarray) -> np.ndarray:
     # One corner lies on the other side of zero than the two others: the function is turned over on the triangle there.
     low, middle, high = (column[crossed] for column in ascending)
     isLowest = middle > 0
-    low, middle, high = np.where(isLowest, low, -high), np.where(isLowest, middle, -middle), np.where(isLowest, high, -low)
+    low, middle, high = (
+        np.where(isLowest, low, -high),
+        np.where(isLowest, middle, -middle),
+        np.where(isLowest, high, -low),
+    )
     alone = low**2 / ((middle - low) * (high - low))
     result[crossed] = (low + middle + high - 2 * alone * low) / 3
     return result

@@ -35,7 +35,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from .bounded import Bounded
-from .farthest import farthestBounds
+from .farthest import farthest
 from .linear import PIECES, SIDES, meanMagnitude, ordered, orderedShareBelow, shareBelow, shareWithin
 from .progress import checkpoint
 from .sampling import Sampler
@@ -255,34 +255,60 @@ class Refined:
 
     @cached_property
     def largest(self) -> Bounded:
-        """Largest distance in mm at a node, and what it is at most anywhere, which is certain."""
-        lowest = float(np.abs(self.values).max())
-        elements, values, highest = [], [], lowest
+        """Largest distance in mm toward either side; the bounds are certain."""
+        return self._largestPlace[0]
+
+    def farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
+        """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
+
+        The bounds are certain. Where nothing lies on that side it is negative.
+        """
+        # mostly the side of the largest distance is known
+        if self.values[np.abs(self.values).argmax()] * side > 0:
+            bounds, place = self._largestPlace
+            if self.sampler.signedAt(place[None])[0] * side > 0:
+                return bounds, place
+        return self._farthest(side)
+
+    @cached_property
+    def _largestPlace(self) -> tuple[Bounded, np.ndarray]:
+        return self._farthest(0)
+
+    def _farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
+        def turned(values: np.ndarray) -> np.ndarray:
+            return side * values if side else np.abs(values)
+
+        values = turned(self.values)
+        worst = int(values.argmax())
+        lowest = highest = float(values[worst])
+        place = self.sampler.points(self.coordinates[worst : worst + 1])[0]
+        elements, atCorners = [], []
         for part in self.parts:
-            # nothing on a piece, half as long as its element, is farther than that from the nearest of its corners
+            # no place of a piece, half as long as its element, is farther than that from the nearest of its corners
             near = self.sampler.longestSide / (2 if part is self.base else 4)
-            leaves = np.flatnonzero(part.isLeaf & (part.range[1] > lowest - near))
+            high = turned(part.signed).max(axis=0) if side else part.range[1]
+            leaves = np.flatnonzero(part.isLeaf & (high > lowest - near))
             if part is self.base:
                 equal = leaves[part.range[1][leaves] <= ROUNDING]
                 if len(equal):
                     leaves = np.setdiff1d(leaves, equal[self.sampler.areShared(equal)])
-            if not len(leaves):
-                continue
             nodes = part.nodes[leaves][:, PIECES[part.corners]].reshape(-1, part.corners)
             elements.append(self.sampler.points(self.coordinates[nodes.ravel()]).reshape(*nodes.shape, 3))
-            values.append(np.abs(self.values[nodes]))
-        if elements:
-            lowest, highest = farthestBounds(
-                np.concatenate(elements), np.concatenate(values), self.sampler.distances, LARGEST_ERROR
-            )
-        return Bounded(lowest, lowest, highest)
+            atCorners.append(values[nodes])
+        elements, atCorners = np.concatenate(elements), np.concatenate(atCorners)
+        if len(elements):
+            found = farthest(elements, atCorners, lambda points: turned(self.sampler.signedAt(points)), LARGEST_ERROR)
+            if found[0] > lowest:
+                lowest, place = found[0], found[2]
+            highest = found[1]
+        return Bounded(lowest, lowest, max(lowest, highest)), place
 
     @cached_property
     def mean(self) -> Bounded:
         """Mean distance in mm."""
         fine = sum(total(p.means[1][p.isLeaf], p.sizes[p.isLeaf]) for p in self.parts)
         differences = np.concatenate([difference for _, difference in self._meanDifferences()])
-        return self._extrapolated(fine, differences, 0.0)
+        return extrapolated(fine, differences, self.totalSize, 0.0)
 
     @cached_property
     def signedMean(self) -> Bounded:
@@ -295,12 +321,7 @@ class Refined:
             fineMeans = (corners + 3 * middles) / 4 if part.corners == 3 else (corners + middles) / 2
             fine += total(fineMeans, part.sizes[leaves])
             differences.append((fineMeans - corners) * part.sizes[leaves])
-        return self._extrapolated(fine, np.concatenate(differences), -np.inf)
-
-    def _extrapolated(self, fine: float, differences: np.ndarray, least: float) -> Bounded:
-        value = (fine + float(differences.sum()) / 3) / self.totalSize
-        error = BOUNDS * errorOf(differences, EXTRAPOLATED_LEFT) / self.totalSize
-        return Bounded.within(value, error + ROUNDING, least, np.inf)
+        return extrapolated(fine, np.concatenate(differences), self.totalSize, -np.inf)
 
     def sizeWithin(self, limit: float) -> Bounded:
         """Return the size of what is at most a limit in mm away."""
@@ -326,6 +347,25 @@ class Refined:
             size += total(fine, part.sizes[crossed])
             differences.append((fine - coarse) * part.sizes[crossed])
         return Bounded.within(size, BOUNDS * errorOf(np.concatenate(differences), SUM_LEFT), 0.0, self.totalSize)
+
+    def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
+        """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
+        result = np.zeros(len(limits))
+        for part in self.parts:
+            rows = np.flatnonzero(part.isLeaf)
+            ascending = ordered(side * part.pieces(rows))
+            sizes = np.tile(part.sizes[rows] / len(PIECES[part.corners]), len(PIECES[part.corners]))
+            first, last = (np.searchsorted(limits, values) for values in (ascending[0], ascending[-1]))
+            # up to the lowest value all of an element is beyond; from the highest on nothing is
+            result += np.cumsum(np.bincount(first, sizes, len(limits) + 1)[::-1])[::-1][1:]
+            crossed = np.flatnonzero(last > first)
+            while len(crossed):
+                number = first[crossed]
+                share = 1 - orderedShareBelow(tuple(column[crossed] for column in ascending), limits[number])
+                result += np.bincount(number, share * sizes[crossed], len(limits))
+                first[crossed] += 1
+                crossed = crossed[first[crossed] < last[crossed]]
+        return result
 
     def boundedPercentile(self, percent: float) -> Bounded:
         """Return percentile() with bounds: the percentiles as far off as the size up to it may be wrong."""
@@ -418,3 +458,9 @@ def total(values: np.ndarray, sizes: np.ndarray) -> float:
 def errorOf(differences: np.ndarray, sumLeft: float) -> float:
     """Return the estimated error of a sum whose finer and coarser summands (n,) differ so much."""
     return sumLeft * abs(float(differences.sum())) + CHANCE_LEFT * float(np.sqrt((differences**2).sum()))
+
+
+def extrapolated(fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
+    """Return a mean, not below `least`, from its finer sum, the differences (n,) to the coarser summands, and the size."""
+    value = (fine + float(differences.sum()) / 3) / size
+    return Bounded.within(value, BOUNDS * errorOf(differences, EXTRAPOLATED_LEFT) / size + ROUNDING, least, np.inf)

@@ -51,7 +51,8 @@ class Sampler:
     def longestSide(self) -> float:
         """Length in mm that no side of an element exceeds."""
         if self._lattice is not None:
-            return float(np.linalg.norm(self._lattice.grid.spacing))
+            ends = lookup.caseEdges()[0] * self._lattice.grid.spacing
+            return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
         ends = self.surface.points[self.surface.cells]
         return max(float(np.linalg.norm(ends[:, n] - ends[:, n - 1], axis=1).max()) for n in range(ends.shape[1]))
 
@@ -70,9 +71,9 @@ class Sampler:
         positions = lookup.nodePositions(halvings)
         return self._sign * lookup.signedDistancesAt(self._lattice, self._source, multiples, positions, self._search)
 
-    def distances(self, points: np.ndarray) -> np.ndarray:
-        """Return distances (n,) in mm of LPS points (n, 3)."""
-        return np.abs(self._search(points))
+    def signedAt(self, points: np.ndarray) -> np.ndarray:
+        """Return the same of LPS points (n, 3), mm."""
+        return self._sign * self._search(points)
 
     def areShared(self, cells: np.ndarray) -> np.ndarray:
         """Return which elements (k,) of the boundary, given by number, are elements of the other one as well."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
-from ..settings import DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, PRESETS, SURFACES, VOXEL_UNITS, Settings
+from ..settings import ACCURACIES, DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, PRESETS, SURFACES, VOXEL_UNITS, Settings
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,8 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         "--percentile", metavar="P", action="append", type=float, help="of the Hausdorff distance (95; may be repeated)"
     )
     parser.add_argument("--surface", choices=SURFACES, default="unsmoothed", help="boundary to measure (%(default)s)")
-    parser.add_argument("--subdivisions", metavar="N", type=int, help="how often elements are cut (1, in 2D 5)")
+    parser.add_argument("--accuracy", choices=ACCURACIES, help="as close as needed (converged), or at equal pieces")
+    parser.add_argument("--subdivisions", metavar="N", type=int, help="if sampled: how often to cut (1, in 2D 5)")
     parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
     parser.add_argument(
         "--metrics",
@@ -55,6 +56,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "tolerances": options.tolerance,
         "percentiles": options.percentile,
         "surface": options.surface,
+        "accuracy": options.accuracy,
         "subdivisions": options.subdivisions,
         "oversampling": options.oversampling,
         "families": chosenFamilies(options),
