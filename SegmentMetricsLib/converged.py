@@ -11,7 +11,7 @@ from .boundary import TIE_TOLERANCE
 from .bounded import Bounded
 from .distances import BoundaryPair, DirectedDistances, SurfaceDistances
 from .linear import PIECES
-from .refinement import Refined, extrapolated
+from .refinement import Refined, extrapolated, pieces
 
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts.
 SHOWN_SUBDIVISIONS = 1
@@ -56,8 +56,8 @@ class ConvergedDistances(DirectedDistances):
     def _corners(self) -> np.ndarray:
         """(corners, n) signed distances at the corners of the pieces."""
         base = self.refined.base
-        pieces = base.pieces(np.arange(len(base.nodes))).reshape(base.corners, -1, len(base.nodes))
-        return np.swapaxes(pieces, 1, 2).reshape(base.corners, -1)
+        cut = pieces(base.signed).reshape(base.corners, -1, len(base.nodes))
+        return np.swapaxes(cut, 1, 2).reshape(base.corners, -1)
 
     @cached_property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +65,8 @@ class ConvergedDistances(DirectedDistances):
 
     @cached_property
     def between(self) -> float:
-        # the pieces' sides are half as long; no place of a triangle is farther than that over the root of 3 from a corner
+        # the pieces' sides are half as long; no place of one is farther than 1/2, or in a triangle
+        # the root of 1/3, of that from a corner
         return self.refined.sampler.longestSide / 2 / (2 if self.refined.base.corners == 2 else 3**0.5)
 
     @cached_property
@@ -88,11 +89,11 @@ class ConvergedDistances(DirectedDistances):
         return self.refined.farthest(side)
 
     def meanOf(self, elements: np.ndarray) -> Bounded:
-        base, pieces = self.refined.base, len(PIECES[self.refined.base.corners])
+        base, count = self.refined.base, len(PIECES[self.refined.base.corners])
         sizes = self.sizes[elements]
         coarse = base.signed[: base.corners].mean(axis=0)
-        differences = (self.signed.reshape(-1, pieces).mean(axis=1) - coarse) * self.surface.sizes / pieces
-        differences *= elements.reshape(-1, pieces).sum(axis=1)
+        differences = (self.signed.reshape(-1, count).mean(axis=1) - coarse) * self.surface.sizes / count
+        differences *= elements.reshape(-1, count).sum(axis=1)
         return extrapolated(float(self.signed[elements] @ sizes), differences, float(sizes.sum()), -np.inf)
 
     def sizeWithin(self, tolerance: float) -> Bounded:

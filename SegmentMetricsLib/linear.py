@@ -6,6 +6,8 @@ a share or mean of its own size.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 # How an element is cut into equal pieces: numbers of its corners, followed by the middles of its sides 01, 12, 20.
@@ -48,12 +50,23 @@ def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarr
 
 def shareWithin(values: np.ndarray, limit: float) -> np.ndarray:
     """Return the share of every element on which the function is neither above the limit nor below its negative."""
-    ascending = ordered(values)
+    ascending = upward(ordered(values))
     result = orderedShareBelow(ascending, limit)
     low = np.flatnonzero(ascending[0] < -limit)
     if len(low):
-        result[low] += orderedShareBelow(ordered(-values[:, low]), limit) - 1
+        result[low] += orderedShareBelow(negative(column[low] for column in ascending), limit) - 1
     return result
+
+
+def upward(ascending: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """Return values in order (n,), those of functions that reach farther down than up with their sign changed."""
+    isDown = ascending[0] + ascending[-1] < 0
+    return tuple(np.where(isDown, turned, column) for column, turned in zip(ascending, negative(ascending)))
+
+
+def negative(ascending: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return the negatives of values in order (n,), in order."""
+    return tuple(-column for column in reversed(tuple(ascending)))
 
 
 def meanMagnitude(values: np.ndarray) -> np.ndarray:

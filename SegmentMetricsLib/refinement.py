@@ -36,7 +36,7 @@ import numpy as np
 
 from .bounded import Bounded
 from .farthest import farthest
-from .linear import PIECES, SIDES, meanMagnitude, ordered, orderedShareBelow, shareBelow, shareWithin
+from .linear import PIECES, SIDES, meanMagnitude, negative, ordered, orderedShareBelow, shareBelow, shareWithin, upward
 from .progress import checkpoint
 from .sampling import Sampler
 
@@ -88,39 +88,117 @@ class Part:
         """(nodes, k) signed distances at the nodes of every element."""
         return self.values[self.nodes.T]
 
-    def pieces(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the signed distances (corners, pieces * c) at the corners of the pieces of some elements (c,)."""
-        return self.signed[:, chosen][PIECES[self.corners].T].reshape(self.corners, -1)
+    def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest signed distance (k,) toward one side (1 or -1)."""
+        low, high = self._extremes
+        return (low, high) if side > 0 else (-high, -low)
 
-    def overPieces(self, values: np.ndarray) -> np.ndarray:
-        """Return the means (c,) over the pieces of every element of what is known of all pieces (pieces * c,)."""
-        return values.reshape(len(PIECES[self.corners]), -1).mean(axis=0)
+    @cached_property
+    def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.signed[0].copy(), self.signed[0].copy()
+        for column in self.signed[1:]:
+            np.minimum(low, column, out=low)
+            np.maximum(high, column, out=high)
+        return low, high
 
     @cached_property
     def range(self) -> tuple[np.ndarray, np.ndarray]:
         """The smallest and the largest distance (k,) on every element."""
-        low, high = self.signed.min(axis=0), self.signed.max(axis=0)
+        low, high = self._extremes
         return np.maximum(np.maximum(low, -high), 0), np.maximum(high, -low)
+
+    @cached_property
+    def signedMeans(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean signed distance (k,) on every element: from its corners alone, and from its pieces."""
+        corners, middles = (np.add.reduce(nodes, axis=0) for nodes in np.split(self.signed, [self.corners]))
+        # each middle is a corner of three of the four pieces of a triangle, of both of a segment
+        fine = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
+        return corners / self.corners, fine
 
     @cached_property
     def means(self) -> tuple[np.ndarray, np.ndarray]:
         """The mean distance (k,) on every element: from its corners alone, and from its pieces."""
-        corners = self.signed[: self.corners].sum(axis=0)
-        coarse = np.abs(corners) / self.corners
-        middles = self.signed[self.corners :].sum(axis=0)
-        fine = np.abs(corners + 3 * middles) / 12 if self.corners == 3 else np.abs(corners + 2 * middles) / 4
+        coarse, fine = (np.abs(means) for means in self.signedMeans)
         # that is right where the sign does not change
         crossed = np.flatnonzero((self.range[0] == 0) & (self.range[1] > 0))
         coarse[crossed] = meanMagnitude(self.signed[: self.corners, crossed])
-        fine[crossed] = self.overPieces(meanMagnitude(self.pieces(crossed)))
+        fine[crossed] = overPieces(meanMagnitude(pieces(self.signed[:, crossed])), self.corners)
         return coarse, fine
 
-    def shares(self, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return which leaves (c,) a limit in mm passes through, and the shares of them within: coarse and fine."""
-        low, high = self.range
-        crossed = np.flatnonzero((low <= limit) & (high > limit) & self.isLeaf)
-        coarse = shareWithin(self.signed[: self.corners, crossed], limit)
-        return crossed, coarse, self.overPieces(shareWithin(self.pieces(crossed), limit))
+
+class Leaves:
+    """The elements of two parts that have not been cut further, numbered one part after the other.
+
+    low, high: (k,) smallest and largest distance at the nodes, mm. sizes: (k,) mm or mm2.
+    """
+
+    def __init__(self, base: Part, fine: Part):
+        self.base, self.fine = base, fine
+        self.rows = np.flatnonzero(base.isLeaf), np.flatnonzero(fine.isLeaf)
+        self.low, self.high = (self._joined(*(part.range[n] for part in (base, fine))) for n in (0, 1))
+        self.sizes, self.halvings = self._joined(base.sizes, fine.sizes), self._joined(base.halvings, fine.halvings)
+
+    def _joined(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.concatenate([first[self.rows[0]], second[self.rows[1]]])
+
+    def split(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers in either part of some leaves (c,), given in ascending order."""
+        count = len(self.rows[0])
+        middle = np.searchsorted(chosen, count)
+        return self.rows[0][chosen[:middle]], self.rows[1][chosen[middle:] - count]
+
+    def signed(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the signed distances (nodes, c) at the nodes of some leaves."""
+        first, second = self.split(chosen)
+        return np.concatenate([self.base.signed[:, first], self.fine.signed[:, second]], axis=1)
+
+    @cached_property
+    def meanDifferences(self) -> np.ndarray:
+        """(k,) distance times size that the pieces have more than the element as a whole."""
+        coarse, fine = (self._joined(*(part.means[n] for part in (self.base, self.fine))) for n in (0, 1))
+        return (fine - coarse) * self.sizes
+
+    def within(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the size within a limit in mm, the leaves (c,) it passes through, and by how much these differ."""
+        chosen = np.flatnonzero((self.low <= limit) & (self.high > limit))
+        return self._summed(chosen, lambda values: shareWithin(values, limit), self.high <= limit)
+
+    def beyond(self, limit: float, side: int) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the same for the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        low, high = (self._joined(*(part.signedRange(side)[n] for part in (self.base, self.fine))) for n in (0, 1))
+        chosen = np.flatnonzero((low <= limit) & (high > limit))
+        return self._summed(chosen, lambda values: 1 - shareBelow(side * values, limit), low > limit)
+
+    def _summed(self, chosen: np.ndarray, share, isWhole: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        nodes = self.signed(chosen)
+        corners = self.base.corners
+        shares = share(np.concatenate([nodes[:corners], pieces(nodes)], axis=1))
+        coarse, fine = shares[: len(chosen)], overPieces(shares[len(chosen) :], corners)
+        sizes = self.sizes[chosen]
+        size = float(self.sizes[isWhole].sum()) + total(fine, sizes)
+        return size, chosen, (fine - coarse) * sizes
+
+    def near(self, low: float, high: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """Return distances in order at the corners of pieces, and their sizes, whose sum is the size within a limit.
+
+        low, high: mm; only pieces of leaves that a limit from low to high passes through.
+        """
+        chosen = np.flatnonzero((self.high > low) & (self.low <= high))
+        ascending = upward(ordered(pieces(self.signed(chosen))))
+        count = len(PIECES[self.base.corners])
+        return ascending, np.tile(self.sizes[chosen] / count, count)
+
+
+def pieces(nodes: np.ndarray) -> np.ndarray:
+    """Return the values (corners, pieces * c) at the corners of the pieces of elements from those at nodes (., c)."""
+    corners = 2 if len(nodes) == 3 else 3
+    return nodes[PIECES[corners].T].reshape(corners, -1)
+
+
+def overPieces(values: np.ndarray, corners: int) -> np.ndarray:
+    """Return the means (c,) over the pieces of every element of what is known of all pieces (pieces * c,)."""
+    count = len(PIECES[corners])
+    return np.add.reduce(values.reshape(count, -1), axis=0) / count
 
 
 def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -164,13 +242,19 @@ class Refined:
         most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
         for _ in range(MOST_ROUNDS):
             checkpoint()
-            flags = [np.zeros(len(part.nodes), bool) for part in self.parts]
+            flags = np.zeros(len(self.leaves.sizes), bool)
             # what is known well enough once stays so
             wanted = [goal for goal in wanted if goal(flags)]
-            chosen = [np.flatnonzero(f & p.isLeaf & (p.halvings < MOST_HALVINGS)) for f, p in zip(flags, self.parts)]
-            if not any(map(len, chosen)) or len(self.values) > most:
+            chosen = np.flatnonzero(flags & (self.leaves.halvings < MOST_HALVINGS))
+            if not len(chosen) or len(self.values) > most:
                 break
-            self._cut(chosen)
+            self._cut(self.leaves.split(chosen))
+            del self.leaves
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The elements that have not been cut further."""
+        return Leaves(self.base, self.fine)
 
     @property
     def parts(self) -> tuple[Part, Part]:
@@ -195,7 +279,7 @@ class Refined:
         nodes = np.concatenate([cells, count + numbers], axis=1)
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
-    def _cut(self, chosen: list[np.ndarray]) -> None:
+    def _cut(self, chosen: tuple[np.ndarray, np.ndarray]) -> None:
         """Cut some leaves of both parts into their pieces."""
         corners, pieces = self.base.corners, len(PIECES[self.base.corners])
         cells = np.concatenate([part.nodes[rows] for part, rows in zip(self.parts, chosen)])[:, PIECES[corners]]
@@ -207,50 +291,36 @@ class Refined:
         self.fine = self.fine.chosen(np.flatnonzero(self.fine.isLeaf)).joined(new)
 
     def _meanGoal(self, flags) -> bool:
-        return self._mark(flags, self._meanDifferences(), MEAN_ERROR * self.totalSize, EXTRAPOLATED_LEFT)
+        every = np.arange(len(flags))
+        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, EXTRAPOLATED_LEFT)
 
     def _shareGoal(self, limit: float, flags) -> bool:
-        return self._mark(flags, self._differences(limit), SHARE_ERROR * self.totalSize, SUM_LEFT)
+        _, chosen, differences = self.leaves.within(limit)
+        return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize, SUM_LEFT)
 
     def _percentileGoal(self, percent: float, flags) -> bool:
         """Flag what decides about a percentile: the size up to it, compared with how much there is around it."""
-        value = self.percentile(percent, 1e-4)
-        low, high = value - PERCENTILE_ERROR, value + PERCENTILE_ERROR
-        around = 0.0
-        for part in self.parts:
-            near = np.flatnonzero(part.isLeaf & (part.range[0] <= high) & (part.range[1] > low))
-            ascending = ordered(np.abs(part.pieces(near)))
-            share = part.overPieces(orderedShareBelow(ascending, high) - orderedShareBelow(ascending, low))
-            around += total(share, part.sizes[near])
-        wanted = max(around / 2, LEAST_SHARE * self.totalSize)
-        return self._mark(flags, self._differences(value), wanted, SUM_LEFT)
-
-    def _meanDifferences(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for every part the leaves, and the difference of distance times size, fine against coarse."""
-        rows = [np.flatnonzero(part.isLeaf & (part.range[1] > 0)) for part in self.parts]
-        return [(r, (p.means[1][r] - p.means[0][r]) * p.sizes[r]) for p, r in zip(self.parts, rows)]
-
-    def _differences(self, limit: float) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for every part the leaves at a limit in mm, and the difference of size within, fine against coarse."""
-        found = [part.shares(limit) for part in self.parts]
-        return [(rows, (fine - coarse) * p.sizes[rows]) for p, (rows, coarse, fine) in zip(self.parts, found)]
+        value = self.percentile(percent, PERCENTILE_ERROR / 10)
+        limits = value - PERCENTILE_ERROR, value + PERCENTILE_ERROR
+        ascending, sizes = self.leaves.near(*limits)
+        low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
+        wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
+        _, chosen, differences = self.leaves.within(value)
+        return self._mark(flags, chosen, differences, wanted, SUM_LEFT)
 
     @staticmethod
-    def _mark(flags, found, wanted: float, sumLeft: float) -> bool:
+    def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float, sumLeft: float) -> bool:
         """Flag the leaves with the largest differences, so that the error is as wanted without them.
 
         Returns whether any had to be.
         """
-        differences = np.concatenate([difference for _, difference in found])
         if errorOf(differences, sumLeft) <= wanted:
             return False
         order = np.argsort(np.abs(differences))
         ascending = differences[order]
         errors = sumLeft * np.abs(np.cumsum(ascending)) + CHANCE_LEFT * np.sqrt(np.cumsum(ascending**2))
         kept = np.flatnonzero(errors <= wanted)
-        least = np.abs(ascending[kept[-1] + 1 if len(kept) else 0])
-        for flag, (rows, difference) in zip(flags, found):
-            flag[rows[np.abs(difference) >= max(least, 1e-300)]] = True
+        flags[chosen[order[kept[-1] + 1 if len(kept) else 0 :]]] = True
         return True
 
     @cached_property
@@ -306,55 +376,35 @@ class Refined:
     @cached_property
     def mean(self) -> Bounded:
         """Mean distance in mm."""
-        fine = sum(total(p.means[1][p.isLeaf], p.sizes[p.isLeaf]) for p in self.parts)
-        differences = np.concatenate([difference for _, difference in self._meanDifferences()])
-        return extrapolated(fine, differences, self.totalSize, 0.0)
+        fine = sum(total(part.means[1][part.isLeaf], part.sizes[part.isLeaf]) for part in self.parts)
+        return extrapolated(fine, self.leaves.meanDifferences, self.totalSize, 0.0)
 
     @cached_property
     def signedMean(self) -> Bounded:
         """Mean signed distance in mm."""
-        fine, differences = 0.0, []
-        for part in self.parts:
-            leaves = np.flatnonzero(part.isLeaf)
-            corners, middles = (nodes[:, leaves].mean(axis=0) for nodes in np.split(part.signed, [part.corners]))
-            # linear on every piece, of which each middle is a corner of three (of both, of a segment)
-            fineMeans = (corners + 3 * middles) / 4 if part.corners == 3 else (corners + middles) / 2
-            fine += total(fineMeans, part.sizes[leaves])
-            differences.append((fineMeans - corners) * part.sizes[leaves])
-        return extrapolated(fine, np.concatenate(differences), self.totalSize, -np.inf)
+        coarse, fine = (np.concatenate([part.signedMeans[n][part.isLeaf] for part in self.parts]) for n in (0, 1))
+        sizes = self.leaves.sizes
+        return extrapolated(total(fine, sizes), (fine - coarse) * sizes, self.totalSize, -np.inf)
 
     def sizeWithin(self, limit: float) -> Bounded:
         """Return the size of what is at most a limit in mm away."""
-        size, differences = 0.0, []
-        for part in self.parts:
-            size += float(part.sizes[part.isLeaf & (part.range[1] <= limit)].sum())
-            crossed, coarse, fine = part.shares(limit)
-            size += total(fine, part.sizes[crossed])
-            differences.append((fine - coarse) * part.sizes[crossed])
-        return Bounded.within(size, BOUNDS * errorOf(np.concatenate(differences), SUM_LEFT), 0.0, self.totalSize)
+        return self._bounded(*self.leaves.within(limit))
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""
-        size, differences = 0.0, []
-        for part in self.parts:
-            low, high = part.signed.min(axis=0), part.signed.max(axis=0)
-            if side < 0:
-                low, high = -high, -low
-            size += float(part.sizes[part.isLeaf & (low > limit)].sum())
-            crossed = np.flatnonzero(part.isLeaf & (low <= limit) & (high > limit))
-            coarse = 1 - shareBelow(side * part.signed[: part.corners, crossed], limit)
-            fine = 1 - part.overPieces(shareBelow(side * part.pieces(crossed), limit))
-            size += total(fine, part.sizes[crossed])
-            differences.append((fine - coarse) * part.sizes[crossed])
-        return Bounded.within(size, BOUNDS * errorOf(np.concatenate(differences), SUM_LEFT), 0.0, self.totalSize)
+        return self._bounded(*self.leaves.beyond(limit, side))
+
+    def _bounded(self, size: float, _, differences: np.ndarray) -> Bounded:
+        return Bounded.within(size, BOUNDS * errorOf(differences, SUM_LEFT), 0.0, self.totalSize)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
         result = np.zeros(len(limits))
         for part in self.parts:
             rows = np.flatnonzero(part.isLeaf)
-            ascending = ordered(side * part.pieces(rows))
-            sizes = np.tile(part.sizes[rows] / len(PIECES[part.corners]), len(PIECES[part.corners]))
+            ascending = ordered(side * pieces(part.signed[:, rows]))
+            count = len(PIECES[part.corners])
+            sizes = np.tile(part.sizes[rows] / count, count)
             first, last = (np.searchsorted(limits, values) for values in (ascending[0], ascending[-1]))
             # up to the lowest value all of an element is beyond; from the highest on nothing is
             result += np.cumsum(np.bincount(first, sizes, len(limits) + 1)[::-1])[::-1][1:]
@@ -372,35 +422,27 @@ class Refined:
         value = self.percentile(percent)
         size = self.sizeWithin(value)
         low, high = (100 * abs(bound - size) / self.totalSize for bound in (size.lower, size.upper))
-        return Bounded(
-            value,
-            max(self.percentile(max(percent - high, 0.0)) - ROUNDING, 0.0),
-            self.percentile(min(percent + low, 100.0)) + ROUNDING,
-        )
+        coarse = 1e-3 * PERCENTILE_ERROR
+        lower = self.percentile(max(percent - high, 0.0), coarse) - coarse - ROUNDING
+        upper = self.percentile(min(percent + low, 100.0), coarse) + ROUNDING
+        return Bounded(value, max(min(lower, value), 0.0), max(upper, value))
 
-    def percentile(self, percent: float, precision: float = 1e-8) -> float:
+    def percentile(self, percent: float, precision: float = ROUNDING / 10) -> float:
         """Return the smallest distance in mm that at least `percent` of the size does not exceed."""
         wanted = percent / 100 * self.totalSize * (1 - 1e-12)
-        leaves = [np.flatnonzero(part.isLeaf) for part in self.parts]
-        low, high = (np.concatenate([p.range[n][rows] for p, rows in zip(self.parts, leaves)]) for n in (0, 1))
-        sizes = np.concatenate([p.sizes[rows] for p, rows in zip(self.parts, leaves)])
+        leaves = self.leaves
         # the size within a distance lies between that of the elements wholly within and of those partly within
-        least, most = valueBelow(low, sizes, wanted), valueAbove(high, sizes, wanted)
-        wanted -= float(sizes[high <= least].sum())
-        near = []
-        for part, rows in zip(self.parts, leaves):
-            rows = rows[(part.range[1][rows] > least) & (part.range[0][rows] <= most)]
-            values, count = part.pieces(rows), len(PIECES[part.corners])
-            low, *_, high = ascending = ordered(values)
-            sizes = np.tile(part.sizes[rows] / count, count)
-            # within is what is not above and not below: what is crossed by zero counts once for each side, less once
-            isNegative, isCrossed = high <= 0, (low < 0) & (high > 0)
-            turned = ordered(-values[:, isNegative | isCrossed])
-            near.append((*(column[~isNegative] for column in ascending), sizes[~isNegative]))
-            near.append((*turned, sizes[isNegative | isCrossed]))
-            wanted += float(sizes[isCrossed].sum())
-        *ascending, sizes = (np.concatenate(columns) for columns in zip(*near))
-        return firstReaching(tuple(ascending), sizes, wanted, least, most, precision)
+        least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
+        wanted -= float(leaves.sizes[leaves.high <= least].sum())
+        ascending, sizes = leaves.near(least, most)
+        # what reaches down to the other side counts there as well: once for each side, less once
+        both = np.flatnonzero(ascending[0] < 0)
+        if len(both):
+            turned = negative(column[both] for column in ascending)
+            wanted += float(sizes[both].sum())
+            ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
+            sizes = np.concatenate([sizes, sizes[both]])
+        return firstReaching(ascending, sizes, wanted, least, most, precision)
 
 
 def firstReaching(
@@ -412,17 +454,24 @@ def firstReaching(
     smaller, and most.
     """
     sizeLeast, sizeMost = (total(orderedShareBelow(ascending, limit), sizes) for limit in (least, most))
-    isSecant = True
+    # Where the size grows smoothly, secants find the place in few steps. An end that stays twice counts half (Illinois
+    # rule), so that both ends move. A jump of the size needs halving: due when two secants have not halved the interval.
+    weightLeast = weightMost = 1.0
+    moved, slow, before = 0, 0, most - least
     while most - least > precision * max(1.0, most):
-        # Where the size grows smoothly a secant finds the place in few steps; halving in between bounds their number.
-        ratio = (wanted - sizeLeast) / (sizeMost - sizeLeast) if isSecant and sizeMost > sizeLeast else 0.5
+        below, above = weightLeast * (wanted - sizeLeast), weightMost * (sizeMost - wanted)
+        ratio = 0.5 if slow >= 2 or below + above <= 0 else below / (below + above)
         middle = least + (most - least) * min(max(ratio, 1e-3), 1 - 1e-3)
-        isSecant = not isSecant
         size = total(orderedShareBelow(ascending, middle), sizes)
         if size >= wanted:
-            most, sizeMost = middle, size
+            most, sizeMost, weightMost = middle, size, 1.0
+            weightLeast = weightLeast / 2 if moved > 0 else 1.0
+            moved = 1
         else:
-            least, sizeLeast = middle, size
+            least, sizeLeast, weightLeast = middle, size, 1.0
+            weightMost = weightMost / 2 if moved < 0 else 1.0
+            moved = -1
+        slow, before = (0, most - least) if most - least <= before / 2 else (slow + 1, before)
         isNear = (ascending[0] <= most) & (ascending[-1] > least)
         if isNear.mean() < 0.7:
             within = float(sizes[ascending[-1] <= least].sum())
