@@ -32,7 +32,7 @@ STEP = 1e-4
 # What rounding may add to a distance, mm.
 ROUNDING = 2e-6
 # Pieces looked at in all; beyond, the bounds stay as wide as they are.
-MOST_PIECES = 400_000
+MOST_PIECES = 60_000
 
 
 def farthest(
@@ -50,10 +50,10 @@ def farthest(
     looked = 0
     while len(elements):
         checkpoint()
-        looked += len(elements)
         centers = elements.mean(axis=1)
         bounds = slowBounds(elements, values)
-        possible = bounds > lowest + wanted
+        possible = bounds > max(lowest, 0.0) + wanted
+        looked += int(possible.sum())
         if looked > MOST_PIECES:
             highest = max(highest, float(bounds.max()))
             break
@@ -63,7 +63,7 @@ def farthest(
                 lowest, place = float(atCenters.max()), centers[possible][atCenters.argmax()]
             closer = convexBounds(elements[possible], centers[possible], np.abs(atCenters), distances)
             bounds[possible] = np.minimum(bounds[possible], closer)
-            possible = bounds > lowest + wanted
+            possible = bounds > max(lowest, 0.0) + wanted
         highest = max(highest, float(bounds[~possible].max(initial=0.0)))
         elements, values = cut(elements[possible], values[possible], distances)
         if values.max(initial=-np.inf) > lowest:

@@ -42,13 +42,13 @@ from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
-MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.001, 0.0005, 0.005
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0005, 0.004
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
 # What is left of a sum of differences in the finer number, and after extrapolation; and of the part left to chance.
 SUM_LEFT, EXTRAPOLATED_LEFT, CHANCE_LEFT = 0.6, 0.2, 1.0
 # How many times its estimate an error may be in one of twenty pairs.
-BOUNDS = 2.5
+BOUNDS = 3.0
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
@@ -316,11 +316,12 @@ class Refined:
         """
         if errorOf(differences, sumLeft) <= wanted:
             return False
-        order = np.argsort(np.abs(differences))
-        ascending = differences[order]
-        errors = sumLeft * np.abs(np.cumsum(ascending)) + CHANCE_LEFT * np.sqrt(np.cumsum(ascending**2))
-        kept = np.flatnonzero(errors <= wanted)
-        flags[chosen[order[kept[-1] + 1 if len(kept) else 0 :]]] = True
+        # By magnitude, in steps of a fifth, which is as good as sorted; what is tiny is never worth cutting.
+        with np.errstate(divide="ignore"):
+            steps = (4 * np.log2(np.abs(differences) / wanted)).clip(-160, 160).astype(np.int64) + 160
+        sums, squares = (np.cumsum(np.bincount(steps, values)) for values in (differences, differences**2))
+        kept = np.flatnonzero(sumLeft * np.abs(sums) + CHANCE_LEFT * np.sqrt(squares) <= wanted)
+        flags[chosen[steps > (kept[-1] if len(kept) else 0)]] = True
         return True
 
     @cached_property
@@ -481,7 +482,7 @@ def firstReaching(
 
 
 def valueBelow(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:
-    """Return a value such that the size of the values up to it is less than wanted; below all values if there is none."""
+    """Return a value, below all if need be, such that the size of the values up to it is less than wanted."""
     edges, sums = binnedSums(values, sizes, bins)
     return float(edges[np.searchsorted(sums, wanted * (1 - 1e-9))]) - 1e-9
 
@@ -510,6 +511,6 @@ def errorOf(differences: np.ndarray, sumLeft: float) -> float:
 
 
 def extrapolated(fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
-    """Return a mean, not below `least`, from its finer sum, the differences (n,) to the coarser summands, and the size."""
+    """Return a mean, not below `least`, of something of a size, from its finer sum and what coarser summands differ."""
     value = (fine + float(differences.sum()) / 3) / size
     return Bounded.within(value, BOUNDS * errorOf(differences, EXTRAPOLATED_LEFT) / size + ROUNDING, least, np.inf)

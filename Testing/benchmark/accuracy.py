@@ -99,7 +99,7 @@ def boundaryValues(distances) -> dict:
 
 
 def measured(folder: Path, kind: str, known: dict, save) -> Iterator[dict]:
-    """Yield for every organ of a kind and every metric: error, half width of the bounds, whether they hold the truth."""
+    """Yield for every organ of a kind and every metric the error, the width of the bounds, and if they hold the truth."""
     for name, reference, test in organs(folder, kind):
         if reference.isEmpty or test.isEmpty:
             continue
