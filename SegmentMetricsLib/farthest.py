@@ -47,11 +47,11 @@ def farthest(
     worst = values.argmax()
     lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
     highest = lowest
-    looked = 0
+    looked, ofParents = 0, np.full(len(elements), np.inf)
     while len(elements):
         checkpoint()
         centers = elements.mean(axis=1)
-        bounds = slowBounds(elements, values)
+        bounds = np.minimum(slowBounds(elements, values), ofParents)
         possible = bounds > max(lowest, 0.0) + wanted
         looked += int(possible.sum())
         if looked > MOST_PIECES:
@@ -65,6 +65,7 @@ def farthest(
             bounds[possible] = np.minimum(bounds[possible], closer)
             possible = bounds > max(lowest, 0.0) + wanted
         highest = max(highest, float(bounds[~possible].max(initial=0.0)))
+        ofParents = np.repeat(bounds[possible], len(PIECES[elements.shape[1]]))
         elements, values = cut(elements[possible], values[possible], distances)
         if values.max(initial=-np.inf) > lowest:
             worst = values.argmax()
