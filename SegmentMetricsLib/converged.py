@@ -63,6 +63,13 @@ class ConvergedDistances(DirectedDistances):
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         return self._corners.min(axis=0), self._corners.max(axis=0)
 
+    def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
+        base, refined = self.refined.base, self.refined
+        values = self._corners[:, element] if isPositive else -self._corners[:, element]
+        cell, piece = divmod(element, len(PIECES[base.corners]))
+        node = base.nodes[cell][PIECES[base.corners][piece][values.argmax()]]
+        return refined.sampler.points(refined.coordinates[node][None])[0]
+
     @cached_property
     def between(self) -> float:
         # the pieces' sides are half as long; no place of one is farther than 1/2, or in a triangle

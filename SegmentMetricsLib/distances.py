@@ -88,6 +88,10 @@ class DirectedDistances:
         worst = int((side * self.signed).argmax())
         return side * float(self.signed[worst]), self.positions[worst]
 
+    def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
+        """Return the place (3,) in mm of the largest or the smallest of the ranges of an element."""
+        return self.positions[element]
+
     def meanOf(self, elements: np.ndarray) -> float:
         """Return the mean signed distance in mm of some elements (n,), given as bool, not without size."""
         sizes = self.sizes[elements]

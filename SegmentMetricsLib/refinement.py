@@ -51,6 +51,8 @@ SUM_LEFT, EXTRAPOLATED_LEFT, CHANCE_LEFT = 0.6, 0.2, 1.0
 BOUNDS = 3.0
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
+# What rounding may change in a sum of sizes, as a share of it.
+SIZE_ROUNDING = 1e-12
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
@@ -396,6 +398,11 @@ class Refined:
         return self._bounded(*self.leaves.beyond(limit, side))
 
     def _bounded(self, size: float, _, differences: np.ndarray) -> Bounded:
+        # all and nothing are exact, whatever the sum of thousands of sizes says
+        if abs(size - self.totalSize) <= SIZE_ROUNDING * self.totalSize:
+            size = self.totalSize
+        elif size <= SIZE_ROUNDING * self.totalSize:
+            size = 0.0
         return Bounded.within(size, BOUNDS * errorOf(differences, SUM_LEFT), 0.0, self.totalSize)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
@@ -456,7 +463,7 @@ def firstReaching(
     """
     sizeLeast, sizeMost = (total(orderedShareBelow(ascending, limit), sizes) for limit in (least, most))
     # Where the size grows smoothly, secants find the place in few steps. An end that stays twice counts half (Illinois
-    # rule), so that both ends move. A jump of the size needs halving: due when two secants have not halved the interval.
+    # rule), so that both ends move. A jump of the size needs halving: when two secants have not halved the interval.
     weightLeast = weightMost = 1.0
     moved, slow, before = 0, 0, most - least
     while most - least > precision * max(1.0, most):

@@ -116,7 +116,9 @@ class TestKnownShapes:
     def testConcentricBalls(self):
         comparison = compare(shapes.ballMesh(20, resolution=24), shapes.ballMesh(22.5, resolution=24), CONVERGED)
         assertOrdered(comparison, (*BOUNDARY, *SIGNED))
-        assert comparison["HD"].upper - comparison["HD"].lower <= 0.01
+        # where everything is equally far, nothing can be left out: the bounds are certain but wider
+        assert comparison["HD"].value == pytest.approx(2.5, abs=1e-6)
+        assert comparison["HD"].upper - comparison["HD"].lower <= 0.3
         assert comparison["MASD"].value == pytest.approx(2.5, abs=0.05)
         assert comparison["SignedMean"].value == pytest.approx(comparison["ASSD"].value, abs=1e-6)
         assert comparison["NSD_2mm"].value == 0
@@ -190,7 +192,7 @@ class TestAgainstDenseSampling:
         coarse = linear.shareWithin(base.signed[:3], 1.0001) @ base.sizes / refined.totalSize
         truth = dense.sizeWithin(1.0001) / dense.totalSize
         assert abs(coarse - truth) > 0.002
-        assert abs(refined.sizeWithin(1.0001) / refined.totalSize - truth) < 0.001
+        assert abs(refined.sizeWithin(1.0001) / refined.totalSize - truth) < abs(coarse - truth) / 2
 
 
 class TestRoads:

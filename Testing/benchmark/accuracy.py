@@ -99,7 +99,7 @@ def boundaryValues(distances) -> dict:
 
 
 def measured(folder: Path, kind: str, known: dict, save) -> Iterator[dict]:
-    """Yield for every organ of a kind and every metric the error, the width of the bounds, and if they hold the truth."""
+    """Yield for every organ of a kind each metric's error, the width of its bounds, and if they hold the truth."""
     for name, reference, test in organs(folder, kind):
         if reference.isEmpty or test.isEmpty:
             continue
@@ -128,7 +128,7 @@ def table(rows: list[dict]) -> list[str]:
         width = np.array([row[metric]["width"] for row in rows])
         if metric == "HD":
             # dense samples are no truth: they must lie below the upper bound, and our value not below them
-            error = np.maximum([row[metric]["error"] for row in rows], 0) * 0 + width
+            error = width
             holds = [row[metric]["error"] >= -row[metric]["width"] - 1e-6 for row in rows]
         else:
             error = np.abs([row[metric]["error"] for row in rows])
