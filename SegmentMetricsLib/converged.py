@@ -13,8 +13,8 @@ from .distances import BoundaryPair, DirectedDistances, SurfaceDistances
 from .linear import PIECES
 from .refinement import Refined, extrapolated, pieces
 
-# Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts.
-SHOWN_SUBDIVISIONS = 1
+# Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
+SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
 
 
 def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequence[float]) -> SurfaceDistances:
@@ -31,7 +31,7 @@ class ConvergedDistances(DirectedDistances):
     """Distances of a boundary that are linear functions on pieces of its elements.
 
     Every number of the whole boundary is that of these functions, with bounds. Single elements, for maps, charts and
-    places, are the pieces of the boundary's own elements with their mean distances, cut once.
+    places, are the pieces of the boundary's own elements, equally many of each, with their mean distances.
     """
 
     def __init__(self, refined: Refined):
@@ -39,7 +39,7 @@ class ConvergedDistances(DirectedDistances):
         points = refined.values[: len(surface.points)]
         given = {
             "surface": surface,
-            "subdivisions": SHOWN_SUBDIVISIONS,
+            "subdivisions": SHOWN_SUBDIVISIONS[surface.dimension],
             "measurePoints": lambda: points,
             "refined": refined,
         }
@@ -99,7 +99,7 @@ class ConvergedDistances(DirectedDistances):
         base, count = self.refined.base, len(PIECES[self.refined.base.corners])
         sizes = self.sizes[elements]
         coarse = base.signed[: base.corners].mean(axis=0)
-        differences = (self.signed.reshape(-1, count).mean(axis=1) - coarse) * self.surface.sizes / count
+        differences = (self.signed.reshape(-1, count).mean(axis=1) - coarse) * base.sizes / count
         differences *= elements.reshape(-1, count).sum(axis=1)
         return extrapolated(float(self.signed[elements] @ sizes), differences, float(sizes.sum()), -np.inf)
 

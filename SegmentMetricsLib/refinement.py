@@ -53,6 +53,8 @@ BOUNDS = 3.0
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
 # What rounding may change in a sum of sizes, as a share of it.
 SIZE_ROUNDING = 1e-12
+# Equal parts of a segment that are the elements of contours.
+PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
@@ -219,6 +221,17 @@ def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(np.divmod(ordered[isFirst], count), axis=1), numbers.reshape(-1, 3)
 
 
+def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return more points, after those that are there, and the segments (m * count, 2) of segments cut so often."""
+    start, end = coordinates[cells[:, 0]], coordinates[cells[:, 1]]
+    steps = np.arange(1, count)[:, None]
+    between = (start[:, None] * (count - steps) + end[:, None] * steps) / count
+    numbers = len(coordinates) + np.arange(len(cells) * (count - 1)).reshape(len(cells), -1)
+    chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
+    points = np.concatenate([coordinates, between.reshape(-1, 3)])
+    return points, np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
+
+
 def halfway(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the middles of coordinates, which are whole numbers divisible by 2 or real ones."""
     return (first + second) >> 1 if first.dtype.kind == "i" else (first + second) / 2
@@ -236,8 +249,14 @@ class Refined:
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
         self.coordinates, self.values = sampler.coordinates, np.zeros(0)
+        cells, sizes = surface.cells, surface.sizes
+        # segments may be as long as a side of the structure, and there are few of them
+        self.perCell = 1 if surface.dimension == 3 else PARTS_OF_SEGMENT
+        if self.perCell > 1:
+            self.coordinates, cells = divided(self.coordinates, cells, self.perCell)
+            sizes = np.repeat(sizes / self.perCell, self.perCell)
         # the boundary's own elements, and what was cut out of them
-        self.base = self._withNodes(surface.cells, surface.sizes, np.zeros(len(surface.cells), np.int8))
+        self.base = self._withNodes(cells, sizes, np.zeros(len(cells), np.int8))
         self.fine = self.base.chosen(np.zeros(0, int))
         wanted = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
         wanted += [partial(self._percentileGoal, percent) for percent in percentiles]
@@ -364,7 +383,7 @@ class Refined:
             if part is self.base:
                 equal = leaves[part.range[1][leaves] <= ROUNDING]
                 if len(equal):
-                    leaves = np.setdiff1d(leaves, equal[self.sampler.areShared(equal)])
+                    leaves = np.setdiff1d(leaves, equal[self.sampler.areShared(equal // self.perCell)])
             nodes = part.nodes[leaves][:, PIECES[part.corners]].reshape(-1, part.corners)
             elements.append(self.sampler.points(self.coordinates[nodes.ravel()]).reshape(*nodes.shape, 3))
             atCorners.append(values[nodes])

@@ -85,6 +85,7 @@ def bySide(distances: SurfaceDistances) -> dict[str, Side]:
     pieces = len(reference.signed) // len(reference.surface.cells)
     own = outwardNormals(reference.surface, np.arange(len(reference.surface.cells)))
     normals = np.concatenate([np.repeat(own, pieces, axis=0), _normalsBelow(test, reference.surface, own)])
+    signed = np.concatenate([d.signed for d in distances.directions])
     low, high = (np.concatenate(values) for values in zip(*(d.ranges for d in distances.directions)))
     farthest = np.abs(normals).max(axis=1)
     between = reference.between if test.between is None else max(reference.between, test.between)
@@ -96,12 +97,11 @@ def bySide(distances: SurfaceDistances) -> dict[str, Side]:
         if sum(sizes) > 0:
             means = [d.meanOf(part) if size else 0.0 for d, part, size in zip(distances.directions, parts, sizes)]
             mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
-            largest, smallest = float(high[facing].max()), float(low[facing].min())
+            # an element's mean, not its ends: they may belong to a neighbor that faces another side
+            largest, smallest = float(signed[facing].max()), float(signed[facing].min())
             if between is not None:
-                largest, smallest = (
-                    Bounded(largest, largest, largest + between),
-                    Bounded(smallest, smallest - between, smallest),
-                )
+                largest = Bounded(largest, largest, float(high[facing].max()) + between)
+                smallest = Bounded(smallest, float(low[facing].min()) - between, smallest)
             sides[name] = Side(mean, largest, smallest)
     return sides
 
