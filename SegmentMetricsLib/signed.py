@@ -100,8 +100,8 @@ def bySide(distances: SurfaceDistances) -> dict[str, Side]:
             # an element's mean, not its ends: they may belong to a neighbor that faces another side
             largest, smallest = float(signed[facing].max()), float(signed[facing].min())
             if between is not None:
-                largest = Bounded(largest, largest, float(high[facing].max()) + between)
-                smallest = Bounded(smallest, float(low[facing].min()) - between, smallest)
+                largest = Bounded(largest, largest - between, float(high[facing].max()) + between)
+                smallest = Bounded(smallest, float(low[facing].min()) - between, smallest + between)
             sides[name] = Side(mean, largest, smallest)
     return sides
 
