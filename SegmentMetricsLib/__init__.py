@@ -28,11 +28,14 @@ __all__ = [
     "Mask",
     "Measurement",
     "Settings",
+    "StressTest",
     "Structure",
     "Surface",
     "__version__",
     "compare",
+    "compareLabels",
     "readStructures",
+    "stressTest",
 ]
 
 # Public names are imported when first used: the package itself loads at once.
@@ -42,10 +45,13 @@ _HOMES = {
     "Mask": "masks",
     "Measurement": "measurements",
     "Settings": "settings",
+    "StressTest": "stress",
     "Structure": "structures",
     "Surface": "surfaces",
     "compare": "comparison",
+    "compareLabels": "multilabel",
     "readStructures": "files",
+    "stressTest": "stress",
 }
 
 

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from .commands import compare, demo
+from .commands import batch, compare, conventions, demo, stress
 from .errors import InputError, oneLine
 from .version import __version__
 
@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0, or 2 for input that cannot be used."""
+    """Run the command line and return the exit status: 0, 1 if some cases failed, 2 for input that cannot be used."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # a name that the terminal cannot show is no reason to fail
@@ -68,7 +68,7 @@ def makeParser() -> Parser:
     parser.add_argument("--version", action="version", version=f"SegmentMetrics {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
-    for command in (compare, demo):
+    for command in (compare, batch, conventions, stress, demo):
         command.add(commands)
     return parser
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import lattice
 from .bounded import Bounded
+from .lateral import Slab, alignedAxis
 from .progress import checkpoint
 
 # Positions in a cell with tables: at first, as many as the tables' steps allow, at last for small or thin bands.
@@ -73,10 +74,10 @@ class Estimate:
         return float(np.sqrt(((excess[:, 0] - excess[:, 1]) ** 2).sum()) / union)
 
 
-def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float) -> Bands | None:
+def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab | None = None) -> Bands | None:
     """Return the overlap by table lookup, for unsmoothed surfaces on one lattice; None where tables do not serve.
 
-    wanted: standard error of the overlap at which there are points enough.
+    wanted: standard error of the overlap at which there are points enough. slab: only what lies in it counts.
     """
     reach = lattice.cellsWithin(pair.grid, tolerance)
     tables = lattice.cellTables(pair.spacing, spreadPositions(FEWEST_POSITIONS), reach)
@@ -87,6 +88,8 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float) -> Bands |
     most = int(np.clip(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS))
     near = bandCells(pair, tolerance)
     cells = np.flatnonzero(near[0] | near[1])
+    if slab is not None:
+        cells = cells[_layersOf(slab, pair, np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1))]
     near = [n[cells] for n in near]
     # counted from the structures, not from the image: cropping an image must not change the number
     index = np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1) - pair.reach
@@ -106,6 +109,17 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float) -> Bands |
         return None  # a few voxels, or a band far thinner than they are
     scale = pair.grid.voxelSize / perCell
     return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell, error)
+
+
+def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarray:
+    """Return which cells (n, 3), counted from the lattice's first one, lie between the first and last slice of a slab.
+
+    A slab of one slice has one layer of cells: what goes on beyond the slab is alike everywhere.
+    """
+    axis = alignedAxis(pair.grid, slab.normal)
+    first, last = slab.rows(pair.grid, axis)
+    rows = index[:, axis] + pair.low[axis]
+    return (rows >= first) & (rows < max(last, first + 1))
 
 
 def _cellEstimate(pair, tables, cells, near, draw, perCell, tolerance) -> Estimate:

@@ -51,11 +51,11 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
             return _thinBands(boundaries, tolerance)
         wanted = WANTED_ERROR if max(mask.count for mask in masks) >= SMALL else WANTED_ERROR_OF_SMALL
         if boundaries.lattice is not None:
-            found = cellBands(boundaries.lattice, tolerance, wanted)
+            found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
             if found is not None:
                 return found
         return _searchedBands(boundaries, masks, tolerance, wanted)
-    pieces = oversampling
+    pieces, slab = oversampling, boundaries.surfaces[0].slab
     voxels, near = bandCandidates(masks, tolerance)
     sampler = _LookupSampler.of(boundaries, masks, tolerance, pieces) or _SearchSampler(boundaries, masks, pieces)
     grid = masks[0].grid
@@ -70,6 +70,8 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
             rows = np.flatnonzero(np.repeat(near[number][chosen], perVoxel))
             member = np.zeros(len(multiples), bool)
             member[rows] = sampler.inBand(number, multiples[rows], tolerance - TIE_TOLERANCE)
+            if slab is not None:
+                member[rows] &= slab.contains(grid.toWorld(multiples[rows] / subVoxelDenominator(pieces)))
             inBand.append(member)
         both += int(np.count_nonzero(inBand[0] & inBand[1]))
         either += int(np.count_nonzero(inBand[0] | inBand[1]))
@@ -147,10 +149,15 @@ def subVoxels(voxels: np.ndarray, pieces: int, flatAxis: int | None) -> np.ndarr
     return multiples.reshape(-1, 3)
 
 
+def subVoxelDenominator(pieces: int) -> int:
+    """Return the denominator of subVoxels()."""
+    return pieces if pieces % 2 else 2 * pieces
+
+
 def _searchedBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, wanted: float) -> Bands:
     """Return the overlap by signed distance, for any closed boundaries."""
     index, centers, near, sides = bandBlocks(masks, tolerance, MOST_SEARCH_CELLS)
-    grid = masks[0].grid
+    grid, slab = masks[0].grid, boundaries.surfaces[0].slab
     budget = SEARCH_BUDGET
     while True:
         perVoxel = max(2, budget // max(1, len(index)) // 2 * 2)
@@ -159,8 +166,12 @@ def _searchedBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance
         for number in (0, 1):
             member = np.zeros((len(index), perVoxel), bool)
             asked = points[near[number]].reshape(-1, 3)
-            signed = boundaries.search(number).signedDistances(grid.toWorld(asked))
-            member[near[number]] = ((signed < 0) & (signed > -tolerance)).reshape(-1, perVoxel)
+            places = grid.toWorld(asked)
+            signed = boundaries.search(number).signedDistances(places)
+            found = (signed < 0) & (signed > -tolerance)
+            if slab is not None:
+                found &= slab.contains(places)
+            member[near[number]] = found.reshape(-1, perVoxel)
             inBand.append(member)
         estimate = Estimate.of(inBand)
         needed = budget * min(4.0, (estimate.error / wanted) ** 1.5)
@@ -257,7 +268,7 @@ class _SearchSampler:
 
     def __init__(self, boundaries: BoundaryPair, masks: tuple[Mask, Mask], pieces: int):
         self.boundaries, self.grid = boundaries, masks[0].grid
-        self.denominator = pieces if pieces % 2 else 2 * pieces
+        self.denominator = subVoxelDenominator(pieces)
 
     def inBand(self, number: int, multiples: np.ndarray, tolerance: float) -> np.ndarray:
         signed = self.boundaries.search(number).signedDistances(self.grid.toWorld(multiples / self.denominator))

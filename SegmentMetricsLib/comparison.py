@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, verdict
+from . import findings, inputs, measurements, multilabel, slices, verdict
 from .distances import SurfaceDistances
-from .errors import InputError
+from .errors import InputError, Undefined
+from .hazard import Field
 from .measurements import Measurement, finite
+from .multilabel import Share
 from .pair import Pair
 from .places import Place, worstPlaces
 from .records import Record
+from .registry.hazard import fieldOf
+from .registry.similarity import inSlices
 from .settings import Settings
+from .similarity import Similarity
+from .slices import SliceRow
 from .structures import Structure
+
+if TYPE_CHECKING:
+    from .conventions.evaluation import Reported
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +36,11 @@ class Comparison(Mapping):
 
     measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
     overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them.
+    or no measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures.
+    similarity: how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice
+    profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
+    structures were compared. share: what the two have in common and alone in mm3 (mm2), None without the agreement
+    family.
     """
 
     reference: Structure
@@ -37,6 +50,11 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
+    hazard: Field | None = None
+    similarity: Similarity | None = None
+    slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
+    share: Share | None = None
 
     @property
     def dimension(self) -> int:
@@ -71,6 +89,15 @@ class Comparison(Mapping):
         """The outcome in one sentence."""
         return verdict.sentence(self)
 
+    def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
+        """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.
+
+        keys: the conventions, all when None. See SegmentMetricsLib.conventions.
+        """
+        from .conventions.evaluation import conventions
+
+        return conventions(self, keys, atEdge)
+
     def record(self) -> Record:
         """Return the comparison without its geometry, small enough to keep many of them."""
         return Record(
@@ -83,8 +110,11 @@ class Comparison(Mapping):
             subdivisions=self.settings.subdivisionsFor(self.dimension),
             measurements=self.measurements,
             findings=self.findings,
+            slices=self.slices,
+            extent=self.extent,
             worstPlaces=self.worstPlaces,
             summary=self.summary,
+            similarity=self.similarity,
         )
 
     def toDictionary(self) -> dict:
@@ -109,10 +139,10 @@ def compare(
     """
     settings = settings or Settings()
     pair = Pair(
-        _structure(reference, "reference", label, settings),
-        _structure(test, "test", label, settings),
+        asStructure(reference, "reference", label, settings),
+        asStructure(test, "test", label, settings),
         settings,
-        {name: _structure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
+        {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
     )
     return compared(pair)
 
@@ -122,29 +152,50 @@ def compared(pair: Pair) -> Comparison:
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
     values = measurements.evaluate(pair)
+    rows, missing = _profile(pair)
     grid = None
     if pair.wasComputed("masks"):
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
-            grid["evaluated"] = {**evaluated.describe(), "voxels": math.prod(evaluated.size), "choice": choice}
+            grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
     return Comparison(
-        pair.reference,
-        pair.test,
+        *pair.given,
         pair.settings,
         values,
-        tuple(findings.find(pair)),
+        (*findings.find(pair, values), *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
+        pair.done(fieldOf),
+        pair.done(inSlices),
+        rows,
+        pair.extent.description,
+        multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
     )
 
 
-def _structure(given, which: str, label: int | None, settings: Settings) -> Structure:
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
+    """Return the per-slice profile if it was asked for, and the finding that there is none."""
+    if "slices" not in pair.settings.families:
+        return (), ()
+    try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
+        return slices.profileOf(pair), ()
+    except Undefined as undefined:
+        return (), (slices.whyNone(undefined),)
+
+
+def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:
+    """Return what compare() was given as a structure. which: what it is called in a message.
+
+    Raises InputError for what is none.
+    """
     if isinstance(given, Structure):
-        return given
+        return given if settings.threshold is None else given.cutAt(settings.threshold)
     try:
         if isinstance(given, SimpleITK.Image):
-            return inputs.structureFromImage(given, which, label, settings.threshold)
+            return inputs.structureFromImage(given, which, label, settings.threshold, settings.membershipMaximum)
         if isinstance(given, vtkPolyData):
             return inputs.structureFromPolyData(given, which)
     except InputError as error:

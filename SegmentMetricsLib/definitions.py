@@ -94,6 +94,8 @@ class Definition:
     def unitFor(self, dimension: int, settings: Settings) -> str:
         if self.unit == "mm" and self.family == "voxel":
             return settings.voxelUnit
+        if self.unit == "mm" and self.family == "similarity":
+            return "pixel" if settings.asPublished else settings.msiUnit
         return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
 
 

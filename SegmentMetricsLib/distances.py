@@ -127,6 +127,8 @@ class DirectedDistances:
 
     def _floorBelow(self, wanted: float) -> float:
         """Return a distance up to which the boundary is certainly smaller than wanted (-1 if none)."""
+        if np.ptp(self.distances) <= 1e-9 * self.largest:
+            return -1.0  # all alike but for rounding, which cannot be divided into bins
         shares, edges = np.histogram(self.distances, bins=256, weights=self.sizes)
         below = np.cumsum(shares) < wanted * (1 - 1e-9)
         count = int(below.argmin()) if not below.all() else len(below) - 1
@@ -165,7 +167,7 @@ class BoundaryPair:
     def search(self, number: int) -> ClosestSurface:
         """Return the search tree of the reference (0) or the test (1)."""
         if number not in self._searches:
-            self._searches[number] = ClosestSurface(self.surfaces[number])
+            self._searches[number] = ClosestSurface(self.surfaces[number].target)
         return self._searches[number]
 
     def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:

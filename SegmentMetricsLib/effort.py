@@ -11,25 +11,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import meshing
 from .boundary import TIE_TOLERANCE
 from .errors import Undefined
-from .grids import Grid, translation
-from .masks import Mask
 from .progress import checkpoint
 from .signed import SIDES
 from .structures import Structure
 from .surfaces import Surface
 
 # Segments that are looked at first when the nearest one is searched.
-NEIGHBORS = 8
+NEIGHBORS = 4
 # mm; where a contour crosses the tolerance it is cut down to pieces of this length.
 SHORTEST_PIECE = 0.02
+# Points times segments looked at in one go.
+CHUNK = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """The contours of one slice: the reference's, and those of the test to be near to, None where it has none."""
+    """Contours of the reference, in one slice or in a stack of slices, and those of the test that they may be near to.
+
+    test: None where there is none.
+    """
 
     reference: Surface
     test: NearContour | None
@@ -41,56 +43,60 @@ class NearContour:
     def __init__(self, contour: Surface):
         from scipy.spatial import cKDTree
 
-        self._start = contour.points[contour.cells[:, 0]]
-        self._step = contour.points[contour.cells[:, 1]] - self._start
+        start, end = contour.points[contour.cells[:, 0]], contour.points[contour.cells[:, 1]]
+        # by axis: (3, m)
+        self._start, self._step = np.ascontiguousarray(start.T), np.ascontiguousarray((end - start).T)
+        self._scale = 1 / (self._step**2).sum(axis=0)
         self._halfLength = float(contour.sizes.max()) / 2
-        self._middles = cKDTree(self._start + self._step / 2)
+        self._middles = cKDTree((start + end) / 2)
 
     def distances(self, points: np.ndarray, limit: float) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3), exact where at most `limit`, else above it."""
-        result = np.empty(len(points))
+        return self.nearest(points, limit)[0]
+
+    def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same and the numbers (n,) of the segments that are so far away."""
+        result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
         rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
         while len(rest):
-            radii, numbers = (a.reshape(len(rest), count) for a in self._middles.query(points[rest], k=count))
-            start, step = self._start[numbers], self._step[numbers]
-            offset = points[rest, None] - start
-            along = np.einsum("nkx,nkx->nk", offset, step) / np.einsum("nkx,nkx->nk", step, step)
-            result[rest] = np.linalg.norm(offset - np.clip(along, 0, 1)[..., None] * step, axis=2).min(axis=1)
+            undecided = []
+            for first in range(0, len(rest), max(1, CHUNK // count)):
+                checkpoint()
+                chosen = rest[first : first + max(1, CHUNK // count)]
+                radii, numbers = (a.reshape(len(chosen), count) for a in self._middles.query(points[chosen], k=count))
+                squared = self._squared(points[chosen, None], numbers)
+                best = squared.argmin(axis=1)[:, None]
+                owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
+                result[chosen] = np.sqrt(np.take_along_axis(squared, best, axis=1)[:, 0])
+                # segments that were not looked at are at least so far away
+                least = radii[:, -1] - self._halfLength
+                undecided.append(chosen[(least < result[chosen]) & (least <= limit)])
             if count == self._middles.n:
                 break
-            # segments that were not looked at are at least so far away
-            least = radii[:, -1] - self._halfLength
-            rest = rest[(least < result[rest]) & (least <= limit)]
-            count = min(4 * count, self._middles.n)
-        return result
+            rest, count = np.concatenate(undecided), min(4 * count, self._middles.n)
+        return result, owners
 
+    def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
+        """Return whether LPS points (n, 3) are at most `limit` mm from the segments of these numbers (n,)."""
+        return self._squared(points, numbers) <= limit**2
 
-def outlines(reference: Mask, test: Mask) -> list[Outline]:
-    """Return the contours in every slice of the reference. Both masks are on one lattice; slices run along its k."""
-    found = []
-    first, last = reference.offset[2], reference.offset[2] + reference.voxels.shape[0]
-    for k in range(first, last):
-        checkpoint()
-        mine, other = sliceOf(reference, k), sliceOf(test, k)
-        if not mine.isEmpty:
-            found.append(outline(meshing.fromMask(mine), None if other.isEmpty else meshing.fromMask(other)))
-    return found
+    def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the greatest distance (n,) in mm that LPS points (n, 3) can have, found quickly."""
+        nearest = self._middles.query(points)[0]
+        return nearest - self._halfLength, nearest
+
+    def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return squared distances in mm2 of points (..., 3) to the segments of these numbers (...)."""
+        offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
+        steps = [self._step[axis].take(numbers) for axis in range(3)]
+        along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
+        np.clip(along, 0, 1, out=along)
+        return sum((offset - along * step) ** 2 for offset, step in zip(offsets, steps, strict=True))
 
 
 def outline(reference: Surface, test: Surface | None) -> Outline:
-    """Return the contours of one slice."""
+    """Return the contours of one slice, or of stacks of slices."""
     return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
-
-
-def sliceOf(mask: Mask, k: int) -> Mask:
-    """Return one slice of a mask as a mask on a planar grid."""
-    grid = mask.grid
-    # one row of pixels is a slice, too, but nothing must be mistaken for the direction across it
-    size = (max(grid.size[0], 2), max(grid.size[1], 2), 1)
-    plane = Grid(size, grid.matrix @ translation((0, 0, k)), planar=True)
-    row = k - mask.offset[2]
-    inside = 0 <= row < mask.voxels.shape[0]
-    return Mask.fromArray(mask.voxels[row : row + 1] if inside else np.zeros((0, 0, 0)), plane, (*mask.offset[:2], 0))
 
 
 def addedPathLength(slices: Sequence[Outline], tolerance: float) -> float:
@@ -98,7 +104,7 @@ def addedPathLength(slices: Sequence[Outline], tolerance: float) -> float:
 
     A distance that equals the tolerance is within. Slices without a test count in full. 0 without a reference.
     """
-    return float(sum(_lengthBeyond(one, tolerance + TIE_TOLERANCE) for one in slices))
+    return float(sum(lengthsBeyond(one, tolerance).sum() for one in slices))
 
 
 def shareOf(slices: Sequence[Outline], length: float) -> float:
@@ -109,22 +115,37 @@ def shareOf(slices: Sequence[Outline], length: float) -> float:
     return min(length / whole, 1.0)
 
 
-def _lengthBeyond(one: Outline, limit: float) -> float:
+def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
+    """Return for every segment of the reference (m,) the length in mm that lies farther than tau (mm) from the test."""
     if one.test is None:
-        return float(one.reference.sizes.sum())
+        return one.reference.sizes
+    limit = tolerance + TIE_TOLERANCE
     start, end = (one.reference.points[one.reference.cells[:, corner]] for corner in (0, 1))
-    beyond = 0.0
+    owner = np.arange(len(start))
+    beyond = np.zeros(len(start))
     while len(start):
         checkpoint()
         middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
-        distances = one.test.distances(middle, limit + half.max())
         # along a piece the distance changes by no more than half the piece's length
-        isBeyond = distances > limit
-        decided = (np.abs(distances - limit) >= half) | (2 * half <= SHORTEST_PIECE)
-        beyond += 2 * float(half[decided & isBeyond].sum())
+        least, greatest = one.test.bounds(middle)
+        isBeyond = least >= limit + half
+        decided = isBeyond | (greatest <= limit - half)
+        unknown = np.flatnonzero(~decided)
+        distances, nearest = one.test.nearest(middle[unknown], limit + half.max())
+        isBeyond[unknown] = distances > limit
+        # what is between two places near one segment is near it, too
+        within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
+        decided[unknown] = (
+            (np.abs(distances - limit) >= half[unknown])
+            | (within[0] & within[1])
+            | (2 * half[unknown] <= SHORTEST_PIECE)
+        )
+        counted = decided & isBeyond
+        beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
         rest = ~decided
-        start, middle, end = start[rest], middle[rest], end[rest]
+        start, middle, end, owner = start[rest], middle[rest], end[rest], owner[rest]
         start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
+        owner = np.concatenate([owner, owner])
     return beyond
 
 
@@ -139,7 +160,7 @@ def centroid(structure: Structure) -> np.ndarray:
         mask = structure.mask
         sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]
         return mask.grid.toWorld([[s @ np.arange(len(s)) / s.sum() for s in sums] + mask.low])[0]
-    surface = structure.surface
+    surface = structure.surface.solid
     center = surface.points.mean(axis=0)
     corners = (surface.points - center)[surface.cells]
     # tetrahedra (triangles) between the center and every cell

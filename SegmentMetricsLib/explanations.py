@@ -16,6 +16,10 @@ SETTINGS = {
         "How often each surface element is cut before its distance is measured. Automatic: as often as every number "
         "needs, which then comes with bounds. A fixed number compares with tools that sample so."
     ),
+    "extent": (
+        "How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, without "
+        "the caps at the ends, for organs whose ends are arbitrary."
+    ),
     "oversampling": (
         "Into how many parts along each axis voxels are cut for the boundary IoU. Automatic: as fine as needed for "
         "0.2 percentage points."
@@ -28,6 +32,8 @@ FAMILIES = {
     "agreement": "How often the two agree voxel by voxel, also beyond chance; most depend on how large the image is.",
     "voxel": "How far the voxels of the segments lie apart, counted over whole segments rather than their contours.",
     "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
+    "similarity": "How well contours are followed slice by slice, with what lies inside and outside judged by levels.",
+    "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
     "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
 }
 

@@ -10,16 +10,17 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import inputs, integrity, meshing
+from . import dicom, fractional, inputs, integrity, meshing
 from .errors import InputError, requireText
 from .grids import Grid
 from .masks import fromLabels
 from .messages import quiet
-from .structures import WITHOUT_LABELS, Structure
+from .structures import WITHOUT_LABELS, Structure, codeSource
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
-SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES)
+DICOM_SUFFIX = ".dcm"
+SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
 
 # Spaces of NIfTI files in which equal coordinates mean equal places.
 NIFTI_SPACES = {
@@ -34,12 +35,12 @@ class UnusableFile(InputError):
     """A file that cannot be compared; the message says which file and why."""
 
 
-def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
+def readStructures(path: str | Path, threshold: float | None = None, maximum: int | None = None) -> list[Structure]:
     """Return the structures of a file or folder.
 
     Every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the file's stem), or every
-    such file of a folder (named by stem). An image without labels is one empty structure. threshold: see Settings.
-    Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation.
+    such file of a folder (named by stem). An image without labels is one empty structure. threshold, maximum: of images
+    of memberships, see Settings. Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation.
     """
     path = Path(path)
     try:
@@ -47,10 +48,10 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
     except InputError as error:
         raise UnusableFile(str(error)) from error
     if path.is_dir():
-        return _readFolder(path, threshold)
+        return _readFolder(path, threshold, maximum)
     if not path.exists():
         raise UnusableFile(f"{path}: there is no such file.")
-    suffix = suffixOf(path)
+    suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
     if not suffix:
         raise UnusableFile(
             f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
@@ -65,7 +66,9 @@ def readStructures(path: str | Path, threshold: float = 0.5) -> list[Structure]:
     except OSError as error:
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
-        return _readMesh(path, suffix) if suffix in MESH_SUFFIXES else _readImage(path, suffix, threshold)
+        if suffix == DICOM_SUFFIX:
+            return dicom.readStructures(path, threshold)
+        return _readMesh(path, suffix) if suffix in MESH_SUFFIXES else _readImage(path, suffix, threshold, maximum)
     except UnusableFile:
         raise
     except ValueError as error:
@@ -84,13 +87,26 @@ def stemOf(path: Path) -> str:
     return path.name[: len(path.name) - len(suffixOf(path))]
 
 
-def _readFolder(folder: Path, threshold: float) -> list[Structure]:
-    found = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith(".") and suffixOf(p))
+def _saysDicom(path: Path) -> bool:
+    try:
+        return dicom.isDicom(path)
+    except OSError:  # whoever reads it says why
+        return False
+
+
+def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> list[Structure]:
+    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations."""
+    members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
+    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX)]
+    objects = [p for p in members if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and dicom.holdsStructures(p)]
+    if len(objects) == 1 and not found:
+        return readStructures(objects[0], threshold)
+    found = sorted([*found, *objects])
     if not found:
         raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
     structures = []
     for path in found:
-        members = readStructures(path, threshold)
+        members = readStructures(path, threshold, maximum)
         for member in members:
             name = stemOf(path) if len(members) == 1 else f"{stemOf(path)} {member.name}"
             # in a folder an image without labels is the empty structure of that name
@@ -99,22 +115,23 @@ def _readFolder(folder: Path, threshold: float) -> list[Structure]:
     return structures
 
 
-def _readImage(path: Path, suffix: str, threshold: float) -> list[Structure]:
+def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:
     integrity.requireWhole(path, suffix)
     image = _loadImage(path, suffix)
     segments = segmentHeaders(image)
     frame = frameOfReference(image)
-    if segments:
-        return _readSegments(path, image, segments, frame)
     common = {"file": str(path), "frameOfReference": frame}
-    labels = inputs.labelMasks(image, threshold)
-    memberships = inputs.membershipsOf(image)
+    if segments:
+        if fractional.isFractional(image):
+            return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), threshold, common)
+        return _readSegments(path, image, segments, frame)
+    memberships = inputs.membershipsOf(image, maximum)
     if memberships is not None:
-        mask = labels.get(1, inputs.emptyMask(memberships.grid))
-        source = {} if labels else {WITHOUT_LABELS: True}
-        return [
-            Structure("Label 1" if labels else stemOf(path), mask, memberships=memberships, source=source, **common)
-        ]
+        structure = inputs.structureFromMemberships("Label 1", memberships, threshold, **common)
+        if structure.isEmpty:
+            structure = replace(structure, name=stemOf(path), source={WITHOUT_LABELS: True})
+        return [structure]
+    labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
         nothing = inputs.emptyMask(Grid.fromImage(image))
         return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]
@@ -164,9 +181,16 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
                 "label": _wholeNumber(value("LabelValue", "1")),
                 "layer": _wholeNumber(value("Layer", str(len(segments)))),
                 "color": _color(value("Color", "")),
+                "terminology": _tag(value("Tags", ""), "TerminologyEntry"),
+                "extent": value("Extent", ""),
             }
         )
     return segments
+
+
+def _tag(tags: str, key: str) -> str:
+    """Return one of the tags of a segment, which are written as key:value|key:value|, "" if it is not there."""
+    return next((tag[len(key) + 1 :] for tag in tags.split("|") if tag.startswith(f"{key}:")), "")
 
 
 def _text(value: str) -> str:
@@ -216,7 +240,7 @@ def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], fram
                 file=str(path),
                 frameOfReference=frame,
                 color=segment["color"],
-                source={"segmentID": segment["id"]},
+                source={"segmentID": segment["id"], **codeSource(segment["terminology"])},
             )
         )
     # labels that the header forgot are not dropped
@@ -239,6 +263,32 @@ def wholeGrid(image: SimpleITK.Image, grid: Grid) -> Grid:
     except (ValueError, OverflowError):  # it only says how large the whole image was
         geometry = None
     return geometry if geometry is not None and grid.offsetOn(geometry) is not None else grid
+
+
+def readGrid(path: str | Path) -> Grid:
+    """Return the grid of an image file, whatever its voxels hold; of a segmentation, that of the image it was drawn on.
+
+    Raises UnusableFile, a ValueError, for a file that is no image.
+    """
+    path = Path(path)
+    suffix = suffixOf(path)
+    if suffix in ("", *MESH_SUFFIXES):
+        raise UnusableFile(f"{path}: this is no image whose grid could be taken; use {', '.join(IMAGE_SUFFIXES)}.")
+    if not path.is_file():
+        raise UnusableFile(f"{path}: there is no such file.")
+    reader = SimpleITK.ImageFileReader()
+    reader.SetFileName(str(path))
+    try:
+        with quiet():
+            reader.ReadImageInformation()
+        # it answers as an image does
+        return wholeGrid(reader, Grid.fromImage(reader))
+    except RuntimeError as error:
+        raise UnusableFile(
+            f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
+        ) from error
+    except InputError as error:
+        raise UnusableFile(f"{path}: {error}") from error
 
 
 def frameOfReference(image: SimpleITK.Image) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import boundary, overlap
+from . import boundary, cautions, extents, overlap
 from .grids import Grid
 from .masks import Mask
+from .registry.similarity import inSlices
 from .settings import shortest
-from .structures import bounds
+from .structures import NOTES, PATIENT, bounds, listed
 
 if TYPE_CHECKING:
+    from .measurements import Measurement
     from .pair import Pair
 
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
@@ -24,16 +26,24 @@ TIES_WORTH_A_WORD = 0.005
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 
-def find(pair: Pair) -> Iterator[str]:
-    """Yield all findings of a pair, the most serious first."""
+def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Yield all findings of a pair whose measurements are known, the most serious first."""
     yield from _emptiness(pair)
+    if pair.settings.isOfAnotherTool:
+        from .conventions import chosen
+
+        yield chosen.finding(pair.settings.convention)
+    yield from _extent(pair)
     yield from _frames(pair)
+    yield from _notes(pair)
     if not pair.emptiness:
         yield from _placement(pair)
     yield from _edges(pair)
     yield from _surfaces(pair)
     yield from _grids(pair)
     yield from _ties(pair)
+    yield from _slices(pair)
+    yield from cautions.find(pair, values)
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
@@ -43,6 +53,26 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         yield f"Only one contour exists: {pair.emptiness}."
 
 
+def _extent(pair: Pair) -> Iterator[str]:
+    """Yield over which extent was compared, or that the ends decide the Hausdorff distance."""
+    if pair.extent.problem:
+        yield f"Nothing was compared: {pair.extent.problem}."
+    elif pair.extent.sentence:
+        yield pair.extent.sentence
+    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.wasComputed("distances"):
+        yield from extents.decisiveEnd(*pair.structures, pair.distances)
+
+
+def _notes(pair: Pair) -> Iterator[str]:
+    """Yield what reading the files had to say; what both have in common is said once."""
+    notes = [s.source.get(NOTES, ()) for s in pair.structures]
+    for note in notes[0]:
+        yield note if note[0].isupper() else f"Of the reference, {note}."
+    for note in notes[1]:
+        if note not in notes[0] or not note[0].isupper():
+            yield note if note[0].isupper() else f"Of the test, {note}."
+
+
 def _frames(pair: Pair) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
     if all(frames) and frames[0] != frames[1]:
@@ -50,6 +80,9 @@ def _frames(pair: Pair) -> Iterator[str]:
             f"The files have different frames of reference ({frames[0]} and {frames[1]}): "
             "distances are meaningful only if the images are registered."
         )
+    patients = [s.source.get(PATIENT) for s in pair.structures]
+    if all(patients) and patients[0] != patients[1]:
+        yield "The files belong to different patients: their patient IDs differ."
     grids = [s.samplingGrid for s in pair.structures]
     if all(grids) and not _meet(*((g.corners().min(axis=0), g.corners().max(axis=0)) for g in grids)):
         yield "The two images lie apart in space: they have different frames of reference, or one has a wrong header."
@@ -143,9 +176,10 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 def _grids(pair: Pair) -> Iterator[str]:
     if pair.wasComputed("masks") and all(s.mask for s in pair.structures) and "resampled" in pair.overlapGrid[1]:
         spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
+        how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
         yield (
             f"The masks lie on different grids: overlap was counted on a common grid of {spacing} mm "
-            "that contains both; distances were measured on the original surfaces."
+            f"that contains both{how}; distances were measured on the original surfaces."
         )
 
 
@@ -160,3 +194,14 @@ def _ties(pair: Pair) -> Iterator[str]:
                 f"{100 * ties:.1f} % of the boundary lies exactly {shortest(tolerance)} mm away and counts as within; "
                 f"without it NSD would be {within - ties:.3f} instead of {within:.3f}."
             )
+
+
+def _slices(pair: Pair) -> Iterator[str]:
+    found = pair.done(inSlices)
+    if found is not None and found.flagged:
+        numbers = listed((str(one.index) for one in found.flagged), most=12)
+        yield (
+            f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so the "
+            f"Medical Similarity Index takes them as 0: look at {numbers} (numbered from 0 along "
+            f"{'ijk'[found.axis]})."
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,6 +100,30 @@ class Grid:
         return self.size.index(1) if self.planar else None
 
     @property
+    def sliceAxis(self) -> int:
+        """The axis across the slices, whatever order the axes are stored in.
+
+        It is the one whose spacing differs from that of the other two, the coarsest one if all differ, and of cubic
+        voxels the one that runs nearest to the patient's length.
+        """
+        if self.flatAxis is not None:
+            return self.flatAxis
+        spacing = self.spacing
+        alike = [axis for axis in range(3) if abs(spacing[axis - 2] - spacing[axis - 1]) <= 1e-3 * spacing[axis - 1]]
+        if len(alike) == 1:
+            return alike[0]
+        if not alike:
+            return int(spacing.argmax())
+        along = np.round(np.abs(self.direction[2]), 6)
+        return 2 - int(along[::-1].argmax())
+
+    def slicesLast(self) -> Grid:
+        """Return the grid with its axes in an order in which k runs across the slices; the voxels stay."""
+        axis = self.sliceAxis
+        order = [*(other for other in range(3) if other != axis), axis]
+        return Grid(tuple(self.size[a] for a in order), self.matrix[:, [*order, 3]], self.planar)
+
+    @property
     def voxelSize(self) -> float:
         """Volume of a voxel in mm3, or area of a pixel in mm2 for a planar grid."""
         if self.planar:
@@ -192,6 +217,26 @@ class Grid:
         """Return whether all LPS points (n, 3) lie inside the grid's voxels."""
         index = self.toIndex(points)
         return bool((index >= -0.5 - 1e-6).all() and (index <= np.array(self.size) - 0.5 + 1e-6).all())
+
+    def __eq__(self, other) -> bool:
+        if not isinstance(other, Grid):
+            return NotImplemented
+        return (self.size, self.planar) == (other.size, other.planar) and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.size, self.planar, tuple(self.matrix.ravel().tolist())))
+
+    def toDictionary(self) -> dict:
+        """Return the grid as plain values without loss; fromDictionary() brings it back."""
+        return {"size": list(self.size), "matrix": self.matrix.tolist(), "planar": self.planar}
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Grid:
+        """Return the grid that toDictionary() described. Raises ValueError when the data are something else."""
+        try:
+            return Grid(tuple(data["size"]), np.array(data["matrix"], float), bool(data["planar"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("The evaluated grid needs a size, a matrix and whether it is planar.") from error
 
     def describe(self) -> dict:
         """Return the grid as plain numbers for files: size, spacing, origin, direction (row by row), LPS mm."""

@@ -20,41 +20,63 @@ MOST_LABELS = 5000
 MOST_UNSUSPICIOUS_LABELS = 30
 # How many slices that takes.
 SLICES_LOOKED_AT = 16
+# Membership from which a voxel belongs to the surface that is measured, where no threshold is given.
+HALF = 0.5
 # Whole numbers beyond this are not exact in files of floating-point numbers.
 LARGEST_FLOAT_LABEL = 2**53
 
 
-def structureFromImage(image: SimpleITK.Image, name: str, label: int | None, threshold: float) -> Structure:
-    """Return the structure of a mask, of one label of a label map, or of memberships in [0, 1].
+def structureFromImage(
+    image: SimpleITK.Image, name: str, label: int | None, threshold: float | None, maximum: int | None = None
+) -> Structure:
+    """Return the structure of a mask, of one label of a label map, or of memberships.
 
-    label: of a label map; memberships have none and are taken as they are. Raises ValueError when a label is needed or
-    impossible, and when the image is no segmentation.
+    label: of a label map; memberships have none and are taken as they are. threshold, maximum: see Settings. Raises
+    ValueError when a label is needed or impossible, and when the image is no segmentation.
     """
     if label is not None:
         label = _positiveLabel(label)
-    found = labelMasks(image, threshold)
+    memberships = membershipsOf(image, maximum)
+    if memberships is not None:
+        return structureFromMemberships(name, memberships, threshold)
+    found = labelMasks(image, HALF if threshold is None else threshold)
     if label is None:
         if len(found) > 1:
             labels = ", ".join(map(str, list(found)[:10])) + (", ..." if len(found) > 10 else "")
             raise InputError(f"The image has {len(found)} labels ({labels}): say which one to compare (label=...).")
         label = next(iter(found), None)
-    elif found and _holdsMemberships(SimpleITK.GetArrayViewFromImage(image)):
-        (label,) = found
     # a label that does not occur is an empty structure
-    mask = found.get(label, emptyMask(Grid.fromImage(image)))
-    return Structure(name, mask, memberships=membershipsOf(image))
+    return Structure(name, found.get(label, emptyMask(Grid.fromImage(image))))
 
 
-def membershipsOf(image: SimpleITK.Image) -> masks.Mask | None:
-    """Return the voxels of an image of memberships in [0, 1], None when it is a label map."""
+def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
+    """Return a structure whose voxels count in part, or that of the voxels with at least so high a membership."""
+    if threshold is not None:
+        return Structure(name, memberships.cut(threshold), **common)
+    return Structure(name, memberships.cut(HALF), memberships=memberships, **common)
+
+
+def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.Mask | None:
+    """Return the voxels of an image of memberships, None when it is a mask or a label map.
+
+    maximum: full membership of images with values beyond 1; None: those are no memberships. Raises ValueError when the
+    image has larger or negative values.
+    """
     array = SimpleITK.GetArrayViewFromImage(image)
-    if array.dtype.kind != "f" or not 0 <= float(array.min()) <= float(array.max()) <= 1 or _areWhole(array):
+    if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in "fiu":
         return None
     grid = Grid.fromImage(image)
-    array = array[None] if array.ndim == 2 else array
-    support = masks.Mask.fromArray(array > 0, grid)
-    box = tuple(slice(a, b + 1) for a, b in zip(support.low[::-1], support.high[::-1], strict=True))
-    return masks.Mask(array[box].copy(), support.offset, grid)
+    low, high = float(array.min()), float(array.max())
+    if high > 1 and maximum is not None:
+        if low < 0 or high > maximum:
+            raise InputError(
+                f"The image is no map of memberships from 0 to {maximum}: it has values from {low:g} to {high:g}."
+            )
+        # as exact as single precision is: 8 bits of 255, or percent
+        array = array / np.float32(maximum) if array.dtype.itemsize < 4 else array / maximum
+    elif array.dtype.kind != "f" or not 0 <= low <= high <= 1 or _areWhole(array):
+        return None
+    return masks.Mask.ofMemberships(array[None] if array.ndim == 2 else array, grid)
 
 
 def emptyMask(grid: Grid) -> masks.Mask:
@@ -127,10 +149,6 @@ def _positiveLabel(label) -> int:
     if number < 1:
         raise InputError(f"A label must be a whole number from 1, not {label!r}.")
     return number
-
-
-def _holdsMemberships(array: np.ndarray) -> bool:
-    return array.dtype.kind == "f" and float(array.max()) <= 1 and not _areWhole(array)
 
 
 def _areWhole(array: np.ndarray) -> bool:

@@ -40,6 +40,14 @@ class Mask:
         offset = tuple(int(s) + b.start for s, b in zip(start, reversed(bounds), strict=True))
         return Mask(voxels, offset, grid)
 
+    @staticmethod
+    def ofMemberships(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
+        """Return the memberships greater than 0 of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
+        support = Mask.fromArray(array > 0, grid, start)
+        first = np.array(support.offset) - start if not support.isEmpty else np.zeros(3, int)
+        box = tuple(slice(a, a + n) for a, n in zip(first[::-1], support.voxels.shape, strict=True))
+        return Mask(array[box].copy(), support.offset, grid)
+
     @property
     def isEmpty(self) -> bool:
         return self.voxels.size == 0
@@ -118,9 +126,10 @@ class Mask:
         return Mask(self.voxels, self.offset, self.grid.oneThick())
 
     def on(self, grid: Grid) -> Mask:
-        """Return the same structure on another grid: shifted when the voxels coincide, else nearest-neighbor resampled.
+        """Return the same structure on another grid: shifted when the voxels coincide, else resampled.
 
-        The result covers the whole structure even where it leaves the grid.
+        The value of a mask is that of the nearest voxel, memberships are interpolated linearly. The result covers the
+        whole structure even where it leaves the grid.
         """
         if self.grid.planar and grid.planar and not (self.grid.hasUnitSlices and grid.hasUnitSlices):
             moved = self.oneThick().on(grid.oneThick())
@@ -133,15 +142,25 @@ class Mask:
             return Mask(mask.voxels, tuple(np.array(mask.offset) + shift), grid)
         from scipy.ndimage import affine_transform
 
-        index = grid.toIndex(self.corners())
+        isFuzzy = self.voxels.dtype.kind == "f"
+        # between its outermost voxels and the nothing around them a membership fades away
+        reached = self.grid.resized(self.low - isFuzzy, self.high + isFuzzy)
+        index = grid.toIndex(reached.corners())
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
         # output index [k, j, i] -> world -> index [k, j, i] into self.voxels
         forward = np.linalg.inv(self.grid.axes) @ grid.axes
         shift = self.grid.toIndex(grid.toWorld(low[None]))[0] - self.low
+        if isFuzzy and self.grid.planar:  # nothing fades across a plane
+            shift[self.grid.flatAxis] = np.rint(shift[self.grid.flatAxis])
         voxels = affine_transform(
-            self.voxels, forward[::-1, ::-1], shift[::-1], tuple((high - low + 1)[::-1]), order=0, mode="grid-constant"
+            self.voxels,
+            forward[::-1, ::-1],
+            shift[::-1],
+            tuple((high - low + 1)[::-1]),
+            order=1 if isFuzzy else 0,
+            mode="grid-constant",
         )
-        return Mask.fromArray(voxels, grid, low)
+        return Mask.ofMemberships(voxels, grid, low) if isFuzzy else Mask.fromArray(voxels, grid, low)
 
 
 def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:

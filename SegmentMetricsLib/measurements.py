@@ -107,7 +107,7 @@ class Measurement:
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
             return f"{rounded(self.value / scale, 2)} {unit}"
-        if self.unit in ("mm", "voxel"):
+        if self.unit in ("mm", "voxel", "pixel"):
             return f"{rounded(self.value, 2)} {self.unit}"
         return f"{rounded(self.value, 3)} {self.unit}".rstrip()
 
@@ -135,10 +135,17 @@ def evaluate(pair: Pair) -> dict[str, Measurement]:
 
 
 def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) -> Measurement:
+    if pair.settings.isOfAnotherTool:
+        from .conventions import chosen
+
+        if chosen.covers(pair, definition):
+            return chosen.measure(definition, pair, parameter)
     words = {name: shortest(value) for name, value in parameter.items()}
     directed, position = (None, None), None
     reason = ""
     try:
+        if pair.extent.problem:
+            raise Undefined(pair.extent.problem)
         value = _emptyValue(definition, pair)
         if value is None:
             value = definition.compute(pair, **parameter)

@@ -44,6 +44,28 @@ def fromMask(mask: Mask) -> Surface:
     return Surface(mask.grid.toWorld(lattice), cells, mask=mask, lattice=lattice)
 
 
+def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return points (n, 3), triangles (m, 3) and whether their label (m,) is not 0; equal points are one.
+
+    polyData: polygons whose cell scalars are labels.
+    """
+    from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
+
+    triangles = vtkTriangleFilter()
+    triangles.SetInputData(polyData)
+    triangles.PassVertsOff()
+    triangles.PassLinesOff()
+    clean = vtkCleanPolyData()
+    clean.SetInputConnection(triangles.GetOutputPort())
+    clean.SetTolerance(0.0)
+    clean.ConvertPolysToLinesOff()
+    clean.SetOutputPointsPrecision(1)
+    clean.Update()
+    output = clean.GetOutput()
+    labels = vtk_to_numpy(output.GetCellData().GetScalars())
+    return vtk_to_numpy(output.GetPoints().GetData()).astype(float), triangleIndices(output), labels != 0
+
+
 def paddedImage(mask: Mask) -> vtkImageData:
     """Return a mask padded by one voxel as a VTK image whose points are voxel indices from the mask's offset."""
     padded = np.pad(mask.voxels, [(0, 0) if mask.grid.flatAxis == 2 - axis else (1, 1) for axis in range(3)])

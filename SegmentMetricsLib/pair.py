@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
-from . import converged, overlap, voxelization
+from . import converged, evaluated, extents, overlap, voxelization
 from .agreement import Table
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
+from .extents import Extent
 from .grids import Grid
 from .masks import Mask, boxAround, commonGrid
 from .settings import Settings
@@ -37,7 +37,11 @@ class Pair:
     ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError("A structure in space cannot be compared with contours in one slice.")
-        self.reference, self.test, self.settings = reference, test, settings
+        self.given, self.settings = (reference, test), settings
+        self.extent = Extent()
+        if settings.extent == "common":
+            reference, test, self.extent = extents.common(reference, test)
+        self.reference, self.test = reference, test
         self.structures = (reference, test)
         self.criticals = _chosenCriticals(criticals or {}, settings)
         if not self.emptiness:
@@ -71,6 +75,10 @@ class Pair:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
+    def done(self, compute: Callable[..., T], *arguments: Hashable) -> T | None:
+        """Return what once() has computed so far, None if nothing."""
+        return self._done.get((compute, *arguments))
+
     def wasComputed(self, name: str) -> bool:
         """Return whether a shared quantity was needed so far; findings must not cause further computation."""
         return name in self.__dict__
@@ -90,7 +98,7 @@ class Pair:
     @property
     def isFuzzy(self) -> bool:
         """Whether voxels count in part."""
-        return self.settings.fuzzy and any(s.memberships is not None for s in self.structures)
+        return self.settings.threshold is None and any(s.memberships is not None for s in self.structures)
 
     @cached_property
     def boundaries(self) -> BoundaryPair:
@@ -154,7 +162,7 @@ class Pair:
 
     @property
     def weightedCounts(self) -> overlap.Counts:
-        """The counts, with voxels that count in part if the settings ask for it."""
+        """The counts, with voxels that count in part where there are memberships."""
         if not self.isFuzzy:
             return self.counts
         table = self.table
@@ -163,9 +171,7 @@ class Pair:
     @cached_property
     def memberships(self) -> tuple[Mask, Mask]:
         """How much of each voxel belongs to either structure, on the grid on which overlap is counted."""
-        grid, why = self.overlapGrid
-        if "resampled" in why:
-            raise Undefined("memberships are compared on one grid only, and the images have different ones")
+        grid, _ = self.overlapGrid
         return tuple(
             mask if s.memberships is None else s.memberships.on(grid)
             for s, mask in zip(self.structures, self.masks, strict=True)
@@ -178,15 +184,24 @@ class Pair:
         if self.settings.grid == "union":
             return grid.resized(*boxAround(*self.extents)), "the box around both structures"
         homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
-        home = homes[0] if homes else grid
+        if not isinstance(self.settings.grid, str):
+            return self._withinExtent(*evaluated.extended(self.settings.grid, grid, self.extents, "the given volume"))
+        if not homes:
+            return self._withinExtent(*evaluated.extended(grid, grid, self.extents, "the box around both meshes"))
         why = "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
-        corners = grid.toIndex(home.corners())
-        low, high = (np.rint(c).astype(int) for c in (corners.min(axis=0) + 0.5, corners.max(axis=0) - 0.5))
-        high = np.maximum(low, high)
-        box = boxAround(*self.extents, (low, high))
-        extended = (box[0] < low).any() or (box[1] > high).any()
-        why += ", extended to contain both structures" if extended else ""
-        return grid.resized(*box), why if homes else "the box around both meshes"
+        return self._withinExtent(*evaluated.extended(homes[0], grid, self.extents, why))
+
+    def _withinExtent(self, volume: Grid, why: str) -> tuple[Grid, str]:
+        slab = self.extent.slab
+        if slab is None:
+            return volume, why
+        box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
+        return volume.resized(*box), f"{why}, within the common extent"
+
+    @property
+    def evaluatedVoxels(self) -> int:
+        """How many voxels the evaluated grid has, each as large as those in which overlap is counted."""
+        return evaluated.voxelsOf(self.evaluatedGrid[0], self.overlapGrid[0])
 
     @property
     def extents(self) -> tuple[Mask, Mask]:
@@ -197,9 +212,9 @@ class Pair:
     def table(self) -> Table:
         """What is in both, in either and in neither."""
         if self.isFuzzy:
-            return Table.ofMemberships(*self.memberships, math.prod(self.evaluatedGrid[0].size))
+            return Table.ofMemberships(*self.memberships, self.evaluatedVoxels)
         counts = self.counts
-        return Table.of(counts, None if counts.unit == "area" else math.prod(self.evaluatedGrid[0].size))
+        return Table.of(counts, None if counts.unit == "area" else self.evaluatedVoxels)
 
     @property
     def structuresWithInside(self) -> tuple[Structure, Structure]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from .errors import InputError
 from .measurements import Measurement
 from .places import Place
+from .settings import PRESETS
+from .similarity import Similarity
+from .slices import SliceRow
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,9 @@ class Record:
 
     reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
     was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
-    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence.
+    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. similarity:
+    how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice profile, ()
+    if it was not asked for or there is none. extent: what the common extent is, None if all was compared.
     """
 
     reference: Mapping
@@ -30,12 +35,20 @@ class Record:
     findings: tuple[str, ...]
     worstPlaces: tuple[Place, ...] = ()
     summary: str = ""
+    similarity: Similarity | None = None
+    slices: tuple[SliceRow, ...] = ()
+    extent: Mapping | None = None
 
     @property
     def name(self) -> str:
         """What the pair is called: the structure's name, or both names where they differ."""
         names = dict.fromkeys((self.reference["name"], self.test["name"]))
         return " / ".join(names)
+
+    @property
+    def dimension(self) -> int:
+        """3 for surfaces in space, 2 for contours in a plane."""
+        return 2 if "areaMm2" in self.reference else 3
 
     @property
     def hasSides(self) -> bool:
@@ -45,19 +58,24 @@ class Record:
 
     def toDictionary(self) -> dict:
         """Return the record as in metrics.json: plain values, null for those that are not finite."""
-        return {
+        values = {
             "reference": dict(self.reference),
             "test": dict(self.test),
             "grid": dict(self.grid) if self.grid else None,
+            "extent": dict(self.extent) if self.extent else None,
             "surface": self.surface,
             "convention": self.convention,
             "method": self.method or None,
             "subdivisions": self.subdivisions,
             "measurements": {key: measurement.toDictionary() for key, measurement in self.measurements.items()},
             "findings": list(self.findings),
+            "slices": [row.toDictionary() for row in self.slices],
             "worstPlaces": [place.toDictionary() for place in self.worstPlaces],
             "summary": self.summary,
         }
+        if self.similarity is not None:
+            values["similarity"] = self.similarity.toDictionary()
+        return values
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Record:
@@ -74,10 +92,23 @@ class Record:
                 convention=data["convention"],
                 method=data["method"] or "",
                 subdivisions=data["subdivisions"],
-                measurements={key: Measurement.fromDictionary(key, m) for key, m in data["measurements"].items()},
+                measurements={key: _measurement(key, m, data["convention"]) for key, m in data["measurements"].items()},
                 findings=tuple(data["findings"]),
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
+                slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),
+                extent=dict(data["extent"]) if data.get("extent") else None,
+                similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error
+
+
+def _measurement(key: str, data: Mapping, convention: str) -> Measurement:
+    """Return a measurement in the words of its convention."""
+    measurement = Measurement.fromDictionary(key, data)
+    if convention in PRESETS:
+        return measurement
+    from .conventions import chosen
+
+    return chosen.restated(measurement, convention)

@@ -7,16 +7,22 @@ import math
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .errors import InputError
 
-FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "effort")
+if TYPE_CHECKING:
+    from .grids import Grid
+
+FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "slices", "effort")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
 GRIDS = ("reference", "union")
 VOXEL_UNITS = ("mm", "voxel")
+MSI_UNITS = ("mm", "pixel")
 KERNELS = ("polynomial", "exponential")
 COMBINATIONS = ("max", "sum")
 ACCURACIES = ("converged", "sampled")
+EXTENTS = ("whole", "common")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
@@ -27,6 +33,8 @@ PRESETS = {
 # mm; no contour of a patient is farther from another one
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
+LARGEST_MEMBERSHIP = 2**31 - 1
+LARGEST_LEVEL = 1000.0
 
 
 @dataclass(frozen=True)
@@ -43,14 +51,18 @@ class Settings:
     oversampling: sub-voxels along each voxel axis for BIoU; None is as many points, out of step with the voxels, as an
         accuracy of 0.2 %pt needs (0.5 for structures under 1,000 voxels).
     families: names of the metric families to compute.
-    threshold: membership from which a voxel of an image of probabilities belongs to the structure, in (0, 1].
-    fuzzy: whether voxels of images of probabilities count in part, by their membership, for overlap and agreement; if
-        not, the threshold decides. Distances and surfaces always go by the threshold.
-    cuts: into how many cuts memberships are divided for the voxel family if fuzzy, each from one share of the full
-        membership on, whose values are averaged; None is the one cut at the threshold.
+    threshold: membership in (0, 1] from which a voxel of an image of memberships belongs to the structure. None: voxels
+        count in part, by their membership, for overlap and agreement; surfaces and distances go by 0.5.
+    membershipMaximum: full membership of images with values beyond 1, such as 255 or 100; None: whole numbers are
+        labels.
+    cuts: into how many cuts memberships are divided for the voxel family, each from one share of the full membership
+        on, whose values are averaged; None is the one cut at 0.5. Without effect where a threshold is given.
     meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
     grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
-        test, or "union", the box around both structures.
+        test, "union", the box around both structures, or a Grid or SimpleITK image, extended to contain both.
+    extent: "whole", or "common": only the slices that both contours cover, without end caps, for organs whose ends are
+        arbitrary.
+    labelWeights: name -> weight > 0 of labels for DICEml and JACml; labels without one have weight 1. Kept as pairs.
     betas: weights of sensitivity against precision in the F-measure, each greater than 0.
     quantiles: of the Hausdorff distance of voxels, each in (0, 1].
     voxelUnit: "mm" or "voxel", the unit of the distances of the voxel family.
@@ -60,7 +72,13 @@ class Settings:
     hazardCombination: "max" or "sum" (at most 1) of several critical structures.
     hazardBalance: weight in [0, 1] of missed against added voxels in SIS and STAR. hazardTail: share in (0, 1] of the
         most hazardous errors that STAR looks at.
-    convention: name of the preset that these settings come from.
+    il, ol: levels of the Medical Similarity Index, how severely deviations inside and outside the reference are judged,
+        each in (0, 1000]; at level 1 a deviation of 10 mm scores 0.61.
+    asPublished: whether that index is computed as by its authors' program, in pixels, instead of as they define it.
+    msiUnit: "mm" or "pixel", the unit of the index's distances.
+    splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
+    convention: name of the preset that these settings come from, or of the tool whose numbers the boundary and overlap
+        measurements shall be: a key of SegmentMetricsLib.conventions, such as "MedPy".
     Raises ValueError for values out of range.
     """
 
@@ -71,14 +89,16 @@ class Settings:
     subdivisions: int | None = None
     oversampling: int | None = None
     families: tuple[str, ...] = DEFAULT_FAMILIES
-    threshold: float = 0.5
-    fuzzy: bool = False
+    threshold: float | None = None
+    membershipMaximum: int | None = None
     cuts: int | None = None
     meshSpacing: float = 1.0
-    grid: str = "reference"
+    grid: str | Grid = "reference"
+    extent: str = "whole"
     betas: tuple[float, ...] = (1.0,)
     quantiles: tuple[float, ...] = (1.0,)
     voxelUnit: str = "mm"
+    labelWeights: tuple[tuple[str, float], ...] = ()
     critical: tuple[tuple[str, float], ...] = ()
     hazardKernel: str = "polynomial"
     hazardReach: float = 10.0
@@ -87,6 +107,11 @@ class Settings:
     hazardCombination: str = "max"
     hazardBalance: float = 0.7
     hazardTail: float = 0.05
+    il: float = 1.0
+    ol: float = 1.0
+    asPublished: bool = False
+    msiUnit: str = "mm"
+    splitContours: bool = False
     convention: str = "SegmentMetrics"
 
     def __post_init__(self) -> None:
@@ -102,27 +127,33 @@ class Settings:
                 raise InputError(f"A percentile must be greater than 0 and at most 100, not {percentile:g}.")
         if self.surface not in SURFACES:
             raise InputError(f"The surface must be one of {', '.join(SURFACES)}, not {self.surface!r}.")
-        for name, low, high in (("subdivisions", 0, 8), ("oversampling", 1, 20), ("cuts", 1, 100)):
-            object.__setattr__(self, name, _wholeNumber(getattr(self, name), name, low, high))
+        for name, what, low, high in (
+            ("subdivisions", "subdivisions", 0, 8),
+            ("oversampling", "oversampling", 1, 20),
+            ("cuts", "cuts", 1, 100),
+            ("membershipMaximum", "largest membership", 2, LARGEST_MEMBERSHIP),
+        ):
+            object.__setattr__(self, name, _wholeNumber(getattr(self, name), what, low, high))
         object.__setattr__(self, "families", _chosenFamilies(self.families))
-        for name, what in (("threshold", "threshold"), ("meshSpacing", "grid spacing for meshes")):
-            object.__setattr__(self, name, _number(getattr(self, name), what))
-        if not 0 < self.threshold <= 1:
-            raise InputError(f"The threshold must be greater than 0 and at most 1, not {self.threshold:g}.")
+        if self.threshold is not None:
+            object.__setattr__(self, "threshold", _number(self.threshold, "threshold"))
+            if not 0 < self.threshold <= 1:
+                raise InputError(f"The threshold must be greater than 0 and at most 1, not {self.threshold:g}.")
+        object.__setattr__(self, "meshSpacing", _number(self.meshSpacing, "grid spacing for meshes"))
         if not self.meshSpacing > 0:
             raise InputError(f"The grid spacing for meshes must be greater than 0 mm, not {self.meshSpacing:g}.")
         self._requireAgreement()
         self._requireHazard()
-        if self.convention not in PRESETS:
-            raise InputError(f"There is no preset {self.convention!r}; choose from {', '.join(PRESETS)}.")
+        self._requireSimilarity()
         self._chooseAccuracy()
-        for name, value in PRESETS[self.convention].items():
+        fixed = {"surface": "unsmoothed", "subdivisions": None, "oversampling": None}
+        for name, value in (fixed if self.isOfAnotherTool else PRESETS[self.convention]).items():
             if getattr(self, name) != value:
-                raise InputError(f"The preset {self.convention} fixes the {name}; leave either one out.")
+                raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
 
     def _chooseAccuracy(self) -> None:
         if self.accuracy is None:
-            sampled = self.subdivisions is not None or "accuracy" in PRESETS[self.convention]
+            sampled = self.subdivisions is not None or "accuracy" in PRESETS.get(self.convention, {})
             object.__setattr__(self, "accuracy", "sampled" if sampled else "converged")
         if self.accuracy not in ACCURACIES:
             raise InputError(f"The accuracy must be one of {', '.join(ACCURACIES)}, not {self.accuracy!r}.")
@@ -131,24 +162,26 @@ class Settings:
 
     def _requireAgreement(self) -> None:
         """Check the settings of the families that count voxels."""
-        for name, choices in (("grid", GRIDS), ("voxelUnit", VOXEL_UNITS)):
+        object.__setattr__(self, "grid", _chosenGrid(self.grid))
+        for name, what, choices in (
+            ("extent", "extent", EXTENTS),
+            ("voxelUnit", "unit of voxel distances", VOXEL_UNITS),
+        ):
             if getattr(self, name) not in choices:
-                what = "evaluated grid" if name == "grid" else "unit of voxel distances"
                 raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
         for name, what in (("betas", "beta"), ("quantiles", "quantile")):
             object.__setattr__(self, name, _numbers(getattr(self, name), what))
-        if not isinstance(self.fuzzy, bool):
-            raise InputError(f"Whether memberships count in part must be True or False, not {self.fuzzy!r}.")
         for beta in self.betas:
             if not 0 < beta <= LARGEST_BETA:
                 raise InputError(f"A beta must be greater than 0 and at most {LARGEST_BETA:g}, not {beta:g}.")
         for quantile in self.quantiles:
             if not 0 < quantile <= 1:
                 raise InputError(f"A quantile must be greater than 0 and at most 1, not {quantile:g}.")
+        object.__setattr__(self, "labelWeights", _weights(self.labelWeights, "label", math.inf))
 
     def _requireHazard(self) -> None:
         """Check the settings of the hazard family."""
-        object.__setattr__(self, "critical", _weights(self.critical))
+        object.__setattr__(self, "critical", _weights(self.critical, "critical structure", 1))
         for name, what, choices in (
             ("hazardKernel", "hazard kernel", KERNELS),
             ("hazardCombination", "combination of hazards", COMBINATIONS),
@@ -171,15 +204,50 @@ class Settings:
         if not self.hazardTail <= 1:
             raise InputError(f"The tail of the hazard must be at most 1, not {self.hazardTail:g}.")
 
+    def _requireSimilarity(self) -> None:
+        """Check the settings of the Medical Similarity Index."""
+        for name, what in (("il", "inside level"), ("ol", "outside level")):
+            object.__setattr__(self, name, _number(getattr(self, name), what))
+            if not 0 < getattr(self, name) <= LARGEST_LEVEL:
+                raise InputError(
+                    f"The {what} must be greater than 0 and at most {LARGEST_LEVEL:g}, not {getattr(self, name):g}."
+                )
+        if self.msiUnit not in MSI_UNITS:
+            raise InputError(
+                f"The unit of contour distances must be one of {', '.join(MSI_UNITS)}, not {self.msiUnit!r}."
+            )
+        for name, what in (
+            ("asPublished", "the similarity index is computed as published"),
+            ("splitContours", "contours are split"),
+        ):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"Whether {what} must be True or False, not {getattr(self, name)!r}.")
+
     @staticmethod
     def preset(name: str, **changes) -> Settings:
-        """Return the settings of a named preset, with further changes by keyword.
+        """Return the settings of a named preset or convention, with further changes by keyword.
 
         Raises ValueError for an unknown name, and when a change contradicts the preset.
         """
-        if name not in PRESETS:
-            raise InputError(f"There is no preset {name!r}; choose from {', '.join(PRESETS)}.")
-        return Settings(**{**PRESETS[name], **changes, "convention": name})
+        return Settings(**{**PRESETS.get(name, {}), **changes, "convention": name})
+
+    @property
+    def isOfAnotherTool(self) -> bool:
+        """Whether the boundary and overlap measurements are what another tool would report."""
+        if self.convention in PRESETS:
+            return False
+        from .conventions import known
+
+        if self.convention not in known():
+            choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
+            raise InputError(f"There is no convention {self.convention!r}; choose from {choice}.")
+        return True
+
+    def changed(self, **changes) -> Settings:
+        """Return the settings with changes by keyword."""
+        if "subdivisions" in changes:
+            changes = {"accuracy": None, **changes}
+        return dataclasses.replace(self, **changes)
 
     def subdivisionsFor(self, dimension: int) -> int | None:
         """Return how often elements are cut: triangles in 3D, segments in 2D; None where that differs by element."""
@@ -191,9 +259,10 @@ class Settings:
 
     def toDictionary(self) -> dict:
         """Return the settings as plain values for files; `Settings(**values)` brings them back."""
-        values = dataclasses.asdict(self)
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-        return {**plain, "critical": dict(self.critical)}
+        named = {name: dict(getattr(self, name)) for name in ("critical", "labelWeights")}
+        return {**plain, **named, "grid": self.grid if isinstance(self.grid, str) else self.grid.toDictionary()}
 
 
 def shortest(number: float) -> str:
@@ -208,26 +277,24 @@ def _numbers(values, what: str) -> tuple[float, ...]:
     return tuple({shortest(number): number for number in (_number(value, what) for value in values)}.values())
 
 
-def _weights(critical) -> tuple[tuple[str, float], ...]:
-    """Return critical structures, given as one name, several, or name -> weight, as pairs of name and weight."""
-    if isinstance(critical, str):
-        critical = (critical,)
+def _weights(given, what: str, most: float) -> tuple[tuple[str, float], ...]:
+    """Return names, given as one, several, or name -> weight, as pairs of name and weight in (0, most]."""
+    if isinstance(given, str):
+        given = (given,)
     weights = {}
     try:
-        entries = critical.items() if isinstance(critical, Mapping) else critical
+        entries = given.items() if isinstance(given, Mapping) else given
         pairs = [(entry, 1.0) if isinstance(entry, str) else tuple(entry) for entry in entries]
         named = all(isinstance(name, str) for name, _ in pairs)
     except (TypeError, ValueError):
         named = False
     if not named:
-        raise InputError(f"Critical structures are given by name, or as name and weight, not as {critical!r}.")
+        raise InputError(f"{what.capitalize()}s are given by name, or as name and weight, not as {given!r}.")
     for name, weight in pairs:
-        weights[name] = _number(weight, f"weight of the critical structure {name!r}")
-        if not 0 < weights[name] <= 1:
-            raise InputError(
-                f"The weight of the critical structure {name!r} must be greater than 0 and at most 1, "
-                f"not {weights[name]:g}."
-            )
+        weights[name] = _number(weight, f"weight of the {what} {name!r}")
+        if not 0 < weights[name] <= most:
+            limit = "" if math.isinf(most) else f" and at most {most:g}"
+            raise InputError(f"The weight of the {what} {name!r} must be greater than 0{limit}, not {weights[name]:g}.")
     return tuple(weights.items())
 
 
@@ -251,6 +318,27 @@ def _wholeNumber(value, what: str, low: int, high: int) -> int | None:
     if number is None or isinstance(value, bool) or not low <= number <= high:
         raise InputError(f"The {what} must be a whole number from {low} to {high}, not {value!r}.")
     return number
+
+
+def _chosenGrid(given) -> str | Grid:
+    """Return the evaluated grid: a choice by name, or the grid of what is given."""
+    if isinstance(given, str):
+        if given not in GRIDS:
+            raise InputError(
+                f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
+            )
+        return given
+    from .grids import Grid
+
+    if isinstance(given, Grid):
+        return given
+    if isinstance(given, Mapping):
+        return Grid.fromDictionary(given)
+    if hasattr(given, "GetDirection") and hasattr(given, "GetSpacing"):
+        return Grid.fromImage(given)
+    raise InputError(
+        f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {type(given).__name__}."
+    )
 
 
 def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from vtkmodules.vtkCommonCore import mutable
-from vtkmodules.vtkCommonDataModel import vtkStaticCellLocator
+from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
 from .boundary import TIE_TOLERANCE
 from .bounded import Bounded, combined
@@ -23,7 +23,7 @@ from .surfaces import Surface, elementCenters, toPolyData
 SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
 # Components of unit normals that differ by less are equal: a diagonal surface faces two sides.
 EQUAL_COMPONENTS = 1e-6
-# Up to so many elements of the test are looked up one by one; of more, those of one cell belong together.
+# Up to so many elements of a mesh are looked up one by one; of more, and of masks, those of one cell belong together.
 MOST_ELEMENTS = 100_000
 
 
@@ -97,8 +97,9 @@ def bySide(distances: SurfaceDistances) -> dict[str, Side]:
         if sum(sizes) > 0:
             means = [d.meanOf(part) if size else 0.0 for d, part, size in zip(distances.directions, parts, sizes)]
             mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
-            # an element's mean, not its ends: they may belong to a neighbor that faces another side
-            largest, smallest = float(signed[facing].max()), float(signed[facing].min())
+            # An element's mean, not its ends: they may belong to a neighbor that faces another side. Adding 0 takes the
+            # sign off zeros.
+            largest, smallest = float(signed[facing].max()) + 0.0, float(signed[facing].min()) + 0.0
             if between is not None:
                 largest = Bounded(largest, largest - between, float(high[facing].max()) + between)
                 smallest = Bounded(smallest, float(low[facing].min()) - between, smallest + between)
@@ -112,17 +113,13 @@ def _normalsBelow(test: DirectedDistances, reference: Surface, normals: np.ndarr
     normals: (m, 3) of the reference's cells.
     """
     pieces = len(test.signed) // len(test.surface.cells)
-    centers = elementCenters(test.surface.points, test.surface.cells, 0)
-    if reference.lattice is not None:
-        # the cells of a mask's surface are all alike in size, so that their centers tell
-        from scipy.spatial import cKDTree
-
-        nearest = cKDTree(elementCenters(reference.points, reference.cells, 0)).query(centers, workers=-1)[1]
-        return np.repeat(normals[nearest], pieces, axis=0)
-    if len(test.signed) <= MOST_ELEMENTS:
+    if reference.lattice is None and len(test.signed) <= MOST_ELEMENTS:
         return _normalsAt(reference, normals, test.positions, test.signed)
-    middle = test.signed.reshape(-1, pieces).mean(axis=1)
-    return np.repeat(_normalsAt(reference, normals, centers, middle), pieces, axis=0)
+    # the piece in the middle of a cell stands for all of them: its place and its side belong together
+    centers = elementCenters(test.surface.points, test.surface.cells, 0)
+    apart = np.linalg.norm(test.positions.reshape(-1, pieces, 3) - centers[:, None], axis=2)
+    middle = apart.argmin(axis=1) + pieces * np.arange(len(centers))
+    return np.repeat(_normalsAt(reference, normals, test.positions[middle], test.signed[middle]), pieces, axis=0)
 
 
 def _normalsAt(reference: Surface, normals: np.ndarray, points: np.ndarray, signed: np.ndarray) -> np.ndarray:
@@ -131,16 +128,19 @@ def _normalsAt(reference: Surface, normals: np.ndarray, points: np.ndarray, sign
     Next to an edge between two cells it is the way from the edge to the point that counts.
     """
     center = reference.points.mean(axis=0)
-    locator = vtkStaticCellLocator()
+    locator = vtkCellLocator()
     locator.SetDataSet(toPolyData(Surface(reference.points - center, reference.cells, reference.normal)))
     locator.BuildLocator()
     local = points - center
     closest, cell, part, squared = [0.0] * 3, mutable(0), mutable(0), mutable(0.0)
     feet, cells = np.empty_like(local), np.empty(len(local), np.int64)
+    # how far the boundary is, is known, which makes the search short
+    reach = (np.abs(signed) + TIE_TOLERANCE).tolist()
     for number, point in enumerate(local.tolist()):
         if number % 4096 == 0:
             checkpoint()
-        locator.FindClosestPoint(point, closest, cell, part, squared)
+        if not locator.FindClosestPointWithinRadius(point, reach[number], closest, cell, part, squared):
+            locator.FindClosestPoint(point, closest, cell, part, squared)
         feet[number], cells[number] = closest, cell.get()
     ways = (local - feet) * np.where(signed < 0, -1, 1)[:, None]
     lengths = np.linalg.norm(ways, axis=1, keepdims=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -18,6 +18,10 @@ from .surfaces import Surface
 BOTH_EMPTY = "both structures are empty"
 # Marks, in its source, the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
+# What a segment is by its terminology, as Slicer writes it.
+TERMINOLOGY = "terminology"
+# In its source: a fingerprint of the patient's ID, and what reading its file has to say about it.
+PATIENT, NOTES = "patient", "notes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,21 @@ class Structure:
         if self.mask is None and self.givenSurface is None:
             raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
 
+    def named(self, name: str) -> Structure:
+        """Return the structure under another name."""
+        return replace(self, name=name)
+
+    def cutAt(self, threshold: float) -> Structure:
+        """Return the structure with the voxels of at least so high a membership; as it is if it has no memberships.
+
+        Raises ValueError when its surface is given, which goes by 0.5.
+        """
+        if self.memberships is None:
+            return self
+        if self.givenSurface is not None:
+            raise InputError(f"The displayed surface of {self.name} goes by 0.5: leave the threshold out.")
+        return replace(self, mask=self.memberships.cut(threshold))
+
     @cached_property
     def surface(self) -> Surface:
         """The boundary that is measured."""
@@ -66,6 +85,11 @@ class Structure:
         return None if self.mask is None else self.mask.grid
 
 
+def codeSource(terminology: str) -> dict[str, str]:
+    """Return what the source of a structure says about its terminology: nothing where there is none."""
+    return {TERMINOLOGY: terminology} if terminology else {}
+
+
 def bounds(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and the highest LPS coordinates (3,) of a structure in mm, which must not be empty."""
     points = structure.mask.corners() if structure.givenSurface is None else structure.givenSurface.points
@@ -73,12 +97,44 @@ def bounds(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Pairing:
-    """Which structures of two sets are compared, and which have no counterpart."""
+class Match:
+    """Two structures that belong together, or might; unpacks into the two.
 
-    pairs: tuple[tuple[Structure, Structure], ...]
+    how: "name", "spelling", "words", "code", "only", "choice" or "overlap". confidence: in [0, 1]. findings: what a
+    reader should know about the match.
+    """
+
+    reference: Structure
+    test: Structure
+    how: str = "name"
+    confidence: float = 1.0
+    findings: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Structure]:
+        return iter((self.reference, self.test))
+
+    def toDictionary(self) -> dict:
+        """Return the match as plain values for files."""
+        return {
+            "reference": self.reference.name,
+            "test": self.test.name,
+            "how": self.how,
+            "confidence": round(self.confidence, 3),
+        }
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Which structures of two sets are compared, and which have no counterpart.
+
+    proposals: of those, which might belong together by where they lie. findings: what is doubtful, in sentences.
+    """
+
+    pairs: tuple[Match, ...]
     unmatchedReference: tuple[Structure, ...]
     unmatchedTest: tuple[Structure, ...]
+    proposals: tuple[Match, ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 def pairByName(
@@ -92,9 +148,11 @@ def pairByName(
     """
     reference, test = list(reference), list(test)
     if names is not None:
-        _requireKnown(names, reference, test)
+        requireKnown(names, reference, test)
     if len(reference) == len(test) == 1:
-        return Pairing(((reference[0], test[0]),), (), ())
+        isNameless = any(s.source.get(WITHOUT_LABELS) for s in (*reference, *test))
+        how = "name" if isNameless or reference[0].name == test[0].name else "only"
+        return Pairing((Match(reference[0], test[0], how),), (), ())
     reference, test = _lacking(reference, test), _lacking(test, reference)
     if names is not None:
         reference, test = ([s for s in structures if s.name in names] for structures in (reference, test))
@@ -105,7 +163,7 @@ def pairByName(
             where = f" ({', '.join(homes)})" if homes else ""
             raise InputError(f"The {which} has more than one structure named {twice[0]!r}{where}.")
     byName = {structure.name: structure for structure in test}
-    pairs = tuple((r, byName.pop(r.name)) for r in reference if r.name in byName)
+    pairs = tuple(Match(r, byName.pop(r.name)) for r in reference if r.name in byName)
     paired = {r.name for r, _ in pairs}
     return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
 
@@ -117,7 +175,8 @@ def _lacking(structures: list[Structure], others: list[Structure]) -> list[Struc
     return structures
 
 
-def _requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
+def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
+    """Raise InputError when no set has a structure of a name."""
     known = dict.fromkeys(s.name for structures in sets for s in structures)
     for name in names:
         if name not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -11,6 +12,9 @@ from vtkmodules.vtkCommonCore import VTK_ID_TYPE, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
 from .masks import Mask
+
+if TYPE_CHECKING:
+    from .extents import Slab
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,21 @@ class Surface:
     def whyNoInside(self) -> str:
         """What is wrong with a boundary that does not separate an inside from an outside, "" if it does."""
         return "is not closed" if self.openEdges else self.defect
+
+    @property
+    def target(self) -> Surface:
+        """The boundary to which distances are measured; a part of a boundary has another one."""
+        return self
+
+    @property
+    def solid(self) -> Surface:
+        """The boundary of what the structure encloses; a part of a boundary has another one."""
+        return self
+
+    @property
+    def slab(self) -> Slab | None:
+        """The slab to which the boundary was reduced, None if it was not."""
+        return None
 
     @cached_property
     def sizes(self) -> np.ndarray:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from .errors import oneLine
 from .measurements import Measurement, rounded
+from .multilabel import MultiLabel
 from .records import Record
-from .registry import REGISTRY, findDefinition
+from .registry import MULTI_LABEL, REGISTRY, findDefinition
 from .settings import shortest
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.
@@ -36,21 +37,34 @@ def pairTable(record: Record) -> str:
         if not sideOf(key):
             directed = (measurement.referenceToTest, measurement.testToReference)
             rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
-    return "\n\n".join(filter(None, (aligned(rows, left=2), sidesTable(record))))
+    return "\n\n".join(filter(None, (aligned(rows, left=2), sidesTable(record), evaluatedGrid(record))))
+
+
+def evaluatedGrid(record: Record) -> str:
+    """Return on which grid true negatives were counted, in a line; "" where none were."""
+    evaluated = (record.grid or {}).get("evaluated")
+    if not evaluated:
+        return ""
+    size = " x ".join(map(str, evaluated["size"]))
+    return f"True negatives are counted in {evaluated['choice']}: {size}, {evaluated['voxels']} voxels."
 
 
 def sidesTable(record: Record) -> str:
     """Return the measurements that exist for every side of the patient, a column per side; "" without any."""
+    rows = sideRows(record)
+    return aligned(rows, left=1) if rows else ""
+
+
+def sideRows(record: Record) -> list[list[str]]:
+    """Return the rows, heading first, of the measurements that exist for every side of the patient; [] without any."""
     kinds: dict[str, dict[str, str]] = {}
     for key, measurement in record.measurements.items():
         if side := sideOf(key):
             kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement.text()
     if not kinds:
-        return ""
+        return []
     sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    return aligned(
-        [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in kinds.items())], 1
-    )
+    return [["Toward", *sides], *([kind, *(values.get(side, "") for side in sides)] for kind, values in kinds.items())]
 
 
 def sideOf(key: str) -> str:
@@ -59,9 +73,18 @@ def sideOf(key: str) -> str:
     return found[0].side if found else ""
 
 
+def multiLabelTable(multiLabel: MultiLabel) -> str:
+    """Return the overlap of all labels, one measurement per line, with the reason where there is no value."""
+    rows = [["", "All labels together", "value"]]
+    rows += [[key, measurement.title, measurement.text()] for key, measurement in multiLabel.items()]
+    reasons = dict.fromkeys(measurement.reason for measurement in multiLabel.values() if measurement.reason)
+    return "\n".join([aligned(rows, left=2), *(f"Undefined: {oneLine(reason)}." for reason in reasons)])
+
+
 def overviewTable(records: Sequence[Record]) -> str:
-    """Return the main measurements of many pairs, one pair per line."""
-    keys = [key for key in records[0].measurements if key.startswith(OVERVIEW)]
+    """Return the main measurements of many pairs, one pair per line; what not all of them have is left out."""
+    common = set.intersection(*(set(record.measurements) for record in records))
+    keys = [key for key in records[0].measurements if key.startswith(OVERVIEW) and key in common]
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
@@ -96,13 +119,13 @@ def number(value: float | None, measurement: Measurement) -> str:
     if value is None:
         return ""
     unit = measurement.unit
-    return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel") else rounded(value, 3)
+    return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel", "pixel") else rounded(value, 3)
 
 
 def registryTable() -> str:
     """Return all measurements of the registry as a Markdown table."""
     rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
-    for definition in REGISTRY:
+    for definition in (*REGISTRY, *MULTI_LABEL):
         low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
         placeholders = {"percentile": "*p*", "tolerance": "*τ*", "beta": "*β*", "quantile": "*q*"}
         key = definition.keyFor({"percentile": "95", "tolerance": "2"})

@@ -21,6 +21,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     """Return the voxels of a grid whose centers lie inside a closed boundary, also beyond the grid's edges."""
     if surface.isEmpty:
         return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+    surface = surface.solid
     index = grid.toIndex(surface.points)
     low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
     if surface.dimension == 2:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -21,10 +22,13 @@ from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from .comparison import Comparison
 from .errors import InputError
+from .masks import Mask
 from .measurements import Measurement
 from .messages import quiet
+from .multilabel import MultiLabel
 from .records import Record
 from .settings import Settings
+from .slices import SliceRow
 from .structures import Pairing
 from .surfaces import toPolyData
 from .version import __version__
@@ -33,7 +37,7 @@ SCHEMA = "segment-metrics/1"
 # File names that are no valid text are kept as escapes, which JSON knows too.
 UNENCODABLE = "backslashreplace"
 # What is written for every pair.
-RESULT_FILES = {"distances": "vtp", "overlay": "png"}
+RESULT_FILES = {"distances": "vtp", "overlay": "png", "slices": "csv"}
 # Longest name of a structure in a file name, in characters and in bytes: file systems take 255 bytes in all.
 LONGEST_STEM, MOST_BYTES = 80, 200
 IDENTITY = {
@@ -61,22 +65,38 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    records: Sequence[Record], pairing: Pairing, settings: Settings, files: Sequence[Mapping[str, str]] = ()
+    records: Sequence[Record],
+    pairing: Pairing,
+    settings: Settings,
+    files: Sequence[Mapping[str, str]] = (),
+    multiLabel: MultiLabel | None = None,
 ) -> dict:
-    """Return the content of metrics.json. files: for every record, the names of the files that belong to it by kind."""
+    """Return the content of metrics.json.
+
+    files: for every record, the names of the files that belong to it by kind. multiLabel: the overlap of all labels.
+    """
     pairs = [record.toDictionary() for record in records]
     for pair, names in zip(pairs, files):
         pair["files"] = dict(names)
-    return {
+    for pair, match in zip(pairs, pairing.pairs):
+        pair["pairing"] = {"how": match.how, "confidence": match.confidence}
+    content = {
         "schema": SCHEMA,
         "software": versions(),
         "settings": settings.toDictionary(),
         "pairs": pairs,
+        **({} if multiLabel is None else {"multiLabel": multiLabel.toDictionary()}),
         "unmatched": {
             "reference": [structure.name for structure in pairing.unmatchedReference],
             "test": [structure.name for structure in pairing.unmatchedTest],
         },
     }
+    if pairing.proposals or pairing.findings:
+        content["pairing"] = {
+            "proposals": [match.toDictionary() for match in pairing.proposals],
+            "findings": list(pairing.findings),
+        }
+    return content
 
 
 def writeJson(content: Mapping, path: Path) -> None:
@@ -90,9 +110,11 @@ def writeCsv(records: Sequence[Record], path: Path) -> None:
     columns = columnsOf(records)
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
-        writer.writerow([*IDENTITY, *columns])
+        identifying = identityColumns(records)
+        writer.writerow([*identifying, *columns])
         for record in records:
             identity = [given[key] for key in ("name", "file") for given in (record.reference, record.test)]
+            identity += [record.convention] * (len(identifying) - len(identity))
             values = (cell(record.measurements.get(key)) for key in columns)
             writer.writerow([*map(harmless, identity), *values])
 
@@ -102,10 +124,27 @@ def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow(["key", "title", "unit", "description"])
-        for key, description in IDENTITY.items():
+        for key, description in identityColumns(records).items():
             writer.writerow([key, key, "", description])
         for key, measurement in columnsOf(records).items():
             writer.writerow([key, measurement.title, measurement.unit, measurement.description])
+
+
+def identityColumns(records: Sequence[Record]) -> dict[str, str]:
+    """Return the columns that say what a row is about, with the convention if it is not ours, and what they mean."""
+    if all(record.convention == "SegmentMetrics" for record in records):
+        return IDENTITY
+    return {**IDENTITY, "Convention": "Whose convention the boundary and overlap measurements follow"}
+
+
+def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
+    """Write the per-slice profile: one row per slice, places in LPS mm, `inf` where only one has the slice."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Slice", "Position", "Only", *rows[0].values, "X", "Y", "Z"])
+        for row in rows:
+            numbers = [repr(value) for value in (*row.values.values(), *row.place)]
+            writer.writerow([row.index, repr(row.position), row.only, *numbers])
 
 
 def columnsOf(records: Sequence[Record]) -> dict[str, Measurement]:
@@ -169,6 +208,22 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     return result
 
 
+def writeMask(mask: Mask, path: Path) -> None:
+    """Write a mask as an image of 0 and 1 with the geometry of its grid, larger where the structure leaves it."""
+    low = np.minimum(mask.low, 0)
+    high = np.maximum(mask.high, np.array(mask.grid.size) - 1)
+    grid = mask.grid.resized(low, high)
+    image = SimpleITK.GetImageFromArray(mask.block(low, high))
+    image.SetSpacing(grid.spacing.tolist())
+    image.SetOrigin(grid.origin.tolist())
+    image.SetDirection(grid.direction.ravel().tolist())
+    try:
+        with quiet():
+            SimpleITK.WriteImage(image, str(path), useCompression=True)
+    except RuntimeError as error:
+        raise OSError(f"{path}: the mask cannot be written.") from error
+
+
 def writeSurfaces(comparison: Comparison, path: Path) -> None:
     """Write both measured surfaces of a comparison. Raises OSError when the file cannot be written."""
     writer = vtkXMLPolyDataWriter()
@@ -214,13 +269,15 @@ def filesOf(name: str, folder: Path) -> dict[str, str]:
     return {kind: fileName(kind, name) for kind in RESULT_FILES if (folder / fileName(kind, name)).exists()}
 
 
-def deliver(results: Path, output: Path) -> None:
+def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) -> None:
     """Move all files of a folder to the output folder, in place of the results of an earlier run: all of them or none.
 
-    The output folder is made if needed; what else lies in it stays. Raises InputError or OSError when that fails.
+    The output folder is made if needed. earlier: what an earlier run left there and this one replaces, None is what
+    earlierResults() finds; what else lies in it stays. Raises InputError or OSError when that fails.
     """
     new = sorted(results.iterdir())
-    old = {path for path in (*earlierResults(output), *(output / path.name for path in new)) if os.path.lexists(path)}
+    earlier = earlierResults(output) if earlier is None else earlier
+    old = {path for path in (*earlier, *(output / path.name for path in new)) if os.path.lexists(path)}
     for path in sorted(old):
         if path.is_dir():
             raise InputError(f"{path}: this is a folder, so no results can be written there.")
@@ -246,7 +303,7 @@ def deliver(results: Path, output: Path) -> None:
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the surfaces and pictures that an earlier run wrote into a folder, as its metrics.json tells.
+    """Return the surfaces, pictures and verdicts that an earlier run wrote into a folder, as its metrics.json tells.
 
     Left there, they would seem to belong to the new numbers.
     """
@@ -255,8 +312,9 @@ def earlierResults(folder: Path) -> list[Path]:
         if content["schema"] != SCHEMA:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
+        judged = [folder / "verdicts.csv"] if "protocol" in content else []
     except (OSError, ValueError, LookupError, TypeError, AttributeError):  # there are none, or it is somebody else's
         return []
     # the file may have been edited: nothing but such files, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
-    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
+    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)] + judged

@@ -51,7 +51,12 @@ def parts() -> dict[str, str]:
             "      --tolerance 2 --tolerance 3 --output parotid",
             folder,
         )
-    return {"demo": demo, "compare": compare, "metrics": tables.registryTable()}
+        stress = printed(
+            "segment-metrics stress segment-metrics-demo/observer1.seg.nrrd \\\n"
+            "      --structure Parotid_L --critical Mandible --output stress",
+            folder,
+        )
+    return {"demo": demo, "compare": compare, "stress": stress, "metrics": tables.registryTable()}
 
 
 def updated(text: str) -> str:

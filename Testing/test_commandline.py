@@ -19,6 +19,7 @@ import SimpleITK
 import SegmentMetricsLib
 from SegmentMetricsLib import __main__, commands, comparison
 from SegmentMetricsLib.settings import FAMILIES
+from SegmentMetricsLib.tables import sideOf
 
 ROOT = Path(__file__).resolve().parent.parent
 BOX, SHIFTED = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
@@ -81,7 +82,8 @@ def testOnePair(run, pair):
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line.strip()}
     assert rows["HD"][-6:] == ["2.00", "mm"] * 3  # value and both directions
     assert rows["DSC"][-1] == "0.800" and rows["VoxelVolumeTest"][-2:] == ["0.72", "cm3"]
-    assert list(valuesOf("out")) == [key for key in rows if key in valuesOf("out")]
+    # the sides of the patient have a table of their own
+    assert [key for key in valuesOf("out") if not sideOf(key)] == [key for key in rows if key in valuesOf("out")]
     assert out.endswith(f"\nResults are in out{os.sep}\n")
     assert "lies exactly 2 mm away" in out
     assert sorted(path.name for path in Path("out").iterdir()) == [
@@ -202,6 +204,7 @@ def testMetrics(run, pair):
     assert keys["agreement"] == AGREEMENT
     assert keys["voxel"] == ["AVD", "HDvox", "MHD"]
     assert keys["hazard"] == ["RFN", "RFP", "SIS", "STAR", "wDice"]
+    assert keys["similarity"] == ["MSI", "MSIPaired", "PairedDistance", "MSI3D"]
     assert keys["effort"][:2] == ["APL_2mm", "RelativeAPL_2mm"]
     assert keys["all"] == [key for family in FAMILIES for key in keys[family]]
 
@@ -251,12 +254,29 @@ def testOptionsOfAgreementAndVoxels(run, pair):
     assert metrics("out")["pairs"][0]["measurements"]["AVD"]["unit"] == "voxel"
 
 
+def testSimilarity(run, pair):
+    assert run("compare", *pair, "--output", "own", "--metrics", "similarity")[0] == 0
+    options = ["--il", "3", "--ol", "4", "--msi-unit", "pixel", "--split-contours"]
+    assert run("compare", *pair, "--output", "out", "--metrics", "similarity", *options)[0] == 0
+    assert valuesOf("out")["MSI3D"] < valuesOf("own")["MSI3D"]
+    own, out = (metrics(name)["pairs"][0] for name in ("own", "out"))
+    assert (own["similarity"]["unit"], out["similarity"]["unit"]) == ("mm", "pixel")
+    assert out["measurements"]["PairedDistance"]["unit"] == "pixel"
+    assert metrics("out")["settings"]["il"] == 3 and metrics("out")["settings"]["splitContours"] is True
+    scores = sorted(one["score"] for one in own["similarity"]["slices"])
+    assert valuesOf("own")["MSI"] == pytest.approx(np.median(scores))
+    assert run("compare", *pair, "--output", "published", "--metrics", "similarity", "--as-published")[0] == 0
+    assert valuesOf("published")["MSI"] != valuesOf("own")["MSI"]
+    status, _, problem = run("compare", *pair, "--output", "refused", "--il", "0")
+    assert status == 2 and problem.startswith("segment-metrics: The inside level must be greater than 0")
+
+
 def testFuzzy(run, tmp_path):
     first, second = np.zeros((8, 8, 8), np.float32), np.zeros((8, 8, 8), np.float32)
     first[2:6, 2:6, 2:6], second[2:6, 2:6, 2:6] = 1, 0.75
     images = [save(shapes.imageOf(array), tmp_path / f"{n}.nrrd") for n, array in enumerate((first, second))]
     values = {}
-    for name, options in (("crisp", []), ("fuzzy", ["--fuzzy"]), ("cuts", ["--fuzzy", "--cuts", "2"])):
+    for name, options in (("crisp", ["--threshold", "0.5"]), ("fuzzy", []), ("cuts", ["--cuts", "2"])):
         assert run("compare", *images, "--output", name, "--metrics", "overlap,agreement,voxel", *options)[0] == 0
         values[name] = valuesOf(name)
     assert values["crisp"]["DSC"] == values["crisp"]["FMS"] == 1
@@ -266,6 +286,29 @@ def testFuzzy(run, tmp_path):
         "infinite",
         "the test is empty in a cut of the memberships",
     )
+
+
+def testMembershipMaximum(run, tmp_path):
+    array = np.zeros((8, 8, 8), np.uint8)
+    array[2:6, 2:6, 2:6] = 51
+    full = save(shapes.imageOf((array > 0).astype(np.uint8)), tmp_path / "full.nrrd")
+    image = save(shapes.imageOf(array), tmp_path / "fifth.nrrd")
+    assert run("compare", full, image, "--output", "out", "--membership-maximum", "255")[0] == 0
+    assert valuesOf("out")["DSC"] == pytest.approx(2 * 0.2 / 1.2, rel=1e-6)
+    assert any("count in part" in finding for finding in metrics("out")["pairs"][0]["findings"])
+
+
+def testGridOfAFile(run, pair, tmp_path):
+    volume = save(shapes.imageOf(NOISE, (2, 2, 2), (-4, -4, -4)), tmp_path / "ct.nrrd")
+    status, out, _ = run("compare", *pair, "--output", "out", "--metrics", "agreement", "--grid", volume)
+    evaluated = metrics("out")["pairs"][0]["grid"]["evaluated"]
+    assert status == 0 and evaluated["voxels"] == 32**3
+    assert evaluated["choice"] == "the given volume, counted in voxels of the size in which overlap is counted"
+    assert f"True negatives are counted in {evaluated['choice']}: 32 x 32 x 32, 32768 voxels." in out
+    grid = SegmentMetricsLib.Settings(**metrics("out")["settings"]).grid
+    assert grid.size == (16, 16, 16)
+    status, out, err = run("compare", *pair, "--output", "out2", "--grid", "everything")
+    assert status == 2 and "everything: this is no image" in err and err.count("\n") == 1
 
 
 def testSubdivisions(run, pair):
@@ -346,7 +389,7 @@ def testNamesThatClashAsFileNames(run, tmp_path):
     with (Path("out") / "metrics.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))[1:]
     assert [row[0] for row in rows][:9] == [*names[:8], "'=2+3"]
-    assert len(out.splitlines()) == 2 + len(names) + 2  # one line a name
+    assert len(out.split("\n\n")[0].splitlines()) == 2 + len(names)  # one line a name
 
 
 def testNamesInLatin1(run, tmp_path):
@@ -586,7 +629,7 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
     def full(*given, **options):
         raise OSError(28, "No space left on device", "/somewhere/.segment-metrics-x")
 
-    monkeypatch.setattr(commands.compare.tempfile, "mkdtemp", full)
+    monkeypatch.setattr(commands.results.tempfile, "mkdtemp", full)
     assert refusal(run, "compare", *pair).endswith(
         "results cannot be written into this folder (No space left on device)."
     )

@@ -90,7 +90,9 @@ def testLabelsHaveToBeNamed():
 
 def testMembershipsAreThresholded():
     soft = SimpleITK.Cast(BOX, SimpleITK.sitkFloat32) * 0.6
-    assert compare(soft, BOX)["DSC"].value == 1
+    assert compare(soft, BOX)["DSC"].value == pytest.approx(2 * 0.6 / 1.6)
+    assert compare(soft, BOX)["HD"].value == 0
+    assert compare(soft, BOX, Settings(threshold=0.5))["DSC"].value == 1
     assert compare(soft, BOX, Settings(threshold=0.7))["DSC"].value == 0
 
 

@@ -101,7 +101,83 @@ def testMemberships(tmp_path, threshold, voxels):
     array = np.zeros((8, 8, 8), np.float32)
     array[2:4, 2:4, 2], array[2:4, 2:4, 3] = 0.25, 0.75
     (structure,) = readStructures(save(shapes.imageOf(array), tmp_path / "liver.nii.gz"), threshold=threshold)
-    assert structure.mask.count == voxels
+    assert structure.mask.count == voxels and structure.memberships is None
+
+
+def testMembershipsCountInPartWithoutAThreshold(tmp_path):
+    array = np.zeros((8, 8, 8), np.float32)
+    array[2:4, 2:4, 2], array[2:4, 2:4, 3] = 0.25, 0.75
+    path = save(shapes.imageOf(array), tmp_path / "liver.nii.gz")
+    (structure,) = readStructures(path)
+    assert structure.mask.count == 4 and structure.memberships.voxels.sum() == 4
+    percent = save(shapes.imageOf((100 * array).astype(np.uint8)), tmp_path / "percent.nrrd")
+    assert set(read(percent)) == {"Label 25", "Label 75"}
+    (structure,) = readStructures(percent, maximum=100)
+    assert structure.mask.count == 4 and structure.memberships.voxels.sum() == 4
+    assert readStructures(percent, 0.2, 100)[0].mask.count == 8
+    assert (
+        refusal(percent, maximum=50) == "The image is no map of memberships from 0 to 50: it has values from 0 to 75."
+    )
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    save(shapes.imageOf((100 * array).astype(np.uint8)), folder / "Spleen.nrrd")
+    assert readStructures(folder, maximum=100)[0].memberships is not None
+
+
+@pytest.mark.parametrize(("dtype", "low", "high"), [(np.int8, -108, 108), (np.uint8, 0, 216), (np.float32, 0, 1)])
+def testFractionalSegmentations(tmp_path, dtype, low, high):
+    """The range of a fractional label map follows from its type; what lies outside a segment's extent means nothing."""
+    layers = [np.zeros((6, 6, 6), dtype) for _ in range(2)]
+    layers[0][1:4, 1:4, 1:4] = low
+    layers[0][1:3, 2, 2] = (high, (low + high) / 2)
+    layers[1][:] = low
+    layers[1][5, 5, 5] = high
+    segments = [
+        {"ID": "a", "Name": "Liver", "LabelValue": 1, "Layer": 0, "Extent": "1 3 1 3 1 3"},
+        {"ID": "b", "Name": "Cord", "LabelValue": 1, "Layer": 1},
+    ]
+    for header in ("Segmentation_MasterRepresentation", "Segmentation_SourceRepresentation"):
+        image = shapes.segmentation(layers, segments, spacing=(1, 2, 3))
+        image.SetMetaData(header, "Fractional labelmap")
+        found = read(save(image, tmp_path / "x.seg.nrrd"))
+        assert found["Liver"].memberships.voxels.ravel().tolist() == [1, 0.5]
+        assert found["Liver"].mask.count == 2 and found["Liver"].memberships.offset == (2, 2, 1)
+        assert found["Cord"].memberships.voxels.ravel().tolist() == [1] and found["Cord"].mask.offset == (5, 5, 5)
+        crisp = read(tmp_path / "x.seg.nrrd", threshold=0.6)["Liver"]
+        assert crisp.mask.count == 1 and crisp.memberships is None
+
+
+def testFractionalSegmentationsThatCannotBeRead(tmp_path):
+    def message(layers, segments):
+        image = shapes.segmentation(layers, segments)
+        image.SetMetaData("Segmentation_MasterRepresentation", "Fractional labelmap")
+        return refusal(save(image, tmp_path / "x.seg.nrrd"))
+
+    one, two = ({"ID": name, "Name": name, "Layer": 0} for name in "ab")
+    assert "Slicer saved none of its voxels" in message([np.zeros((1, 1, 1), np.int8)], [one])
+    layer = np.zeros((4, 4, 4), np.int8)
+    assert "several fractional segments into one layer" in message([layer], [one, two])
+    assert "a layer that the file does not have" in message([layer], [{**one, "Layer": 3}])
+    assert "values beyond its range from -108 to 108" in message([layer + 109], [one])
+
+
+def testGridsOfFiles(tmp_path):
+    image = shapes.imageOf(np.random.default_rng(0).normal(size=(4, 5, 6)), (1, 2, 3), (7, 8, 9))
+    grid = files.readGrid(save(image, tmp_path / "ct.nii.gz"))
+    assert grid.size == (6, 5, 4) and grid.offsetOn(inputs.Grid.fromImage(image)) == (0, 0, 0)
+    # a segmentation stands for the image that it was drawn on
+    mask = samples.writeHeadAndNeck(tmp_path)[0]
+    assert files.readGrid(mask).offsetOn(readStructures(mask)[0].mask.grid) == (0, 0, 0)
+    assert files.readGrid(mask).size == readStructures(mask)[0].mask.grid.size
+    (tmp_path / "bad.nrrd").write_text("nothing")
+    for name, words in (
+        ("gone.nrrd", "there is no such file"),
+        ("mesh.stl", "no image whose grid could be taken"),
+        ("bad.nrrd", "cannot be read as an image"),
+    ):
+        with pytest.raises(files.UnusableFile, match=words) as caught:
+            files.readGrid(tmp_path / name)
+        assert str(tmp_path / name) in str(caught.value)
 
 
 def testLabelsBeyondEveryByte(tmp_path):
@@ -822,7 +898,7 @@ def testAnImageWithoutLabelsLacksEverything(tmp_path):
         assert all(a.isEmpty != b.isEmpty for a, b in pairing.pairs)
         assert not pairing.unmatchedReference and not pairing.unmatchedTest
     (chosen,) = structures.pairByName(full, nothing, ["Label 2"]).pairs
-    assert chosen[0].name == "Label 2" and chosen[1].isEmpty
+    assert chosen.reference.name == "Label 2" and chosen.test.isEmpty
     # in a folder it is the empty structure of its name
     folder = structures.pairByName(full, readStructures(tmp_path))
     assert not folder.pairs and "zero" in [s.name for s in folder.unmatchedTest]

@@ -7,11 +7,14 @@ import math
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 from scipy.ndimage import distance_transform_edt
 
 from SegmentMetricsLib import Settings, compare, hazard
 from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.structures import Structure
 
 HAZARD = Settings(families="hazard")
 # The critical structure is a wall of voxels 2 to 4 along i, across the image of 24 x 24 x 24 voxels of 1 mm.
@@ -172,3 +175,117 @@ def testUnknownCriticalStructure():
         compare(REFERENCE, TEST, settings, criticals={"Wall": WALL})
     # what is not measured needs no critical structure
     assert compare(REFERENCE, TEST, Settings(families="overlap", critical="Cord"))["DSC"].status == "ok"
+
+
+def testTiedHazardsStayInRange():
+    """A box all of whose voxels are as hazardous: equation 7 of the source gives 20 here, the mean of the tail 1."""
+    everything = shapes.imageOf(np.ones((24, 24, 24), np.uint8))
+    found = valuesOf(REFERENCE, shapes.box((8, 5, 5), (8, 5, 8)), C=everything)
+    assert found["STAR"] == pytest.approx(0.7) and found["RFN"] == pytest.approx(1 - 4 / 125)
+    beside = valuesOf(REFERENCE, shapes.box((13, 5, 5), (17, 9, 9)), C=everything)
+    assert beside["STAR"] == pytest.approx(1) and beside["RFP"] == pytest.approx(125 / (24**3 - 125))
+
+
+def testSumOfHazardsIsAtMostOne():
+    settings = Settings(families="hazard", hazardCombination="sum")
+    # 3 mm from two walls: 0.91 + 0.91 is 1
+    criticals = {"One": WALL, "Same": WALL}
+    found = valuesOf(REFERENCE, TEST, settings, **criticals)
+    assert found["STAR"] == pytest.approx(0.7 * 2 * 0.36 + 0.3 * 1)
+
+
+def testPlacementOfTheImageDoesNotMatter():
+    expected = valuesOf(REFERENCE, TEST)
+    boxes = (((8, 5, 5), (12, 9, 9)), ((7, 5, 5), (11, 9, 9)), ((2, 0, 0), (4, 23, 23)))
+    images = [shapes.box(*corners) for corners in boxes]
+    for image in images:
+        image.SetOrigin((-80.0, 33.0, 700.0))
+        image.SetDirection(shapes.rotation((1, 2, 3), 40).ravel().tolist())
+    assert valuesOf(*images[:2], Wall=images[2]) == pytest.approx(expected, rel=1e-6)
+    flipped = SimpleITK.PermuteAxes(SimpleITK.Flip(WALL, (True, False, True)), (2, 0, 1))
+    assert valuesOf(REFERENCE, TEST, Wall=flipped) == pytest.approx(expected, rel=1e-9)
+
+
+def testVoxelsOfAnotherSpacing():
+    """Slices 2 mm apart: the missed slice lies 8 mm from the critical one, the added one 2 mm; 0.36 and 0.96."""
+    geometry = {"size": (24, 24, 12), "spacing": (1.0, 1.0, 2.0)}
+    wall = shapes.box((0, 0, 1), (23, 23, 1), **geometry)
+    one, other = shapes.box((5, 5, 3), (9, 9, 5), **geometry), shapes.box((5, 5, 2), (9, 9, 4), **geometry)
+    found = valuesOf(one, other, Wall=wall)
+    assert found["STAR"] == pytest.approx(0.7 * 0.36 + 0.3 * 0.96)
+    assert found["wDice"] == pytest.approx(2 * (0.84 + 0.64) / (2 * (0.84 + 0.64) + 0.36 + 0.96))
+
+
+@pytest.mark.parametrize("kind", ["image", "mesh"])
+def testCriticalStructuresThinnerThanAVoxelCount(kind):
+    """A nerve of 0.2 mm between the centers of the voxels: they lie in it as much as in the voxels that it crosses."""
+    nerve = shapes.boxMesh((3.6, 9.6, -0.4), (3.8, 9.8, 23.4))
+    if kind == "image":
+        nerve = shapes.box((1, 1, 0), (1, 1, 119), (3, 3, 120), (0.2, 0.2, 0.2), (3.5, 9.5, -0.4))
+    voxels = shapes.box((4, 10, 0), (4, 10, 23))
+    assert valuesOf(REFERENCE, TEST, C=nerve) == pytest.approx(valuesOf(REFERENCE, TEST, C=voxels))
+
+
+def testEmptyCriticalStructuresAreNamed():
+    found = compare(REFERENCE, TEST, HAZARD, criticals={"Wall": WALL, "Cord": EMPTY})
+    assert {(m.status, m.reason) for m in found.values()} == {("ok", "left out because empty: critical structure Cord")}
+    assert {key: m.value for key, m in found.items()} == valuesOf(REFERENCE, TEST)
+
+
+def testCriticalStructuresFarAwayOrMuchLarger():
+    """What is too large to be listed voxel by voxel on the grid of the structures is known by its surface."""
+    far = shapes.boxMesh((1e5, 1e5, 1e5), (1e5 + 50, 1e5 + 50, 1e5 + 50))
+    found = valuesOf(REFERENCE, TEST, Far=far)
+    assert [found[key] for key in ("RFN", "RFP", "SIS", "STAR")] == [0, 0, 0, 0]
+    # the face that counts lies at the centers of voxels
+    halfSpace = shapes.boxMesh((-900, -900, -900), (4, 900, 900))
+    for settings in (HAZARD, Settings(families="hazard", hazardKernel="exponential")):
+        expected = valuesOf(REFERENCE, TEST, settings, C=shapes.box((0, 0, 0), (4, 23, 23)))
+        assert valuesOf(REFERENCE, TEST, settings, C=halfSpace) == pytest.approx(expected, rel=1e-6)
+
+
+def testAllRoadsToTheDistanceAgree(monkeypatch):
+    grid = Grid((14, 12, 10), np.diag([1.0, 1.5, 2.0, 1.0]))
+    mask = Mask.fromArray(shapes.blob(3, (14, 12, 10), 0.2), grid)
+    box = np.array([2, 1, 1]), np.array([9, 8, 6])
+    for kernel in ("polynomial", "exponential"):
+        settings = Settings(hazardKernel=kernel, hazardReach=3)
+        byMap = hazard.field([(mask, 1.0)], grid, box, settings).block(*box)
+        with monkeypatch.context() as patch:
+            patch.setattr(hazard, "LARGEST_MAP", 0)
+            patch.setattr(hazard, "MOST_LARGER", 0)
+            byTree = hazard.field([(mask, 1.0)], grid, box, settings).block(*box)
+        assert byTree == pytest.approx(byMap, abs=1e-6) and byMap.min() < 1 == byMap.max()
+
+
+def testFieldIsThatOfTheMeasurements():
+    comparison = compare(REFERENCE, TEST, HAZARD, criticals={"Wall": WALL})
+    x = np.array([-9, 0, 1, 3, 4, 4.5, 7, 9.5, 14, 15, 23, 99])
+    d = np.array([2, 2, 1, 0, 0, 0.5, 3, 5.5, 10, 10, 10, 10])
+    expected = 1 - (d / 10) ** 2
+    expected[[5, 7]] = (1 + 0.99) / 2, (0.75 + 0.64) / 2  # between two voxel centers
+    points = np.column_stack([x, np.full((len(x), 2), 11.3)])
+    assert comparison.hazard.at(points) == pytest.approx(expected, abs=1e-9)
+    assert compare(REFERENCE, TEST, criticals={"Wall": WALL}).hazard is None
+    assert compare(REFERENCE, TEST, HAZARD).hazard is None
+    assert compare(REFERENCE, TEST, HAZARD, criticals={"Wall": EMPTY}).hazard is None
+    assert "hazard" not in comparison.toDictionary()
+
+
+def testFieldWithoutAnyHazard():
+    far = shapes.imageOf(np.ones((2, 2, 2), np.uint8), origin=(60, 60, 60))
+    comparison = compare(REFERENCE, TEST, HAZARD, criticals={"Far": far})
+    assert comparison.hazard.at([[5, 5, 5], [60, 60, 60]]) == pytest.approx([0, 0])
+    assert comparison["STAR"].value == 0
+
+
+def testStructuresOfOneImageShareTheField():
+    criticals = {"Wall": Structure("Wall", labelMasks(WALL, 0.5)[1])}
+    one = compare(REFERENCE, TEST, HAZARD, criticals=criticals)
+    assert compare(TEST, REFERENCE, HAZARD, criticals=criticals).hazard is one.hazard
+    for settings in (Settings(families="hazard", hazardReach=5), Settings(families="hazard", grid="union")):
+        other = compare(REFERENCE, TEST, settings, criticals=criticals)
+        assert other.hazard is not one.hazard
+        assert other["RFP"].value != one["RFP"].value
+    thicker = {"Wall": Structure("Wall", labelMasks(shapes.box((2, 0, 0), (5, 23, 23)), 0.5)[1])}
+    assert compare(REFERENCE, TEST, HAZARD, criticals=thicker)["STAR"].value > one["STAR"].value

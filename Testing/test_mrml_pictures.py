@@ -14,9 +14,10 @@ import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
-from SegmentMetricsLib import compare
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.grids import Grid
 from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.settings import DEFAULT_FAMILIES
 from SegmentMetricsLib.structures import Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
@@ -39,10 +40,11 @@ pytestmark = pytest.mark.opengl
 
 @pytest.fixture(scope="module")
 def comparison():
-    """The test lies 7 mm further to the patient's left: LPS +x."""
-    pair = [shapes.ball(20), shapes.ball(20, (7, 0, 0))]
-    masks = [Mask.fromArray(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image)) for image in pair]
-    return compare(*[Structure("Liver", mask) for mask in masks])
+    """The test lies 7 mm further to the patient's left, LPS +x, and a critical structure in front of both, LPS -y."""
+    balls = [shapes.ball(20), shapes.ball(20, (7, 0, 0)), shapes.ball(5, (0, -24, 0))]
+    masks = [Mask.fromArray(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image)) for image in balls]
+    reference, test, critical = (Structure("Liver", mask) for mask in masks)
+    return compare(reference, test, Settings(families=(*DEFAULT_FAMILIES, "hazard")), criticals={"Vessel": critical})
 
 
 def read(path) -> np.ndarray:

@@ -65,10 +65,9 @@ class TestEntry:
         assert definition.unit in ("mm", "mm3", "bit", "")
         assert definition.better in ("lower", "higher", "")
         assert isinstance(definition.empty, Empty) and definition.source and definition.description.endswith(".")
-        assert not definition.hint or definition.hint.endswith(".")
+        assert definition.hint.endswith(".") and len(definition.hint) < 160
         assert not definition.dependsOnGrid or definition.family not in ("boundary", "signed", "voxel")
-        if definition.family in ("agreement", "voxel"):
-            assert definition.hint
+        assert definition.hint and definition.hint not in definition.description
 
     @pytest.mark.parametrize("name", PAIRS)
     def testRangeSymmetryIdentity(self, definition, name):

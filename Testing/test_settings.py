@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+import shapes
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.settings import FAMILIES, PRESETS, shortest
@@ -23,14 +24,16 @@ def testDefaults():
         "subdivisions": None,
         "oversampling": None,
         "families": ["boundary", "signed", "overlap"],
-        "threshold": 0.5,
-        "fuzzy": False,
+        "threshold": None,
+        "membershipMaximum": None,
         "cuts": None,
         "meshSpacing": 1.0,
         "grid": "reference",
+        "extent": "whole",
         "betas": [1.0],
         "quantiles": [1.0],
         "voxelUnit": "mm",
+        "labelWeights": {},
         "critical": {},
         "hazardKernel": "polynomial",
         "hazardReach": 10.0,
@@ -39,6 +42,11 @@ def testDefaults():
         "hazardCombination": "max",
         "hazardBalance": 0.7,
         "hazardTail": 0.05,
+        "il": 1.0,
+        "ol": 1.0,
+        "asPublished": False,
+        "msiUnit": "mm",
+        "splitContours": False,
         "convention": "SegmentMetrics",
     }
 
@@ -68,6 +76,9 @@ def testDefaults():
         ({"hazardBalance": 0, "hazardTail": 1}, {"hazardBalance": 0.0, "hazardTail": 1.0}),
         ({"threshold": 1}, {"threshold": 1.0}),
         ({"threshold": "0.25"}, {"threshold": 0.25}),
+        ({"threshold": None}, {"threshold": None}),
+        ({"membershipMaximum": np.uint8(255)}, {"membershipMaximum": 255}),
+        ({"labelWeights": {"Liver": 20}}, {"labelWeights": (("Liver", 20.0),)}),
         ({"meshSpacing": np.float64(0.5)}, {"meshSpacing": 0.5}),
     ],
 )
@@ -127,16 +138,27 @@ def testAcceptedValues(given, kept):
         ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
         ({"threshold": "half"}, "The threshold must be a number, not 'half'."),
         ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
-        ({"fuzzy": 1}, "Whether memberships count in part must be True or False, not 1."),
-        ({"grid": "image"}, "The evaluated grid must be one of reference, union, not 'image'."),
+        (
+            {"membershipMaximum": 1},
+            "The largest membership must be a whole number from 2 to 2147483647, not 1.",
+        ),
+        ({"membershipMaximum": 99.5}, "The largest membership must be a whole number from 2"),
+        (
+            {"grid": "image"},
+            "The evaluated grid must be one of reference, union, or an image whose grid it is, not 'image'.",
+        ),
+        ({"grid": 3}, "The evaluated grid must be one of reference, union, a Grid or an image, not int."),
+        ({"grid": {"size": [1, 2, 3]}}, "The evaluated grid needs a size, a matrix and whether it is planar."),
+        ({"labelWeights": {"Liver": 0}}, "The weight of the label 'Liver' must be greater than 0, not 0."),
+        ({"labelWeights": 3}, "Labels are given by name, or as name and weight, not as 3."),
         ({"betas": 0}, "A beta must be greater than 0 and at most 1000, not 0."),
         ({"quantiles": (0.5, 1.1)}, "A quantile must be greater than 0 and at most 1, not 1.1."),
         ({"voxelUnit": "cm"}, "The unit of voxel distances must be one of mm, voxel, not 'cm'."),
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
         ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
-        ({"convention": "MedPy"}, "There is no preset 'MedPy'; choose from"),
+        ({"convention": "Medpy"}, "There is no convention 'Medpy'; choose from"),
         # a result must not bear the name of a tool whose settings it does not have
-        ({"convention": "MeshMetrics-1.4.1"}, "The preset MeshMetrics-1.4.1 fixes the subdivisions;"),
+        ({"convention": "MeshMetrics-1.4.1"}, "The convention MeshMetrics-1.4.1 fixes the subdivisions;"),
     ],
 )
 def testRefusedValues(given, message):
@@ -183,18 +205,23 @@ def testAccuracyFollowsTheSubdivisions(given, accuracy, in3D, in2D):
     ],
 )
 def testPresetsRefuseContradictions(name, change, fixed):
-    with pytest.raises(ValueError, match=f"The preset {re.escape(name)} fixes the {fixed}; leave either one out"):
+    with pytest.raises(ValueError, match=f"The convention {re.escape(name)} fixes the {fixed}; leave either one out"):
         Settings.preset(name, **change)
 
 
 def testUnknownPreset():
-    with pytest.raises(ValueError, match=r"no preset 'MONAI'; choose from SegmentMetrics, MeshMetrics-0\.1"):
-        Settings.preset("MONAI")
+    with pytest.raises(ValueError, match=r"no convention 'ITK'; choose from SegmentMetrics, MeshMetrics-0\.1"):
+        Settings.preset("ITK")
 
 
 @pytest.mark.parametrize(
     "settings",
-    [Settings(), Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5)), Settings(critical={"Cord": 0.5})],
+    [
+        Settings(),
+        Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5)),
+        Settings(critical={"Cord": 0.5}, labelWeights={"Cord": 3}),
+        Settings(grid=shapes.imageOf(np.zeros((4, 5, 6)), (0.1, 1 / 3, 2), (1, 2, 3), shapes.rotation((1, 1, 3), 20))),
+    ],
 )
 def testSettingsSurviveJson(settings):
     assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings

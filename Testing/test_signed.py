@@ -10,6 +10,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.measurements import Measurement
+from SegmentMetricsLib.surfaces import toPolyData
 
 SIGNED = Settings(families="signed")
 SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]
@@ -115,3 +116,20 @@ def testPositionsSurviveJson():
     measurement = compare(shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((5, 5, 5), (14, 14, 17)), SIGNED)["OverMax"]
     assert len(measurement.position) == 3
     assert Measurement.fromDictionary("OverMax", measurement.toDictionary()) == measurement
+
+
+def testSidesOfMasksAreThoseOfTheirMeshes():
+    """A bar that sticks out toward the left starts at a beveled edge, which faces another side just as well."""
+    spacing = (1.0, 1.0, 3.0)
+    reference, bar = (
+        shapes.box((4, 4, 2), (12, 12, 6), spacing=spacing),
+        shapes.box((10, 11, 3), (20, 12, 5), spacing=spacing),
+    )
+    settings = Settings(families=("signed",), subdivisions=0)
+    masks = compare(reference, reference | bar, settings)
+    meshes = [toPolyData(direction.surface) for direction in masks.distances.directions]
+    found = compare(*meshes, settings)
+    sides = [key for key in masks if key[:-1] in ("Mean", "Max", "Min")]
+    assert {key: masks[key].value for key in sides} == pytest.approx({key: found[key].value for key in sides}, abs=1e-6)
+    assert masks["MaxL"].value > 7.5
+    assert masks["MaxP"].value < 1.5

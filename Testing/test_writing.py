@@ -107,7 +107,7 @@ def testFilesOfARun(results):
 def requireSchema(document: dict) -> None:
     """Fail unless a document has the form of metrics.json; keys beyond it are allowed where more may be told."""
     assert document["schema"] == "segment-metrics/1"
-    assert set(document) == {"schema", "software", "settings", "pairs", "unmatched"}
+    assert set(document) - {"pairing", "protocol"} == {"schema", "software", "settings", "pairs", "unmatched"}
     assert {"SegmentMetrics", "Python", "numpy", "SimpleITK", "VTK"} <= set(document["software"])
     assert all(isinstance(version, str) and version[0].isdigit() for version in document["software"].values())
     assert set(document["unmatched"]) == {"reference", "test"}

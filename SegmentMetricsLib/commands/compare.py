@@ -6,13 +6,14 @@ import argparse
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
-from .options import addSettings, criticalsOf, requireWritable, settingsFrom
+from .options import addProtocol, addSettings, protocolFrom, requireWritable, settingsFrom
+from .results import unfinishedResults
 
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
@@ -27,6 +28,13 @@ def add(commands) -> None:
     compare.add_argument(
         "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
     )
+    compare.add_argument(
+        "--pair",
+        metavar="REFERENCE=TEST",
+        action="append",
+        help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
+    )
+    addProtocol(compare)
     addSettings(compare)
     compare.set_defaults(run=run)
 
@@ -36,65 +44,108 @@ def run(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     requireWritable(options.output)
     from .. import files, structures
+    from ..casework import criticalsOf
+    from ..pairing import pairStructures
 
-    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
-    pairing = structures.pairByName(*sets, options.structure)
+    choices = choicesFrom(options.pair or ())
+    protocol = protocolFrom(options)
+    sets = [
+        files.readStructures(path, settings.threshold, settings.membershipMaximum)
+        for path in (options.reference, options.test)
+    ]
+    pairing = pairStructures(*sets, options.structure, choices)
     if not pairing.pairs and not options.structure:
         reference, test = (
             structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
         )
+        proposals = "".join(f" {finding}" for finding in pairing.findings)
         raise InputError(
             f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
+            f"{proposals}"
         )
-    compareAndWrite(pairing, settings, options.output, criticals=criticalsOf(sets[0], settings))
+    criticals = criticalsOf(sets[0], settings)
+    isWhole = not options.structure
+    compareAndWrite(pairing, settings, options.output, criticals=criticals, protocol=protocol, isWhole=isWhole)
     return 0
 
 
+def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
+    """Return the pairs that the options name. Raises InputError for an option that names none, or one twice."""
+    choices: dict[str, str | None] = {}
+    for option in options:
+        reference, equals, test = option.partition("=")
+        if not reference or not equals:
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+        if reference in choices:
+            raise InputError(f"{reference!r} is in more than one of the given pairs.")
+        choices[reference] = test or None
+    return choices
+
+
 def compareAndWrite(
-    pairing, settings: Settings, output: Path, extraFiles: Sequence[Path] = (), criticals: Mapping | None = None
+    pairing,
+    settings: Settings,
+    output: Path,
+    extraFiles: Sequence[Path] = (),
+    criticals: Mapping | None = None,
+    protocol=None,
+    isWhole: bool = True,
 ) -> None:
-    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none."""
+    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
+
+    criticals: critical structures by name. protocol: to judge by. isWhole: whether the pairing is about all structures.
+    """
     from tqdm import tqdm
 
-    from .. import tables, writing
+    from .. import judgment, multilabel, tables, verdictwriting, writing
+    from ..casework import compareMatch, comparePair
 
-    # on the same disk as the output folder, so that the files only need to be renamed
-    existing = requireWritable(output)
-    try:
-        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
-    except OSError as error:
-        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
-    try:
-        records, files = [], []
+    with unfinishedResults(output) as unfinished:
+        records, files, shares, measured, used = [], [], [], [], []
         overlays = Overlays()
         names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
         # the bar shows on terminals only, and only when there is something to wait for
         progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
-        for (reference, test), name in zip(progress, names, strict=True):
-            progress.set_postfix_str(oneLine(reference.name))
-            result = comparePair(reference, test, settings, criticals)
+        for match, name in zip(progress, names, strict=True):
+            progress.set_postfix_str(oneLine(match.reference.name))
+            result, byConvention = compareMatch(match, settings, protocol, partial(comparePair, criticals=criticals))
+            measured.append(((match.reference.name, match.test.name), byConvention))
+            used.append(result.settings)
             if result.distances is not None:
                 writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
                 overlays.write(result, unfinished / writing.fileName("overlay", name))
+            if result.slices:
+                writing.writeSlices(result.slices, unfinished / writing.fileName("slices", name))
             files.append(writing.filesOf(name, unfinished))
             records.append(result.record())
-        writing.writeJson(writing.document(records, pairing, settings, files), unfinished / "metrics.json")
+            shares.append(result.share)
+        multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings)
+        document = writing.document(records, pairing, settings, files, multiLabel)
+        judged = protocol and judgment.judgeCase(protocol, measured, document["unmatched"], isWhole)
+        if judged:
+            # what the protocol asked for, structure by structure
+            for pair, own in zip(document["pairs"], used, strict=True):
+                pair["settings"] = own.toDictionary()
+            document["protocol"] = judged.toDictionary()
+            verdictwriting.writeVerdicts(judged, unfinished / verdictwriting.VERDICTS_FILE)
+        writing.writeJson(document, unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
         for path in extraFiles:
             shutil.copy(path, unfinished / path.name)
-        writing.deliver(unfinished, output)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
     if records:
         print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
     else:
         print("None of the chosen structures is in both.")
+    if multiLabel is not None:
+        print("\n" + tables.multiLabelTable(multiLabel))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if structures:
             print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")
-    findings = list(tables.remarks(records))
+    if judged:
+        print(f"\nProtocol {oneLine(protocol.name)}: {judged.verdict}\n{verdictwriting.verdictTable(judged)}")
+    findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]
     if findings:
         more = len(findings) - MOST_FINDINGS
         print(
@@ -103,31 +154,6 @@ def compareAndWrite(
     print(f"\nResults are in {oneLine(str(output))}{os.sep}")
     if overlays.problem:
         print(f"No overlay pictures: {oneLine(overlays.problem)}", file=sys.stderr)
-
-
-def comparePair(reference, test, settings: Settings, criticals: Mapping | None = None):
-    """Return the comparison of two structures. Raises InputError that names the two when it is not possible."""
-    from .. import comparison
-
-    try:
-        return comparison.compare(
-            withSurface(reference, settings), withSurface(test, settings), settings, criticals=criticals
-        )
-    except (InputError, MemoryError) as error:
-        problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
-        raise InputError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}") from error
-
-
-def withSurface(structure, settings: Settings):
-    """Return a structure with the surface that the settings ask for."""
-    if settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty:
-        return structure
-    from ..mrml import headless, inputs
-
-    problem = headless.whyUnavailable()
-    if problem:
-        raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
-    return inputs.displayed(structure)
 
 
 class Overlays:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from .compare import compareAndWrite
-from .options import addSettings, criticalsOf, requireWritable, settingsFrom
+from .options import addSettings, requireWritable, settingsFrom
 
 
 def add(commands) -> None:
@@ -26,7 +26,9 @@ def run(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from .. import files, samples, structures
+    from .. import files, samples
+    from ..casework import criticalsOf
+    from ..pairing import pairStructures
 
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -38,5 +40,5 @@ def run(options: argparse.Namespace) -> int:
             [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
         ]
         criticals = criticalsOf(sets[0], settings)
-        compareAndWrite(structures.pairByName(*sets), settings, options.output, paths, criticals)
+        compareAndWrite(pairStructures(*sets), settings, options.output, paths, criticals)
     return 0

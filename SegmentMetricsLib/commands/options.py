@@ -8,7 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
-from ..settings import ACCURACIES, DEFAULT_FAMILIES, FAMILIES, GRIDS, KERNELS, PRESETS, SURFACES, VOXEL_UNITS, Settings
+from ..settings import (
+    ACCURACIES,
+    DEFAULT_FAMILIES,
+    EXTENTS,
+    FAMILIES,
+    GRIDS,
+    KERNELS,
+    MSI_UNITS,
+    PRESETS,
+    SURFACES,
+    VOXEL_UNITS,
+    Settings,
+)
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
@@ -29,10 +41,28 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         default=",".join(DEFAULT_FAMILIES),
         help=f"metric families, of {', '.join(FAMILIES)} (%(default)s; or all)",
     )
-    parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
-    parser.add_argument("--fuzzy", action="store_true", help="count voxels of membership images in part")
-    parser.add_argument("--cuts", metavar="K", type=int, help="with --fuzzy: cuts to average voxel distances over")
-    parser.add_argument("--grid", choices=GRIDS, default="reference", help="where true negatives count (%(default)s)")
+    parser.add_argument(
+        "--threshold", metavar="T", type=float, help="membership that makes a voxel count (they count in part)"
+    )
+    parser.add_argument(
+        "--membership-maximum", metavar="N", type=int, help="full membership of images with values beyond 1"
+    )
+    parser.add_argument("--cuts", metavar="K", type=int, help="cuts of memberships to average voxel distances over")
+    parser.add_argument(
+        "--grid",
+        metavar="|".join((*GRIDS, "FILE")),
+        default="reference",
+        help="where true negatives count: in an image (%(default)s)",
+    )
+    parser.add_argument(
+        "--extent", choices=EXTENTS, default="whole", help="common: only slices that both cover (%(default)s)"
+    )
+    parser.add_argument(
+        "--label-weight",
+        metavar="NAME=WEIGHT",
+        action="append",
+        help="weight of a structure for DICEml and JACml (1; may be repeated)",
+    )
     parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
     parser.add_argument(
         "--quantile", metavar="Q", action="append", type=float, help="of the voxels' Hausdorff distance (1; repeatable)"
@@ -45,9 +75,22 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         help="critical structure of the reference for the hazard family (weight 1; may be repeated)",
     )
     parser.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
+    parser.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
+    parser.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
+    parser.add_argument("--as-published", action="store_true", help="similarity index as by its authors' program")
+    parser.add_argument("--msi-unit", choices=MSI_UNITS, default="mm", help="of the similarity index (%(default)s)")
+    parser.add_argument("--split-contours", action="store_true", help="cut touching contours apart to pair them")
+    parser.add_argument(
+        "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
+    )
     parser.add_argument(
         "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
     )
+
+
+def addProtocol(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the protocol to judge by."""
+    parser.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
 
 
 def settingsFrom(options: argparse.Namespace) -> Settings:
@@ -61,16 +104,26 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "oversampling": options.oversampling,
         "families": chosenFamilies(options),
         "threshold": options.threshold,
-        "fuzzy": options.fuzzy,
+        "membershipMaximum": options.membership_maximum,
         "cuts": options.cuts,
-        "grid": options.grid,
+        "grid": chosenGrid(options.grid),
+        "extent": options.extent,
+        "labelWeights": namedWeights(options.label_weight) if options.label_weight else None,
         "betas": options.beta,
         "quantiles": options.quantile,
         "voxelUnit": options.voxel_unit,
-        "critical": criticalWeights(options.critical) if options.critical else None,
+        "critical": namedWeights(options.critical) if options.critical else None,
         "hazardKernel": options.kernel,
+        "il": options.il,
+        "ol": options.ol,
+        "asPublished": options.as_published,
+        "msiUnit": options.msi_unit,
+        "splitContours": options.split_contours,
     }
-    return Settings.preset(options.preset or "SegmentMetrics", **{k: v for k, v in given.items() if v is not None})
+    if options.preset and options.convention:
+        raise InputError("A preset is a convention: leave --preset or --convention out.")
+    convention = options.preset or options.convention or "SegmentMetrics"
+    return Settings.preset(convention, **{k: v for k, v in given.items() if v is not None})
 
 
 def chosenFamilies(options: argparse.Namespace) -> tuple[str, ...]:
@@ -86,8 +139,17 @@ def chosenFamilies(options: argparse.Namespace) -> tuple[str, ...]:
     return (*families, "hazard")
 
 
-def criticalWeights(given: Sequence[str]) -> dict[str, float]:
-    """Return the weights of critical structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
+def chosenGrid(given: str):
+    """Return the evaluated grid: a choice by name, or that of an image file."""
+    if given in GRIDS:
+        return given
+    from .. import files
+
+    return files.readGrid(given)
+
+
+def namedWeights(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights of structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
     weights = {}
     for text in given:
         name, _, number = text.rpartition("=")
@@ -98,21 +160,13 @@ def criticalWeights(given: Sequence[str]) -> dict[str, float]:
     return weights
 
 
-def criticalsOf(structures: Sequence, settings: Settings) -> dict:
-    """Return the critical structures that the settings name. Raises InputError for those that are not there."""
-    from ..structures import listed
+def protocolFrom(options: argparse.Namespace):
+    """Return the protocol that the options name, None without one. Raises InputError for one that makes no sense."""
+    if options.protocol is None:
+        return None
+    from ..protocol import readProtocol
 
-    found = {}
-    for name, _ in settings.critical:
-        matches = [s for s in structures if s.name == name]
-        if len(matches) != 1:
-            problem = "more than one" if matches else "no"
-            raise InputError(
-                f"The reference has {problem} critical structure named {name!r}; it has "
-                f"{listed(s.name for s in structures)}."
-            )
-        found[name] = matches[0]
-    return found
+    return readProtocol(options.protocol)
 
 
 def requireWritable(folder: Path) -> Path:

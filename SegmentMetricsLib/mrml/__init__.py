@@ -11,23 +11,34 @@ Works in the Slicer application and, with the slicer-core package, without it.
 
 from __future__ import annotations
 
-from .charts import showCumulative, showHistogram
+from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
+from .conventions import showConventionsTable
+from .hazard import showHazard
 from .headless import ensureScene
+from .inputs import gridOf
 from .markers import showMarkers
-from .navigation import jumpTo
+from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
+from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [
     "Comparisons",
     "compareSegmentations",
     "compareSegments",
     "ensureScene",
+    "gridOf",
     "jumpTo",
+    "jumpToSlice",
+    "protocolFromTable",
     "showComparisonsTable",
+    "showConventionsTable",
     "showCumulative",
     "showDistanceMap",
+    "showHazard",
     "showHistogram",
     "showMarkers",
+    "showSlices",
     "showTable",
+    "tableFromProtocol",
 ]

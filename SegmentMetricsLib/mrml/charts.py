@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import colorsys
+import math
 from collections.abc import Sequence
 
 from ..distributions import cumulativeLimit, cumulativePositions, cumulativeShares, histogram, roundAbove
 from ..errors import InputError
+from ..grids import RAS_FROM_LPS
 from ..settings import shortest
+from ..slices import columnOf
 from ..tables import shortened
 from . import folders
 from .headless import ensureScene
+from .navigation import PLACE_COLUMNS
 from .outputs import fillTable, hasSides, pairName, requireDistances
 
 BAR_COLOR = (0.36, 0.50, 0.62)
@@ -95,6 +99,48 @@ def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | N
     return chart.finish(f"{name}: cumulative", title, axes, (0, limit), (0, 102), legend)
 
 
+def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
+    """Show how a pair differs from slice to slice and return the vtkMRMLPlotChartNode.
+
+    The points are the slices, at their positions in mm along the normal; the table of the series has all numbers, NaN
+    where only one of the two has the slice. navigation.jumpToSlice takes a point's number to the slice views.
+    quantity: "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference" or one like "APL_2mm". chartNode,
+    scene: as for showHistogram. Raises ValueError when there is no profile or no such quantity.
+    """
+    rows = comparison.slices
+    if not rows:
+        raise InputError("There is no chart of slices because there is no per-slice profile.")
+    if quantity not in rows[0].values:
+        raise InputError(f"There is no {quantity!r} of slices; choose from {', '.join(rows[0].values)}.")
+    scene = ensureScene() if scene is None else scene
+    name = pairName(comparison)
+    chart = _Chart(comparison, "slices", chartNode, scene)
+    columns = [
+        ("Position", "Position", "mm", [row.position for row in rows], "Position of the slice along its normal (LPS)"),
+        ("Slice", "Slice", "", [float(row.index) for row in rows], "Number of the slice in the reference's image"),
+        ("Only", "Only", "", [row.only for row in rows], "Which one has the slice where the other has not"),
+    ]
+    for key in rows[0].values:
+        title, unit, description = columnOf(key)
+        columns.append((key, title, unit, [_finite(row.values[key]) for row in rows], description))
+    places = [RAS_FROM_LPS[:3, :3] @ row.place for row in rows]
+    for axis, column in enumerate(PLACE_COLUMNS):
+        what = "Where the two differ most in the slice"
+        columns.append((column, column, "mm", [float(place[axis]) for place in places], what))
+    table = chart.table("rows", f"{name}: slices", columns)
+    title, unit, _ = columnOf(quantity)
+    label = f"{title} ({unit})" if unit else title
+    chart.series("curve", label, table, "Position", quantity, BAR_COLOR, hasMarkers=True)
+    shown = [value for row in rows if math.isfinite(value := row.values[quantity])] or [0.0]
+    low, high = min(0.0, *shown), 1.0 if quantity == "DSC" else max(0.0, *shown)
+    margin = 0.05 * ((high - low) or 1.0)
+    ends = (rows[0].position, rows[-1].position)
+    room = 0.02 * (ends[1] - ends[0]) or 1.0
+    axes = ("Position of the slice (mm)", label)
+    yRange = (low - margin if low < 0 else 0.0, high + margin)
+    return chart.finish(f"{name}: slices", name, axes, (ends[0] - room, ends[1] + room), yRange)
+
+
 class _Chart:
     """The nodes of one chart: those of an earlier run are used again, and those not needed any more removed."""
 
@@ -124,8 +170,10 @@ class _Chart:
         node.EndModify(wasModifying)
         return node
 
-    def series(self, part: str, name: str, table, x: str, y: str, color, isBar=False, isDashed=False) -> None:
-        """Draw two columns of a table as bars, as a curve, or as a dashed line."""
+    def series(
+        self, part: str, name: str, table, x: str, y: str, color, isBar=False, isDashed=False, hasMarkers=False
+    ) -> None:
+        """Draw two columns of a table as bars, as a curve, as one with its points, or as a dashed line."""
         node = self._node(f"{self.role} {part}", "vtkMRMLPlotSeriesNode")
         wasModifying = node.StartModify()
         node.SetName(name)
@@ -133,7 +181,7 @@ class _Chart:
         node.SetXColumnName(x)
         node.SetYColumnName(y)
         node.SetPlotType(node.PlotTypeScatterBar if isBar else node.PlotTypeScatter)
-        node.SetMarkerStyle(node.MarkerStyleNone)
+        node.SetMarkerStyle(node.MarkerStyleCircle if hasMarkers else node.MarkerStyleNone)
         # bars without outlines: those would hide narrow bars
         node.SetLineStyle(node.LineStyleNone if isBar else node.LineStyleDash if isDashed else node.LineStyleSolid)
         node.SetLineWidth(2)
@@ -187,6 +235,11 @@ def _checkedTolerance(comparison, tolerance: float | None) -> float:
     if not 0 < tolerance < float("inf"):
         raise InputError(f"The tolerance of a chart is a positive number of millimeters, not {tolerance}.")
     return float(tolerance)
+
+
+def _finite(value: float) -> float:
+    """Return a value as a plot can leave it out: NaN if it is infinite."""
+    return value if math.isfinite(value) else math.nan
 
 
 def _percent(share: float) -> str:

@@ -12,8 +12,10 @@ SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e9
 ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
+# other hues than those of distances, so that nobody takes a hazard for one
+HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c1768")
 
-KINDS = ("signed", "absolute", "tolerance")
+KINDS = ("signed", "absolute", "tolerance", "hazard")
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
 
 
@@ -26,22 +28,26 @@ def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:
     """Return the colors of a kind of map, low to high; signed: whether inside and outside can be told apart."""
     if kind == "tolerance":
         return TOLERANCE if signed else TOLERANCE_ABSOLUTE
+    if kind == "hazard":
+        return HAZARD
     return SIGNED if kind == "signed" and signed else ABSOLUTE
 
 
 def scalarRange(kind: str, limit: float, tolerance: float, signed: bool = True) -> tuple[float, float]:
-    """Return the values in mm of the lowest and highest color.
+    """Return the values in mm of the lowest and highest color; a hazard has no unit and goes from 0 to 1.
 
     limit: largest distance of a continuous map. A tolerance map takes no limit: its bands are equally wide so that the
     legend's labels fall on their edges, and everything beyond has the color of the outer bands.
     """
     if kind == "tolerance":
         return (-3 * tolerance, 3 * tolerance) if signed else (0.0, 2 * tolerance)
+    if kind == "hazard":
+        return 0.0, 1.0
     return (-limit, limit) if kind == "signed" and signed else (0.0, limit)
 
 
 def fillColorNode(colorNode, kind: str, low: float, high: float, signed: bool = True) -> None:
-    """Give a vtkMRMLProceduralColorNode the colors of a kind of map between two values in mm."""
+    """Give a vtkMRMLProceduralColorNode the colors of a kind of map between two of its values."""
     from vtkmodules.vtkRenderingCore import vtkColorTransferFunction
 
     colors = [rgb(color) for color in mapColors(kind, signed)]
@@ -102,6 +108,8 @@ def legendOf(modelNode):
 
 def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
     """Return what a legend says above its colors, in short lines because Slicer does not wrap them."""
+    if kind == "hazard":
+        return "Hazard"
     title = f"Tolerance {tolerance:g} mm" if kind == "tolerance" else "Distance (mm)"
     return title + ("\n+ test outside\n- test inside" if signed and kind != "absolute" else "")
 

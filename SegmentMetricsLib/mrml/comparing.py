@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from ..casework import compareMatch
 from ..comparison import Comparison, compare
 from ..errors import InputError
+from ..judgment import Judgment, judgeCase
+from ..multilabel import MultiLabel, ofShares
+from ..pairing import pairStructures
+from ..protocol import Protocol
 from ..settings import Settings
-from ..structures import Structure, listed, pairByName
+from ..structures import Match, Structure, listed
 from .inputs import segmentationOf, structureFromSegment
 
 
@@ -15,15 +21,37 @@ class Comparisons(list):
     """The comparisons of two segmentations, and the structures that could not be compared.
 
     unmatchedReference, unmatchedTest: structures that only one of the two has. failures: names of structures that
-    cannot be measured and the reasons. emptyNodes: names of segmentations that have no segments.
+    cannot be measured and the reasons. emptyNodes: names of segmentations that have no segments. proposals: which of
+    the unmatched structures might belong together; `choices` of another run can say so. findings: what is doubtful
+    about the pairs, in sentences. judgment: what a protocol says, None without one.
     """
 
-    def __init__(self, comparisons=(), unmatchedReference=(), unmatchedTest=(), failures=None, emptyNodes=()):
+    def __init__(
+        self,
+        comparisons=(),
+        unmatchedReference=(),
+        unmatchedTest=(),
+        failures=None,
+        emptyNodes=(),
+        proposals=(),
+        findings=(),
+    ):
         super().__init__(comparisons)
         self.unmatchedReference: tuple[Structure, ...] = tuple(unmatchedReference)
         self.unmatchedTest: tuple[Structure, ...] = tuple(unmatchedTest)
         self.failures: dict[str, str] = {} if failures is None else failures
         self.emptyNodes: tuple[str, ...] = tuple(emptyNodes)
+        self.proposals: tuple[Match, ...] = tuple(proposals)
+        self.findings: tuple[str, ...] = tuple(findings)
+        self.judgment: Judgment | None = None
+
+    @property
+    def multiLabel(self) -> MultiLabel | None:
+        """DICEml and JACml of all structures together; None for a single pair or without the agreement family."""
+        if not self:
+            return None
+        shares = [comparison.share for comparison in self]
+        return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
 
     @property
     def remarks(self) -> list[str]:
@@ -32,6 +60,7 @@ class Comparisons(list):
         for which, structures in (("reference", self.unmatchedReference), ("test", self.unmatchedTest)):
             if structures:
                 sentences.append(f"Only in the {which}: {listed(s.name for s in structures)}.")
+        sentences += self.findings
         return sentences + [f"{name} cannot be compared: {reason}" for name, reason in self.failures.items()]
 
     def __repr__(self) -> str:
@@ -81,17 +110,21 @@ def compareSegmentations(
     settings: Settings | None = None,
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
+    choices: Mapping[str, str | None] | None = None,
+    protocol: Protocol | None = None,
 ) -> Comparisons:
-    """Compare all segments of two segmentation nodes that have the same name.
+    """Compare all segments of two segmentation nodes that belong together by their names or terminology.
 
     progress: called before every segment that is read and every pair that is compared with its number, their number
     and the structure's name; returning False stops there, and the pairs compared so far are returned. run: as in
-    compareSegments. A structure that cannot be measured is a failure with its reason; the others are compared.
-    What was not compared is in the result's `remarks`. Raises ValueError for nodes that are no segmentations, and when
-    a name occurs twice in one.
+    compareSegments. choices: as for pairing.pairStructures. protocol: says what to measure of every structure, and to
+    judge the result's `judgment` by. A structure that cannot be measured is a failure with its reason; the others are
+    compared. What was not compared is in the result's `remarks`. Raises ValueError for nodes that are no segmentations,
+    and when a name occurs twice in one.
     """
     settings = settings or Settings()
-    criticals = criticalStructures(referenceNode, settings)
+    families = (*settings.families, *(protocol.families if protocol else ()))
+    criticals = criticalStructures(referenceNode, replace(settings, families=families))
     sets: tuple[list[Structure], list[Structure]] = ([], [])
     failures = {}
     nodes = (referenceNode, testNode)
@@ -106,14 +139,35 @@ def compareSegmentations(
         except InputError as error:
             failures[name] = str(error)
     # a structure that one side lacks only because it cannot be measured there is no unmatched one
-    pairing = pairByName(*([s for s in structures if s.name not in failures] for structures in sets))
+    pairing = pairStructures(*([s for s in structures if s.name not in failures] for structures in sets), None, choices)
     emptyNodes = [node.GetName() for node, one in zip(nodes, segmentations) if one.GetNumberOfSegments() == 0]
-    result = Comparisons([], pairing.unmatchedReference, pairing.unmatchedTest, failures, emptyNodes)
-    for count, (one, other) in enumerate(pairing.pairs):
-        if progress is not None and progress(count, len(pairing.pairs), one.name) is False:
+    result = Comparisons(
+        [],
+        pairing.unmatchedReference,
+        pairing.unmatchedTest,
+        failures,
+        emptyNodes,
+        pairing.proposals,
+        pairing.findings,
+    )
+    measured = []
+
+    def compareTwo(reference: Structure, test: Structure, wanted: Settings) -> Comparison:
+        return run(lambda: compare(reference, test, wanted, criticals=criticals))
+
+    for count, match in enumerate(pairing.pairs):
+        name = match.reference.name
+        if progress is not None and progress(count, len(pairing.pairs), name) is False:
             break
         try:
-            result.append(run(lambda one=one, other=other: compare(one, other, settings, criticals=criticals)))
+            comparison, byConvention = compareMatch(match, settings, protocol, compareTwo)
         except InputError as error:
-            result.failures[one.name] = str(error)
+            result.failures[name] = str(error)
+            continue
+        result.append(comparison)
+        measured.append(((name, match.test.name), byConvention))
+    if protocol is not None:
+        sides = {"reference": pairing.unmatchedReference, "test": pairing.unmatchedTest}
+        unmatched = {which: [structure.name for structure in structures] for which, structures in sides.items()}
+        result.judgment = judgeCase(protocol, measured, unmatched)
     return result

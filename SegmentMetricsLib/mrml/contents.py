@@ -26,7 +26,7 @@ def stamp(structure: Structure, segmentationNode, surface: str = "unsmoothed") -
     digest = hashlib.blake2b(digest_size=12)
     if structure.mask is not None:
         digest.update(repr(structure.mask.voxels.shape).encode())
-        digest.update(structure.mask.voxels)
+        digest.update(structure.mask.voxels if structure.memberships is None else structure.memberships.voxels)
         places = structure.mask.corners()
     else:
         digest.update(np.ascontiguousarray(structure.surface.cells, np.int64))

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonCore import reference, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
-from .. import meshing
+from .. import fractional, meshing
 from ..errors import InputError
 from ..grids import RAS_FROM_LPS, Grid
-from ..inputs import emptyMask
+from ..inputs import HALF, emptyMask
 from ..masks import Mask
-from ..structures import Structure
+from ..structures import Structure, codeSource
 from .conversion import closedSurface, displayedSurface, toRas
 
 
@@ -47,6 +47,12 @@ def findSegment(segmentationNode, segment: str) -> str:
     raise InputError(f"{segmentationNode.GetName()} has no segment {segment!r}; it has {names}.")
 
 
+def tagOf(segment, name: str) -> str:
+    """Return one of the tags of a vtkSegment, "" if it does not have it."""
+    value = reference("")
+    return str(value.get()) if segment.GetTag(name, value) else ""
+
+
 def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed") -> Structure:
     """Return a segment, where its node's parent transforms put it, as a structure in LPS mm.
 
@@ -55,43 +61,60 @@ def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoot
     (surfaces, planar contours) are measured on their closed surface either way. Raises ValueError for an unknown
     segment and for one that has no closed surface.
     """
-    import slicer
-
     identifier = findSegment(segmentationNode, segment)
     segmentation = segmentationNode.GetSegmentation()
-    names = slicer.vtkSegmentationConverter
+    node = segmentation.GetSegment(identifier)
     common = {
-        "name": segmentation.GetSegment(identifier).GetName(),
-        "color": tuple(segmentation.GetSegment(identifier).GetColor()),
-        "source": {"nodeID": segmentationNode.GetID(), "segmentID": identifier},
+        "name": node.GetName(),
+        "color": tuple(node.GetColor()),
+        "source": {
+            "nodeID": segmentationNode.GetID(),
+            "segmentID": identifier,
+            **codeSource(tagOf(node, node.GetTerminologyEntryTagName())),
+        },
     }
     toWorld = worldTransform(segmentationNode)
     linear = linearMatrix(toWorld)
-    mask = None
-    if segmentation.GetSourceRepresentationName() == names.GetSegmentationBinaryLabelmapRepresentationName():
-        mask = maskOfSegment(segmentationNode, identifier)
+    mask, memberships = storedVoxels(segmentationNode, identifier)
+    if mask is not None:
         if linear is not None:
-            matrix = RAS_FROM_LPS @ linear @ RAS_FROM_LPS
-            mask = Mask(mask.voxels, mask.offset, Grid(mask.grid.size, matrix @ mask.grid.matrix, mask.grid.planar))
+            mask = moved(mask, linear)
+            common["memberships"] = None if memberships is None else moved(memberships, linear)
             if surface == "unsmoothed" or mask.isEmpty:
                 return Structure(mask=mask, **common)
         elif surface == "unsmoothed" or mask.isEmpty:
             # bent voxels are no image grid, so the surface is all there is
-            moved = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
-            return Structure(givenSurface=moved, **common)
+            bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
+            return Structure(givenSurface=bent, **common)
     polyData = shownSurface(segmentationNode, identifier)
     world = vtkPolyData()
     world.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
         points = vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) @ RAS_FROM_LPS[:3, :3]
-        moved = vtkPoints()
-        moved.SetDataTypeToDouble()
-        moved.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
-        world.SetPoints(moved)
+        placed = vtkPoints()
+        placed.SetDataTypeToDouble()
+        placed.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
+        world.SetPoints(placed)
     boundary = meshing.fromPolyData(world)
     if mask is not None and linear is not None:
         return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
     return Structure(givenSurface=boundary, surfaceKind="imported" if mask is None else "displayed", **common)
+
+
+def storedVoxels(segmentationNode, identifier: str) -> tuple[Mask | None, Mask | None]:
+    """Return the voxels of a segment and their memberships, in the coordinates of its node (LPS mm).
+
+    No voxels where the segment is stored otherwise, no memberships where it takes every voxel wholly or not at all.
+    """
+    import slicer
+
+    source = segmentationNode.GetSegmentation().GetSourceRepresentationName()
+    if source == fractional.REPRESENTATION:
+        memberships = membershipsOfSegment(segmentationNode, identifier)
+        return memberships.cut(HALF), memberships
+    if source == slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName():
+        return maskOfSegment(segmentationNode, identifier), None
+    return None, None
 
 
 def maskOfSegment(segmentationNode, identifier: str) -> Mask:
@@ -100,15 +123,68 @@ def maskOfSegment(segmentationNode, identifier: str) -> Mask:
 
     image = slicer.vtkOrientedImageData()
     segmentationNode.GetBinaryLabelmapRepresentation(identifier, image)
+    voxels, grid, low = voxelsOf(image, segmentationNode.GetSegmentation())
+    return emptyMask(grid) if voxels is None else Mask.fromArray(voxels, grid, low)
+
+
+def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
+    """Return how much of each voxel a fractional segment takes, in the coordinates of its node (LPS mm)."""
+    import slicer
+
+    segmentation = segmentationNode.GetSegmentation()
+    segment = segmentation.GetSegment(identifier)
+    image = segment.GetRepresentation(fractional.REPRESENTATION)
+    field = image.GetFieldData().GetArray(slicer.vtkSegmentationConverter.GetScalarRangeFieldName())
+    # what Slicer takes where nothing is said
+    limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
+    voxels, grid, low = voxelsOf(image, segmentation)
+    if voxels is None:
+        return emptyMask(grid)
+    try:
+        return Mask.ofMemberships(fractional.memberships(voxels, limits), grid, low)
+    except InputError as error:
+        raise InputError(f"{segment.GetName()}: {error}") from error
+
+
+def moved(mask: Mask, linear: np.ndarray) -> Mask:
+    """Return a mask where a 4x4 matrix that works in RAS puts it."""
+    matrix = RAS_FROM_LPS @ linear @ RAS_FROM_LPS
+    return Mask(mask.voxels, mask.offset, Grid(mask.grid.size, matrix @ mask.grid.matrix, mask.grid.planar))
+
+
+def gridOf(volumeNode) -> Grid:
+    """Return the grid of a volume node where its parent transforms put it, in LPS mm, for Settings.grid.
+
+    Raises ValueError for a node that is no volume, has no voxels, or is bent by a transform.
+    """
+    if volumeNode is None or not volumeNode.IsA("vtkMRMLVolumeNode"):
+        raise InputError("The evaluated grid is that of a volume.")
+    name, image = volumeNode.GetName(), volumeNode.GetImageData()
+    if image is None:
+        raise InputError(f"{name} has no voxels.")
+    linear = linearMatrix(worldTransform(volumeNode))
+    if linear is None:
+        raise InputError(f"{name} is bent by a transform, so it has no grid.")
+    matrix = vtkMatrix4x4()
+    volumeNode.GetIJKToRASMatrix(matrix)
+    size = image.GetDimensions()
+    return Grid(size, RAS_FROM_LPS @ linear @ matrixArray(matrix), planar=size.count(1) == 1)
+
+
+def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
+    """Return the numbers [k, j, i] of a vtkOrientedImageData, the image that it was drawn on and its first voxel there.
+
+    None instead of the numbers when there are none.
+    """
+    import slicer
+
     extent = image.GetExtent()
     low, high = np.array(extent[::2]), np.array(extent[1::2])
     matrix = vtkMatrix4x4()
     image.GetImageToWorldMatrix(matrix)
     stored = Grid((1, 1, 1), RAS_FROM_LPS @ matrixArray(matrix))
     geometry = Grid.fromSlicerGeometry(
-        segmentationNode.GetSegmentation().GetConversionParameter(
-            slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName()
-        )
+        segmentation.GetConversionParameter(slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName())
         or ""
     )
     isEmpty = (low > high).any() or image.GetPointData().GetScalars() is None
@@ -123,9 +199,8 @@ def maskOfSegment(segmentationNode, identifier: str) -> Mask:
         grid = stored.resized(low - 1, high + 1)
         low, high = np.ones(3, int), high - low + 1
     if isEmpty:
-        return emptyMask(grid)
-    voxels = vtk_to_numpy(image.GetPointData().GetScalars()).reshape((high - low + 1)[::-1])
-    return Mask.fromArray(voxels, grid, low)
+        return None, grid, low
+    return vtk_to_numpy(image.GetPointData().GetScalars()).reshape((high - low + 1)[::-1]), grid, low
 
 
 def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
+from ..errors import InputError
 from . import colors, folders
 from .outputs import MAP_ATTRIBUTE, SIDES, colorMap
 
@@ -40,8 +41,13 @@ def mapInformation(model) -> dict:
 
 
 def recolor(model, kind: str, range: float | None = None) -> None:
-    """Give a map other colors. kind, range: as for showDistanceMap; None is the range that was chosen automatically."""
+    """Give a map other colors. kind, range: as for showDistanceMap; None is the range that was chosen automatically.
+
+    Raises ValueError for kind "hazard" when the map was made without critical structures.
+    """
     known = mapInformation(model)
+    if kind == "hazard" and not model.GetPolyData().GetPointData().HasArray("Hazard"):
+        raise InputError("This map has no hazard to show, because it was made without critical structures.")
     colorMap(model, kind, known["side"], range or known["limit"], known["tolerance"], known["signed"])
 
 

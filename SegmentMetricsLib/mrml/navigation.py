@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ..errors import InputError
 from ..grids import RAS_FROM_LPS
 from .headless import ensureScene
 from .views import viewAxes
@@ -13,6 +14,8 @@ from .views import viewAxes
 # How far a camera stands from the place, in mm: a user's zoom within these limits stays.
 NEAREST = 120.0
 FARTHEST = 350.0
+# The columns of a table of slices that say where to look, RAS in mm.
+PLACE_COLUMNS = ("R", "A", "S")
 
 
 def jumpTo(
@@ -33,6 +36,25 @@ def jumpTo(
     outward = None if normal is None or not np.any(normal) else _ras(normal)
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, point, outward)
+
+
+def jumpToSlice(node, row: int, scene=None) -> tuple[float, float, float]:
+    """Bring a slice of a per-slice profile into all slice views and return the place shown, LPS in mm.
+
+    They go to where the two contours differ most in that slice; 3D views stay. node: the vtkMRMLPlotSeriesNode or the
+    vtkMRMLTableNode that showSlices made, also one that was loaded with a scene. row: number of the point in the plot,
+    which is that of the row in the table. scene: None is the node's. Raises ValueError for other nodes and numbers.
+    """
+    tableNode = node.GetTableNode() if node.IsA("vtkMRMLPlotSeriesNode") else node
+    table = tableNode.GetTable() if tableNode is not None and tableNode.IsA("vtkMRMLTableNode") else None
+    if table is None or any(table.GetColumnByName(column) is None for column in PLACE_COLUMNS):
+        raise InputError(f"{node.GetName()} does not show slices.")
+    if not 0 <= row < table.GetNumberOfRows():
+        raise InputError(f"There is no slice {row}; there are {table.GetNumberOfRows()}.")
+    point = np.array([table.GetValueByName(row, column).ToDouble() for column in PLACE_COLUMNS])
+    position = tuple(_ras(point).tolist())  # the matrix is its own inverse
+    jumpTo(position, scene=node.GetScene() if scene is None else scene, cameras=())
+    return position
 
 
 def camerasOf(scene) -> list:

@@ -61,7 +61,7 @@ def showTable(comparison, tableNode=None, scene=None):
     ]
     node = tableNode or folders.findResult(comparison, "table", scene) or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
-    node.SetName(f"{pairName(comparison)}: measurements")
+    node.SetName(f"{pairName(comparison)}: measurements{_ofConvention(comparison)}")
     fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
     node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     node.EndModify(wasModifying)
@@ -81,6 +81,9 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     scene = ensureScene() if scene is None else scene
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
     columns = []
+    if any(record.convention != "SegmentMetrics" for record in records):
+        named = [record.convention for record in records]
+        columns.append(("Convention", "Convention", "", named, "Tool as which boundary and overlap are reported"))
     for what, title, description in (("name", "", "Structure of the {}"), ("file", " file", "File of the {}")):
         for side in SIDES:
             values = [str(getattr(record, side)[what] or "") for record in records]
@@ -118,17 +121,19 @@ def showDistanceMap(
 ):
     """Show how far the other surface is at every point of one surface and return the vtkMRMLModelNode.
 
-    Its point arrays SignedDistance (positive where the test lies outside the reference) and Distance are in mm. It is
-    drawn with colors of its own and a legend in the 3D views, and as a colored line in the slice views.
+    Its point arrays SignedDistance (positive where the test lies outside the reference) and Distance are in mm; Hazard,
+    in [0, 1], is there if the comparison has critical structures. It is drawn with colors of its own and a legend in
+    the 3D views, and as a colored line in the slice views.
 
-    side: "reference" or "test", the surface that is drawn. kind: "signed", "absolute", or "tolerance" (three bands); if
-    a surface is open, so that inside and outside cannot be told apart, signed is drawn as absolute. surface:
-    "displayed" draws the smooth surface that Slicer shows, where every point takes the distance of the nearest measured
-    element, "measured" the measured surface itself. range: end of the color range in mm. tolerance: in mm. Both are
-    chosen as checkedLimits says when None. displayedSurface: the smooth surface as vtkPolyData in RAS, else it is made.
+    side: "reference" or "test", the surface that is drawn. kind: "signed", "absolute", "tolerance" (three bands), or
+    "hazard"; if a surface is open, so that inside and outside cannot be told apart, signed is drawn as absolute.
+    surface: "displayed" draws the smooth surface that Slicer shows, where every point takes the distance of the nearest
+    measured element, "measured" the measured surface itself. range: end of the color range in mm. tolerance: in mm.
+    Both are chosen as checkedLimits says when None. displayedSurface: the smooth surface as vtkPolyData in RAS, else it
+    is made.
     modelNode: the node to fill, else the one of an earlier run of the same pair and side, else a new one. scene: None
     is Slicer's. Raises ValueError for an unknown choice, a range or tolerance that is not positive, and when there are
-    no distances.
+    no distances, or no hazard for that kind.
     """
     _checkChoice("side", side, SIDES)
     _checkChoice("surface", surface, ("displayed", "measured"))
@@ -154,7 +159,7 @@ def showDistanceMap(
 def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurface=None) -> vtkPolyData:
     """Return the surface of one side in RAS with the point arrays SignedDistance and Distance in mm, all finite.
 
-    Arguments and errors as for showDistanceMap.
+    And Hazard, in [0, 1], if the comparison has critical structures. Arguments and errors as for showDistanceMap.
     """
     requireDistances(comparison)
     directed = comparison.distances.referenceToTest if side == "reference" else comparison.distances.testToReference
@@ -164,13 +169,20 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
         signed = _withoutGaps(directed.atPoints, directed.surface.points)
     else:
         result.ShallowCopy(displayedSurface or convertedSurface(getattr(comparison, side)))
-        points = vtk_to_numpy(result.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
-        signed = _nearestValues(points, *_middleElements(directed))
-    for name, values in (("SignedDistance", signed), ("Distance", np.abs(signed))):
+        signed = _nearestValues(_lpsPoints(result), *_middleElements(directed))
+    arrays = {"SignedDistance": signed, "Distance": np.abs(signed)}
+    if comparison.hazard is not None:
+        arrays["Hazard"] = comparison.hazard.at(_lpsPoints(result))
+    for name, values in arrays.items():
         array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
         array.SetName(name)
         result.GetPointData().AddArray(array)
     return result
+
+
+def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
+    """Return the points (n, 3) of a polydata in RAS, in LPS mm."""
+    return vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
 
 
 def requireDistances(comparison, what: str = "distance map") -> None:
@@ -188,9 +200,12 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
 
     The tolerance is the first one of the comparison's settings, 2 mm if there is none. The range is a round number that
     98 % of either surface does not exceed, at least the tolerance, the same for both sides so that their maps compare.
-    Raises ValueError for a kind that does not exist, numbers that are not positive, and when there are no distances.
+    Raises ValueError for a kind that does not exist, numbers that are not positive, when there are no distances, and
+    for kind "hazard" without critical structures.
     """
     _checkChoice("kind", kind, colors.KINDS)
+    if kind == "hazard":
+        requireHazard(comparison)
     for name, value in (("range", range), ("tolerance", tolerance)):
         if value is not None and not 0 < value < np.inf:
             raise InputError(f"The {name} of a distance map is a positive number of millimeters, not {value}.")
@@ -201,6 +216,14 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
         farthest = max(directed.percentile(98) for directed in comparison.distances.directions)
         range = colors.pleasantLimit(max(farthest, tolerance))
     return float(range), float(tolerance)
+
+
+def requireHazard(comparison) -> None:
+    """Raise ValueError when a comparison has no hazard to show."""
+    if comparison.hazard is None:
+        raise InputError(
+            "There is no hazard to show: measure the family hazard with critical structures that are not empty."
+        )
 
 
 def hasSides(comparison) -> bool:
@@ -235,7 +258,7 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
         display.SetLineWidth(5)
         display.SetLighting(False)
     display.SetAndObserveColorNodeID(colorNode.GetID())
-    array = "SignedDistance" if signed and kind != "absolute" else "Distance"
+    array = "Hazard" if kind == "hazard" else "SignedDistance" if signed and kind != "absolute" else "Distance"
     display.SetActiveScalar(array, vtkDataObject.POINT)
     display.SetScalarRangeFlag(display.UseManualScalarRange)
     display.SetScalarRange(low, high)
@@ -302,6 +325,12 @@ def _numbers(values) -> list[float]:
 def _remarks(record) -> str:
     reasons = [f"{m.key}: {m.reason or m.status}" for m in record.measurements.values() if m.status != "ok"]
     return "; ".join(reasons)
+
+
+def _ofConvention(comparison) -> str:
+    """Return which tool's convention the measurements follow, for names; "" for none."""
+    convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
+    return "" if convention == "SegmentMetrics" else f" ({convention})"
 
 
 def pairName(comparison) -> str:

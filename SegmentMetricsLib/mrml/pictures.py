@@ -66,7 +66,7 @@ def writeOverlay(
     if comparison.dimension == 2:
         seenFrom, direction = sliceDirection(comparison.reference.surface.normal)
     else:
-        seenFrom = bestDirection(maps, limit)
+        seenFrom = bestDirection(maps, *((1.0, "Hazard") if kind == "hazard" else (limit,)))
         direction = DIRECTIONS[seenFrom]
 
     width, height = size
@@ -77,21 +77,21 @@ def writeOverlay(
     canvas[:] = np.rint(255 * np.array(BACKGROUND))
     signed = outputs.hasSides(comparison)
     _drawMaps(canvas[header:], maps, direction, strip, (kind, limit, tolerance, signed), scale)
-    _writeHeader(canvas, comparison, ((width - strip) // 2, header), scale, tolerance)
+    _writeHeader(canvas, comparison, ((width - strip) // 2, header), scale, tolerance, kind)
     writeText(canvas, f"Seen from {seenFrom}", (28 * scale, height - 21 * scale), max(round(13 * scale), 9), PALE_INK)
     return writePng(canvas, path)
 
 
-def bestDirection(maps: list[vtkPolyData], limit: float) -> str:
-    """Return the name of the direction in DIRECTIONS from which the differences between two surfaces are seen best.
+def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance") -> str:
+    """Return the name of the direction in DIRECTIONS from which most of large values is seen.
 
-    maps: surfaces with normals and the point array Distance. limit: in mm; larger distances count no more than it.
+    maps: surfaces with normals and a point array of that name. limit: larger values count no more than it.
     """
     names = list(DIRECTIONS)
     toward = np.array([viewAxes(DIRECTIONS[name])[2] for name in names])
     seen = np.zeros(len(names))
     for surface in maps:
-        weight = np.minimum(vtk_to_numpy(surface.GetPointData().GetArray("Distance")), limit) ** 2
+        weight = np.minimum(vtk_to_numpy(surface.GetPointData().GetArray(array)), limit) ** 2
         seen += weight @ np.maximum(vtk_to_numpy(surface.GetPointData().GetNormals()) @ toward.T, 0)
     best = int(seen.argmax())
     return names[best if seen[best] > PREFERENCE * seen[0] else 0]
@@ -217,7 +217,9 @@ def _printLegend(legend, strip: int, scale: float) -> None:
     legend.SetVisibility(True)
 
 
-def _writeHeader(canvas: np.ndarray, comparison, edges: tuple[int, int], scale: float, tolerance: float) -> None:
+def _writeHeader(
+    canvas: np.ndarray, comparison, edges: tuple[int, int], scale: float, tolerance: float, kind: str
+) -> None:
     """Write the structure's name, the main numbers, and what the pictures show; edges: left, top of the right one."""
     left, header = edges
     width = canvas.shape[1]
@@ -227,7 +229,7 @@ def _writeHeader(canvas: np.ndarray, comparison, edges: tuple[int, int], scale: 
         return max(round(points * scale), 9)
 
     x = width - margin
-    for label, value in reversed(mainNumbers(comparison, tolerance)):
+    for label, value in reversed(mainNumbers(comparison, tolerance, kind)):
         x -= max(textWidth(label, sized(13)), textWidth(value, sized(22), True))
         writeText(canvas, label, (x, 31 * scale), sized(13), PALE_INK)
         writeText(canvas, value, (x, 57 * scale), sized(22), INK, bold=True)
@@ -238,19 +240,23 @@ def _writeHeader(canvas: np.ndarray, comparison, edges: tuple[int, int], scale: 
     for start, side, other in ((0, "Reference", "test"), (left, "Test", "reference")):
         y = header + 15 * scale
         used = writeText(canvas, side, (start + margin, y), sized(15), INK, bold=True)
-        note = f"colored by distance to the {other}"
-        longer = note + ", whose outline is drawn"
+        note, longer = "colored by hazard", f"colored by hazard, with the outline of the {other}"
+        if kind != "hazard":
+            note = f"colored by distance to the {other}"
+            longer = note + ", whose outline is drawn"
         room = left - margin - used - 8 * scale
         note = longer if textWidth(longer, sized(14)) <= room else note
         writeText(canvas, note, (start + margin + used + 8 * scale, y), sized(14), PALE_INK, width=room)
 
 
-def mainNumbers(comparison, tolerance: float) -> list[tuple[str, str]]:
+def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tuple[str, str]]:
     """Return label and value of the measurements that a picture names, those of them that the comparison has."""
+    found = comparison.measurements
+    if kind == "hazard":
+        return [(key, found[key].text()) for key in ("DSC", "wDice", "SIS", "STAR") if key in found]
     tau = shortest(tolerance)
     wanted = {
         f"HD{shortest(percentile)}": f"HD{shortest(percentile)}" for percentile in comparison.settings.percentiles
     }
     wanted |= {"MASD": "MASD", f"NSD_{tau}mm": f"NSD {tau} mm", "DSC": "DSC"}
-    found = comparison.measurements
     return [(label, found[key].text()) for key, label in wanted.items() if key in found]

@@ -13,16 +13,18 @@ from .agreement import AGREEMENT
 from .boundary import BOUNDARY
 from .effort import EFFORT
 from .hazard import HAZARD
+from .multilabel import MULTI_LABEL
 from .overlap import OVERLAP
 from .signed import SIGNED
+from .similarity import SIMILARITY
 from .voxels import VOXEL
 
-REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *EFFORT)
+REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *SIMILARITY, *EFFORT)
 
 
 def findDefinition(key: str) -> tuple[Definition, dict[str, str]] | None:
     """Return the definition to which a key like "NSD_2mm" belongs and its parameter as text, None if there is none."""
-    for definition in REGISTRY:
+    for definition in (*REGISTRY, *MULTI_LABEL):
         for template in dict.fromkeys(
             (definition.key, definition.keyFor({}) if definition.unmentioned else definition.key)
         ):

@@ -30,9 +30,10 @@ def _bands(pair: Pair, tolerance: float) -> Bands:
 BOUNDARY = (
     Definition(
         "HD", "Hausdorff distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
-        "Largest distance from any place of one contour to the other contour. One outlier decides it.",
+        "Largest distance from any place of one contour to the other contour.",
         lambda pair: boundary.hausdorff(pair.distances),
         identity=0,
+        hint="One outlier decides it: choose it when every error counts, else HD95 or a mean.",
     ),
     Definition(
         "HD{percentile}", "Hausdorff distance, {percentile}th percentile", "mm", 0, math.inf, "lower", "boundary",
@@ -40,12 +41,14 @@ BOUNDARY = (
         "Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.",
         lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
         identity=0,
+        hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
     ),
     Definition(
         "MASD", "Mean average surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
         "Mean distance to the other contour, averaged over the two directions.",
         lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
         identity=0,
+        hint="Choose it for how far contours lie apart on the whole; few large errors vanish among many small ones.",
     ),
     Definition(
         "ASSD", "Average symmetric surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS,
@@ -53,6 +56,7 @@ BOUNDARY = (
         "Mean distance to the other contour over the area of both contours together.",
         lambda pair: boundary.averageSymmetricSurfaceDistance(pair.distances),
         identity=0,
+        hint="Like MASD, but the larger contour counts more.",
     ),
     Definition(
         "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", "", 0, 1, "higher",
@@ -60,6 +64,7 @@ BOUNDARY = (
         "Share of both contours' area that lies within {tolerance} mm of the other contour.",
         lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
         identity=1,
+        hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
     ),
     Definition(
         "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", "", 0, 1, "higher", "boundary",
@@ -67,5 +72,6 @@ BOUNDARY = (
         "Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
         lambda pair, tolerance: pair.once(_bands, tolerance).overlap,
         identity=1,
+        hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
     ),
 )  # fmt: skip

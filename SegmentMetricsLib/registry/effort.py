@@ -5,15 +5,43 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import effort, voxelization
+from .. import effort, slicing, voxelization
 from ..definitions import OURS, Definition, Empty
 from ..errors import Undefined
+from ..masks import Mask
+from ..slicing import SliceStack
 from ..structures import BOTH_EMPTY
 
 if TYPE_CHECKING:
     from ..pair import Pair
 
 VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
+
+
+def masksOfSlices(pair: Pair) -> tuple[Mask, Mask]:
+    """Return the voxels of both on a lattice whose k axis runs across the slices of the reference, for a pair in space.
+
+    Without a reference those of the test count. Raises Undefined when both are empty and when there are no slices.
+    """
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    given = [s.mask for s in pair.structures]
+    if given[0] is None and not pair.reference.isEmpty:
+        raise Undefined("the reference is a mesh, which has no slices")
+    home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
+    if home is None:
+        raise Undefined("the only structure is a mesh, which has no slices")
+    pair.requireClosed(*(s for s in pair.structures if s.mask is None))
+    grid = home.grid.slicesLast()
+    return tuple(
+        voxelization.maskOf(s.surface, grid) if mask is None else mask.on(grid)
+        for s, mask in zip(pair.structures, given, strict=True)
+    )
+
+
+def stacksOf(pair: Pair) -> tuple[SliceStack, SliceStack]:
+    """Return the contours of both in every slice of the reference."""
+    return slicing.stacksOf(*pair.once(masksOfSlices))
 
 
 def outlinesOf(pair: Pair) -> list[effort.Outline]:
@@ -24,13 +52,7 @@ def outlinesOf(pair: Pair) -> list[effort.Outline]:
         return []
     if pair.dimension == 2:
         return [effort.outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
-    mask = pair.reference.mask
-    if mask is None:
-        raise Undefined("the reference is a mesh, which has no slices")
-    if pair.test.mask is not None:
-        return effort.outlines(mask, pair.test.mask.on(mask.grid))
-    pair.requireClosed(pair.test)
-    return effort.outlines(mask, voxelization.maskOf(pair.test.surface, mask.grid))
+    return [effort.outline(*(stack.contours for stack in pair.once(stacksOf)))]
 
 
 def _addedPathLength(pair: Pair, tolerance: float) -> float:
@@ -52,6 +74,7 @@ EFFORT = (
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
         lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), pair.once(_addedPathLength, tolerance)),
         symmetric=False, identity=0,
+        hint="Choose it to compare the effort between structures of different size.",
     ),
     *(
         Definition(
@@ -59,6 +82,7 @@ EFFORT = (
             OURS, Empty.COMPUTED,
             f"How far the test's center of mass lies toward {word} of the reference's.",
             lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False, identity=0,
+            hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
         )
         for side, word in (("R", "right"), ("A", "anterior"), ("S", "superior"))
     ),

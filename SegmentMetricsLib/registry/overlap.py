@@ -14,6 +14,7 @@ OVERLAP = (
         lambda pair: overlap.dice(pair.weightedCounts),
         identity=1,
         emptiness=ofMemberships,
+        hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
     ),
     Definition(
         "IoU", "Intersection over union (Jaccard)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
@@ -21,6 +22,7 @@ OVERLAP = (
         lambda pair: overlap.intersectionOverUnion(pair.weightedCounts),
         identity=1,
         emptiness=ofMemberships,
+        hint="Ranks as the Dice coefficient does, always below it: report one of the two.",
     ),
     Definition(
         "TPR", "Sensitivity (recall)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
@@ -28,6 +30,7 @@ OVERLAP = (
         lambda pair: overlap.sensitivity(pair.weightedCounts), symmetric=False,
         identity=1,
         emptiness=ofMemberships,
+        hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
     ),
     Definition(
         "PPV", "Precision (positive predictive value)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
@@ -35,24 +38,28 @@ OVERLAP = (
         lambda pair: overlap.precision(pair.weightedCounts), symmetric=False,
         identity=1,
         emptiness=ofMemberships,
+        hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
     ),
     Definition(
         "VolumeReference", "Volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Volume that the reference's closed surface encloses.",
         lambda pair: pair.volume(0), symmetric=False,
         identity=None,
+        hint="Of the boundary; for small structures it differs from the voxel volume.",
     ),
     Definition(
         "VolumeTest", "Volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Volume that the test's closed surface encloses.",
         lambda pair: pair.volume(1), symmetric=False,
         identity=None,
+        hint="Of the boundary; for small structures it differs from the voxel volume.",
     ),
     Definition(
         "VolumeDifference", "Volume difference", "mm3", -math.inf, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Volume of the test minus volume of the reference, of the closed surfaces.",
         lambda pair: pair.volume(1) - pair.volume(0), symmetric=False,
         identity=0,
+        hint="Choose it when volume is what matters; it can be 0 without any overlap.",
     ),
     Definition(
         "VoxelVolumeReference", "Voxel volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS,
@@ -60,11 +67,13 @@ OVERLAP = (
         "Number of the reference's voxels times the voxel size.",
         lambda pair: pair.voxelVolume(0), symmetric=False,
         identity=None,
+        hint="What tools report that count voxels; memberships count from 0.5, or the threshold, on.",
     ),
     Definition(
         "VoxelVolumeTest", "Voxel volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Number of the test's voxels times the voxel size.",
         lambda pair: pair.voxelVolume(1), symmetric=False,
         identity=None,
+        hint="What tools report that count voxels; memberships count from 0.5, or the threshold, on.",
     ),
 )  # fmt: skip

@@ -35,6 +35,7 @@ def _towardSides() -> Iterator[Definition]:
                 description.format(word),
                 lambda pair, side=side, field=field: getattr(signed.toward(pair.once(_sides), side), field),
                 symmetric=False, identity=0, side=word,
+                hint="Choose it when a direction matters, such as that of a neighboring organ.",
             )  # fmt: skip
 
 
@@ -79,6 +80,7 @@ SIGNED = (
         "Mean distance with a sign: positive where the test lies outside the reference, negative where inside.",
         lambda pair: signed.mean(pair.signedDistances), symmetric=False,
         identity=0,
+        hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
     ),
     Definition(
         "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -86,6 +88,7 @@ SIGNED = (
         "Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
         lambda pair, tolerance: _fractionOutside(pair, tolerance, over=True), symmetric=False,
         identity=0,
+        hint="Choose it when drawing too much matters; it does not tell how far outside.",
     ),
     Definition(
         "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -93,30 +96,35 @@ SIGNED = (
         "Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
         lambda pair, tolerance: _fractionOutside(pair, tolerance, over=False), symmetric=False,
         identity=0,
+        hint="Choose it when missing a part matters; it does not tell how far inside.",
     ),
     Definition(
         "OverMax", "Largest over-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Largest distance of the test outside the reference; 0 when it is nowhere outside.",
         lambda pair: _largestOutside(pair, over=True), symmetric=False,
         identity=0,
+        hint="One outlier decides it: choose it when every error counts.",
     ),
     Definition(
         "UnderMax", "Largest under-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Largest distance of the test inside the reference; 0 when it is nowhere inside.",
         lambda pair: _largestOutside(pair, over=False), symmetric=False,
         identity=0,
+        hint="One outlier decides it: choose it when every error counts.",
     ),
     Definition(
         "OverVolume", "Over-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Volume that the test has outside the reference, counted in voxels.",
         lambda pair: _volumeOutside(pair, over=True), symmetric=False,
         identity=0,
+        hint="Grows with the structure: compare it between tests of one reference.",
     ),
     Definition(
         "UnderVolume", "Under-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Volume of the reference that the test leaves out, counted in voxels.",
         lambda pair: _volumeOutside(pair, over=False), symmetric=False,
         identity=0,
+        hint="Grows with the structure: compare it between tests of one reference.",
     ),
     *_towardSides(),
 )  # fmt: skip

@@ -1,0 +1,129 @@
+"""Cautions: findings that say when the pair at hand is one of those for which a chosen metric tells less than it seems.
+
+Sources: the guidelines of Taha & Hanbury, doi:10.1186/s12880-015-0068-x, and of Metrics Reloaded (Maier-Hein et al.,
+doi:10.1038/s41592-023-02151-z).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .grids import Grid
+from .parts import partSizes
+from .settings import shortest
+
+if TYPE_CHECKING:
+    from .measurements import Measurement
+    from .pair import Pair
+
+# A structure is small that spans less than this share of its image along an axis.
+SMALL = 0.05
+# From this share of true negatives on, measures that count them hardly tell good from bad.
+MOSTLY_BACKGROUND = 0.95
+# The Hausdorff distance is an outlier's when it is so many times that of 95 % of the boundary, and so many voxels more.
+OUTLYING_FACTOR, OUTLYING_VOXELS = 3, 3
+NAMES = ("reference", "test")
+
+
+def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    """Yield the cautions of a pair whose measurements are known."""
+    yield from _memberships(pair)
+    if not pair.emptiness:
+        yield from _outliers(pair, values)
+        yield from _parts(pair)
+        yield from _tolerances(pair)
+        yield from _size(pair)
+        yield from _background(pair)
+
+
+def _chosen(pair: Pair, *families: str) -> bool:
+    return bool(set(families) & set(pair.settings.families))
+
+
+def _memberships(pair: Pair) -> Iterator[str]:
+    if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
+        which = " and the ".join(w for w, s in zip(NAMES, pair.structures) if s.memberships is not None)
+        yield (
+            f"Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
+            "distances go by 0.5; a threshold, such as 0.5, makes all of them whole."
+        )
+
+
+def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
+    largest, most = values.get("HD"), values.get("HD95")
+    if largest is None or most is None or {largest.status, most.status} != {"ok"}:
+        return
+    beyond = largest.value - most.value
+    if largest.value > OUTLYING_FACTOR * most.value and beyond > OUTLYING_VOXELS * _coarsest(pair):
+        yield (
+            f"A small part of the boundary decides HD ({largest.text()}): 95 % lie within {most.text()}. Look at the "
+            "worst place; where outliers do not matter, prefer HD95 or a mean distance."
+        )
+
+
+def _parts(pair: Pair) -> Iterator[str]:
+    numbers = [1 if s.mask is None else max(len(partSizes(s.mask)), 1) for s in pair.structures]
+    if max(numbers) == 1:
+        return
+    if numbers[0] == numbers[1]:
+        said = f"Both structures have {numbers[0]} separate parts"
+    elif min(numbers) == 1:
+        said = f"The {NAMES[numbers.index(max(numbers))]} has {max(numbers)} separate parts, the other one"
+    else:
+        said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
+    yield f"{said}: numbers of the whole can hide a part that is missing or added."
+
+
+def _tolerances(pair: Pair) -> Iterator[str]:
+    if not _chosen(pair, "boundary", "signed", "effort") or not any(s.samplingGrid for s in pair.structures):
+        return
+    # a slice may be thicker; below the finest side of the voxels, though, no difference is within the tolerance
+    finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)
+    small = [shortest(t) for t in pair.settings.tolerances if t < finest * (1 - 1e-6)]
+    if small:
+        what = f"The tolerance of {small[0]} mm is" if len(small) == 1 else f"Tolerances ({', '.join(small)} mm) are"
+        yield (
+            f"{what} below the voxel size of {shortest(round(finest, 3))} mm: a difference of a single voxel "
+            "counts as an error."
+        )
+
+
+def _size(pair: Pair) -> Iterator[str]:
+    mask = pair.reference.mask
+    if mask is None or mask.isEmpty or not _chosen(pair, "overlap", "agreement"):
+        return
+    span, size = mask.high - mask.low + 1, np.array(mask.grid.size)
+    shares = np.where(size > 1, span / size, np.inf)
+    axis = int(shares.argmin())
+    if shares[axis] < SMALL:
+        yield (
+            f"The reference is small in its image ({span[axis]} of {size[axis]} voxels along one axis): overlap "
+            "changes much with few voxels, so prefer distances."
+        )
+
+
+def _background(pair: Pair) -> Iterator[str]:
+    if pair.settings.grid != "reference" or not pair.wasComputed("evaluatedGrid") or not _chosen(pair, "agreement"):
+        return
+    if not any(s.samplingGrid for s in pair.structures):
+        return
+    if pair.table.trueNegative > MOSTLY_BACKGROUND * pair.table.size:
+        yield (
+            f"More than {100 * MOSTLY_BACKGROUND:g} % of the evaluated grid ({pair.evaluatedGrid[1]}) is outside both "
+            "structures: ACC, TNR and RI are near their best whatever the test; choose the grid union, or one volume "
+            "for all cases."
+        )
+
+
+def _coarsest(pair: Pair) -> float:
+    """Return the largest side of a voxel of either structure in mm; for meshes, of the grid made for them."""
+    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
+    return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)
+
+
+def _sides(grid: Grid) -> np.ndarray:
+    """Return how long the sides of a voxel are in mm; of a planar grid, those in the plane."""
+    return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)

@@ -1,0 +1,125 @@
+"""The command batch: many cases, on the processors of this computer or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from ..errors import InputError, oneLine
+from ..summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
+from .options import addProtocol, addSettings, protocolFrom, requireWritable, settingsFrom
+
+SOME_FAILED, NOTHING_RUN = 1, 2
+MOST_FAILURES = 12
+
+
+def add(commands) -> None:
+    """Add the command to the parser."""
+    batch = commands.add_parser("batch", help="compare many cases and summarize them")
+    batch.add_argument("cases", metavar="CASES.csv", type=Path, help="table: case, reference, test[, protocol, method]")
+    batch.add_argument(
+        "--output", metavar="DIR", type=Path, required=True, help="folder for the results; another run goes on there"
+    )
+    addProtocol(batch)
+    where = batch.add_mutually_exclusive_group()
+    where.add_argument("--workers", metavar="N", type=int, help="processes of this computer (one per processor)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to run on its workers")
+    batch.add_argument(
+        "--infinite", choices=TREATMENTS, default=LEAVE_OUT, help="infinite values in the summary (%(default)s)"
+    )
+    batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
+    batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="of the bootstrap (%(default)s)")
+    addSettings(batch)
+    batch.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run all cases that have no outcome yet and return the exit status: 1 if any failed, 2 if nothing could be run."""
+    if options.workers is not None and not 1 <= options.workers <= 1024:
+        raise InputError(f"The number of workers must be from 1 to 1024, not {options.workers}.")
+    if options.seed < 0:
+        raise InputError(f"The seed must not be negative, not {options.seed}.")
+    settings = settingsFrom(options)
+    requireWritable(options.output)
+    from .. import cohort
+    from ..cases import readCases
+    from ..cohortfiles import CohortFiles, writeParquet
+    from ..statistics import Cohort
+    from ..summarywriting import summaryTable, writeSummary
+
+    summaryOptions = Options(options.infinite, options.resamples, options.seed)
+    tasks = readCases(options.cases, settings, protocolFrom(options))
+
+    with executors(options, len(tasks)) as (makeExecutor, window), CohortFiles(options.output, tasks) as files:
+        files.repeatRows()
+        repeated = len(files.done)
+        # lines that are no tasks, such as a second one of the same case, are rows of the tables only
+        broken = [cohort.runCase(task) for task in tasks if task.problem]
+        for outcome in broken:
+            files.addRows(outcome)
+        failures = broken + runWaiting(tasks, files, makeExecutor, window)
+        files.sortTables(broken)
+        counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
+        together, verdicts = Cohort(), []
+        for outcome in files.outcomes():
+            together.add(outcome)
+            if outcome.get("protocol"):
+                verdicts.append(outcome["protocol"]["verdict"])
+        summaries = writeSummary(together, summaryOptions, counts, options.output)
+        writeParquet(options.output)
+    report(failures, verdicts, counts, summaryTable(summaries) if summaries else "", options.output)
+    if not failures:
+        return 0
+    return SOME_FAILED if counts["ok"] or together.values else NOTHING_RUN
+
+
+def executors(options: argparse.Namespace, tasks: int):
+    """Return the context in which there is something to run so many tasks on."""
+    from .. import cohort
+
+    if options.scheduler:
+        return cohort.cluster(options.scheduler)
+    return cohort.processes(min(options.workers or cohort.availableProcessors(), max(tasks, 1)))
+
+
+def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
+    """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs."""
+    from tqdm import tqdm
+
+    from .. import cohort
+
+    failures = []
+    waiting = [task for task in tasks if not task.problem and task.key not in files.done]
+    # the bar shows on terminals only
+    with (
+        tqdm(total=len(waiting), unit="case", disable=None, leave=False, smoothing=0.05) as progress,
+        closing(cohort.runAll(waiting, makeExecutor, window)) as outcomes,
+    ):
+        for task, outcome in outcomes:
+            files.add(outcome)
+            if outcome["status"] == cohort.FAILED:
+                failures.append({**outcome, "pairs": []})
+            progress.set_postfix_str(task.title, refresh=False)
+            progress.update()
+    return failures
+
+
+def report(failures: Sequence[dict], verdicts: Sequence[str], counts, table: str, output: Path) -> None:
+    """Print what became of the cases; what failed goes to standard error."""
+    if table:
+        print(f"Median (interquartile range)\n\n{table}\n")
+    repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
+    print(f"{counts['ok']} of {counts['given']} cases compared{repeated}.")
+    if verdicts:
+        from ..verdictwriting import summary
+
+        print(f"Protocol: {summary(verdicts)}.")
+    for outcome in failures[:MOST_FAILURES]:
+        title = f"{outcome['case']} ({outcome['method']})" if outcome["method"] else outcome["case"]
+        print(oneLine(f"segment-metrics: {title}: {outcome['reason']}"), file=sys.stderr)
+    if len(failures) > MOST_FAILURES:
+        print(f"segment-metrics: ... and {len(failures) - MOST_FAILURES} more in results.csv", file=sys.stderr)
+    print(f"Results are in {oneLine(str(output))}")

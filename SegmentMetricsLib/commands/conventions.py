@@ -1,0 +1,110 @@
+"""The command conventions: what other tools would have reported."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from ..errors import InputError, oneLine
+from ..settings import Settings
+from .options import requireWritable
+
+LEGEND = (
+    "In brackets: difference to SegmentMetrics in mm or %pt{colors}. Empty: the tool has no such number. "
+    "A star: the tool's own number is not reproducible or not its definition; the definition's value is shown."
+)
+
+
+def add(commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("conventions", help="what other tools would have reported, and why")
+    parser.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation, mesh or folder")
+    parser.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
+    parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
+    parser.add_argument("--structure", metavar="NAME", action="append", help="only this structure (may be repeated)")
+    parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tau of NSD and BIoU (2)")
+    parser.add_argument("--percentile", metavar="P", action="append", type=float, help="of Hausdorff (95)")
+    parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
+    parser.add_argument("--tool", metavar="TOOL", action="append", help="only this tool (may be repeated)")
+    parser.add_argument(
+        "--at-edge",
+        action="store_true",
+        help="let images end at their edge, as the tools find them; else background goes on beyond it",
+    )
+    parser.add_argument("--reasons", action="store_true", help="print what every tool does")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write and print what the tools would have reported and return the exit status."""
+    given = {"tolerances": options.tolerance, "percentiles": options.percentile, "threshold": options.threshold}
+    settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
+    requireWritable(options.output)
+    from .. import files, structures
+    from ..conventions import find, known
+
+    tools = [find(key).key for key in (options.tool or known())]
+    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
+    pairing = structures.pairByName(*sets, options.structure)
+    if not pairing.pairs:
+        names = (structures.listed(s.name for s in given) for given in sets)
+        problem = "No structure has the same name in both: the reference has {}; the test has {}."
+        raise InputError(problem.format(*names))
+    records = evaluate(pairing, settings, tools, options.at_edge)
+    write(records, pairing, settings, options.output)
+    show(records, options.reasons)
+    for which, unmatched in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
+        if unmatched:
+            print(f"Only in the {which}: {oneLine(', '.join(s.name for s in unmatched))}")
+    print(f"Results are in {oneLine(str(options.output))}{os.sep}")
+    return 0
+
+
+def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> list:
+    """Return the records of all pairs."""
+    from tqdm import tqdm
+
+    from ..comparison import describe
+    from ..conventions.output import ConventionsRecord
+    from .compare import comparePair
+
+    records = []
+    progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
+    for reference, test in progress:
+        progress.set_postfix_str(oneLine(reference.name))
+        numbers = comparePair(reference, test, settings).conventions(tools, atEdge)
+        records.append(ConventionsRecord(describe(reference), describe(test), numbers))
+    return records
+
+
+def write(records: list, pairing, settings: Settings, output: Path) -> None:
+    """Write conventions.json and conventions.csv: both, or none."""
+    from ..conventions import output as results
+    from ..writing import deliver, writeJson
+
+    try:
+        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=requireWritable(output)))
+    except OSError as error:
+        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
+    try:
+        writeJson(results.document(records, pairing, settings.toDictionary()), unfinished / "conventions.json")
+        results.writeCsv(records, unfinished / "conventions.csv")
+        deliver(unfinished, output)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def show(records: list, withReasons: bool) -> None:
+    """Print the tables."""
+    from ..conventions import output as results
+
+    colored = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    for record in records:
+        print(results.textTable(record, colored), end="\n\n")
+        if withReasons:
+            print(results.reasons(record), end="\n\n")
+    print(LEGEND.format(colors="; yellow is over-optimistic, blue over-pessimistic" if colored else ""))

@@ -1,0 +1,33 @@
+"""The folder that results are collected in until all of them are there."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import InputError
+from .options import requireWritable
+
+
+@contextmanager
+def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> Iterator[Path]:
+    """Give a new folder for results. At the end all files in it arrive in the output folder, or none after an error.
+
+    earlier: as for writing.deliver. Raises InputError when nothing can be written there.
+    """
+    from .. import writing
+
+    # on the same disk as the output folder, so that the files only need to be renamed
+    existing = requireWritable(output)
+    try:
+        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=existing))
+    except OSError as error:
+        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
+    try:
+        yield unfinished
+        writing.deliver(unfinished, output, earlier)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,0 +1,64 @@
+"""The command stress: what the hazard family sees of two errors that Dice cannot tell apart."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from ..errors import InputError, oneLine
+from ..settings import KERNELS, Settings
+from .options import namedWeights, requireWritable
+from .results import unfinishedResults
+
+FAMILIES = ("boundary", "overlap", "hazard")
+
+
+def add(commands) -> None:
+    """Add the command to the parser."""
+    stress = commands.add_parser("stress", help="make a risky and a neutral variant of a structure with equal Dice")
+    stress.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation or folder")
+    stress.add_argument("--structure", metavar="NAME", required=True, help="structure to change")
+    stress.add_argument(
+        "--critical",
+        metavar="NAME[=WEIGHT]",
+        action="append",
+        required=True,
+        help="structure of the reference near which errors are hazardous (weight 1; may be repeated)",
+    )
+    stress.add_argument(
+        "--count", metavar="K", type=int, help="voxels to leave out and to add (a tenth of the inner boundary)"
+    )
+    stress.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
+    stress.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
+    stress.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make both variants, write and print how they compare with the reference, and return the exit status."""
+    kernel = {"hazardKernel": options.kernel} if options.kernel else {}
+    settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
+    requireWritable(options.output)
+    from .. import files, stress, stressfiles, structures
+    from ..casework import criticalsOf
+
+    found = files.readStructures(options.reference, settings.threshold)
+    matches = [structure for structure in found if structure.name == options.structure]
+    if len(matches) != 1:
+        problem = "more than one" if matches else "no"
+        raise InputError(
+            f"{options.reference} has {problem} structure named {options.structure!r}; it has "
+            f"{structures.listed(s.name for s in found)}."
+        )
+    result = stress.stressTest(matches[0], criticalsOf(found, settings), settings, options.count)
+    with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
+        stressfiles.write(result, unfinished)
+    print(stressfiles.table(result))
+    print(
+        f"\n{result.count} of {result.inner} voxels of the inner boundary are left out, and {result.count} of "
+        f"{result.outer} voxels of the outer one added."
+    )
+    if not result.varies:
+        print("The hazard is the same on the whole boundary, so both variants are as risky.")
+    print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")
+    return 0

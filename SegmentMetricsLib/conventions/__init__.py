@@ -1,0 +1,36 @@
+"""What other tools would have reported for the same pair, and why it differs.
+
+    from SegmentMetricsLib import compare
+
+    table = compare(reference, test).conventions()
+    table["MedPy"]["HD95"].value, table["MedPy"]["HD95"].difference, table["MedPy"]["HD95"].reason
+
+Every tool is a file of `tools`, which says in data what the tool does; another tool is another file there. No tool is
+imported. Numbers are those of the named version, on masks with background around both structures.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import lru_cache
+
+from ..errors import InputError
+from .convention import Convention
+
+
+@lru_cache(maxsize=1)
+def known() -> dict[str, Convention]:
+    """Return all conventions by key, in alphabetical order."""
+    from . import tools
+
+    modules = [importlib.import_module(f"{tools.__name__}.{m.name}") for m in pkgutil.iter_modules(tools.__path__)]
+    found = [module.CONVENTION for module in modules]
+    return {convention.key: convention for convention in sorted(found, key=lambda c: c.key.casefold())}
+
+
+def find(key: str) -> Convention:
+    """Return the convention of a key like "MedPy". Raises InputError for an unknown one."""
+    if key not in known():
+        raise InputError(f"There is no convention {key!r}; choose from {', '.join(known())}.")
+    return known()[key]

@@ -1,0 +1,48 @@
+"""Numbers that come from the voxels of both masks instead of from distances between boundaries."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .elements import faceBorder
+from .sampling import Sampling
+
+
+def dice(sampling: Sampling) -> float:
+    """Return 2 |A and B| / (|A| + |B|)."""
+    reference, test = sampling.pair.counts.reference, sampling.pair.counts.test
+    return 2 * sampling.pair.counts.truePositive / (reference + test)
+
+
+def jaccard(sampling: Sampling) -> float:
+    """Return |A and B| / |A or B|."""
+    counts = sampling.pair.counts
+    return counts.truePositive / (counts.reference + counts.test - counts.truePositive)
+
+
+def voxelBands(sampling: Sampling, tolerance: float) -> float:
+    """Return the overlap of the voxels closer than the tolerance, in voxels, to a voxel of their own mask's border."""
+    first, second = (sampling.keep(("band", number, tolerance), lambda n=number: _band(sampling, n, tolerance))
+                     for number in (0, 1))  # fmt: skip
+    either = np.count_nonzero(first | second)
+    return np.count_nonzero(first & second) / either if either else float("nan")
+
+
+def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
+    mask, band = sampling.arrays[number], sampling.voxels(faceBorder, number)
+    # only voxels in the box around one of the border can be near it
+    candidates = np.argwhere(mask & ~band & _spread(band, math.ceil(tolerance) - 1))
+    tree = sampling.tree(faceBorder, number, (1.0, 1.0, 1.0))
+    near, _ = tree.query(candidates.astype(float), workers=-1)
+    band = band.copy()
+    band[tuple(candidates[near < tolerance].T)] = True
+    return band
+
+
+def _spread(voxels: np.ndarray, reach: int) -> np.ndarray:
+    """Return the voxels that are at most so many steps away along every axis."""
+    from scipy.ndimage import maximum_filter
+
+    return maximum_filter(voxels, 2 * reach + 1, mode="constant") if reach else voxels

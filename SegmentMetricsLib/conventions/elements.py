@@ -1,0 +1,134 @@
+"""What tools take for the elements of a boundary, and from where to where they measure.
+
+A kind of voxels is a function of a mask [k, j, i] and of the axis along which it is flat, None in 3D. Elements are
+called with a Sampling and return the distances from the reference and those from the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .corners import corners, cornerSizes
+from .rules import Sample
+from .sampling import Sampling
+
+
+def faceBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return the voxels with a face toward the outside, beyond the edge of the image included."""
+    return mask & ~eroded(mask, flatAxis, False)
+
+
+def faceBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return the voxels with a face toward the outside; the edge of the image is none."""
+    return mask & ~eroded(mask, flatAxis, True)
+
+
+def fullBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return the voxels that touch the outside, be it by a corner; the edge of the image is none."""
+    inner = mask
+    for axis in range(mask.ndim):
+        if axis != flatAxis:
+            inner = inner & _shifted(inner, axis, 1, True) & _shifted(inner, axis, -1, True)
+    return mask & ~inner
+
+
+def foreground(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return all voxels of the structure."""
+    return mask
+
+
+def solidBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return the voxels with a face toward the outside of an image that is always taken for a solid one.
+
+    Of an image of one slice these are all voxels.
+    """
+    return faceBorder(mask, None)
+
+
+def eroded(mask: np.ndarray, flatAxis: int | None, beyond: bool) -> np.ndarray:
+    """Return the voxels whose neighbors across faces belong to the mask. beyond: whether the image's outside does."""
+    inner = mask.copy()
+    for axis in range(mask.ndim):
+        if axis != flatAxis:
+            inner &= _shifted(mask, axis, 1, beyond)
+            inner &= _shifted(mask, axis, -1, beyond)
+    return inner
+
+
+def _shifted(mask: np.ndarray, axis: int, step: int, beyond: bool) -> np.ndarray:
+    """Return a mask moved by one voxel along an axis."""
+    result = np.full_like(mask, beyond)
+    ahead, behind = [slice(None)] * mask.ndim, [slice(None)] * mask.ndim
+    ahead[axis], behind[axis] = (slice(1, None), slice(None, -1)) if step > 0 else (slice(None, -1), slice(1, None))
+    result[tuple(ahead)] = mask[tuple(behind)]
+    return result
+
+
+@dataclass(frozen=True)
+class Voxels:
+    """Distances between voxel centers.
+
+    start: kind of the voxels that are measured from. goal: kind of the voxels that are measured to, None for the same.
+    zeroInside: whether the distance is 0 inside the other structure. inVoxels: whether spacing is ignored. single:
+    whether distances are in single precision.
+    """
+
+    start: Callable
+    goal: Callable | None = None
+    zeroInside: bool = False
+    inVoxels: bool = False
+    single: bool = False
+
+    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
+        return self._measure(sampling, 0), self._measure(sampling, 1)
+
+    def _measure(self, sampling: Sampling, number: int) -> Sample:
+        unit = (1.0, 1.0, 1.0) if self.inVoxels else tuple(sampling.spacing)
+        start, goal = self.start, self.goal or self.start
+        if self.zeroInside:
+            outside = sampling.keep(("outside", start), lambda: _outside(start, sampling))
+            found = sampling.nearest(outside[number], number, goal, unit)
+            inside = np.count_nonzero(sampling.voxels(start, number)) - len(found)
+            distances = np.concatenate([found, np.zeros(inside)])
+        else:
+            distances = sampling.nearest(start, number, goal, unit)
+        return Sample(distances.astype(np.float32) if self.single else distances)
+
+
+def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:
+    """Return for each mask the kind of those of its voxels that the other mask does not have."""
+
+    def ofMask(number: int) -> Callable:
+        other = sampling.arrays[1 - number]
+        return lambda mask, flatAxis: kind(mask, flatAxis) & ~other
+
+    return ofMask(0), ofMask(1)
+
+
+@dataclass(frozen=True)
+class Corners:
+    """Distances between the corners of voxels where the boundary passes, each with the size of the boundary there."""
+
+    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
+        unit = tuple(sampling.spacing)
+        sizes = cornerSizes(sampling.spacing, sampling.flatAxis)
+        samples = []
+        for number in (0, 1):
+            codes = sampling.voxels(corners, number)
+            isBoundary = sampling.voxels(cornerBorder, number)
+            samples.append(Sample(sampling.nearest(cornerBorder, number, cornerBorder, unit), sizes[codes[isBoundary]]))
+        return samples[0], samples[1]
+
+
+def cornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return the corners [k, j, i] of voxels around which some voxels belong to the mask and some do not."""
+    codes = corners(mask, flatAxis)
+    return (codes != 0) & (codes != (255 if flatAxis is None else 15))
+
+
+def masks(sampling: Sampling) -> tuple[Sampling]:
+    """Return the masks themselves, for numbers that do not come from distances."""
+    return (sampling,)

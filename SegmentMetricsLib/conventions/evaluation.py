@@ -1,0 +1,217 @@
+"""The numbers of a pair under the conventions, side by side with the reference value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .. import measurements
+from ..definitions import Definition
+from ..errors import Undefined
+from ..measurements import Measurement, finite
+from ..progress import checkpoint
+from ..registry import REGISTRY
+from ..settings import Settings, shortest
+from . import known
+from .convention import DISTANCES, KEYS, Convention, Number
+from .sampling import Sampling
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+    from ..pair import Pair
+
+OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
+# Differences below these are those of the last digit that is shown: mm (or voxels), fractions.
+SMALLEST_DIFFERENCE = {True: 0.005, False: 0.0005}
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a tool would have reported for one measurement.
+
+    key, title: of the measurement. name: what the tool calls it. value, unit, status: as in Measurement; value may be
+    finite for empty masks, for which tools have numbers of their own. reason: in one line, what the tool does.
+    reference: the value without any convention. isReproducible: whether the tool's own number is this one; where not,
+    the value is that of the tool's definition, and the reason says why.
+    """
+
+    key: str
+    title: str
+    name: str
+    value: float
+    unit: str
+    status: str
+    reason: str
+    reference: float
+    better: str
+    isReproducible: bool = True
+
+    @property
+    def difference(self) -> float:
+        """Value minus reference value, in mm or as a fraction; NaN where one of them is not finite."""
+        return self.value - self.reference if math.isfinite(self.value) and math.isfinite(self.reference) else math.nan
+
+    @property
+    def leaning(self) -> str:
+        """Whether the tool makes the contours seem more alike than they are ("over-optimistic"), or less."""
+        if self.value == self.reference or math.isnan(self.value) or math.isnan(self.reference):
+            return SAME
+        if abs(self.value - self.reference) < SMALLEST_DIFFERENCE[self.better == "lower"]:
+            return SAME
+        return OPTIMISTIC if (self.value < self.reference) == (self.better == "lower") else PESSIMISTIC
+
+    def text(self) -> str:
+        """Return value and unit as people read them."""
+        if self.status != "ok":
+            return {"infinite": "inf"}.get(self.status, self.status)
+        if abs(self.value) >= 1e9:
+            return f"{self.value:.2g} {self.unit}"
+        return f"{measurements.rounded(self.value, 2 if self.unit else 3)} {self.unit}".rstrip()
+
+    def differenceText(self) -> str:
+        """Return the difference with its sign, in mm, voxels or percentage points."""
+        if not math.isfinite(self.difference) or abs(self.difference) >= 1e9:
+            return ""
+        if self.unit:
+            return f"{round(self.difference, 2) + 0.0:+.2f} mm"
+        return f"{round(100 * self.difference, 1) + 0.0:+.1f} %pt"
+
+    def toDictionary(self) -> dict:
+        """Return plain values for JSON, null for those that are not finite."""
+        result = {"value": finite(self.value), "unit": self.unit, "status": self.status, "name": self.name}
+        result |= {"reason": self.reason, "difference": finite(self.difference), "leaning": self.leaning or "same"}
+        return result if self.isReproducible else {**result, "reproducible": False}
+
+
+def conventions(
+    comparison: Comparison, keys: Iterable[str] | None = None, atEdge: bool = False
+) -> dict[str, dict[str, Reported]]:
+    """Return what each tool would have reported for the pair of a comparison: convention -> key -> Reported.
+
+    The percentiles and tolerances are those of the comparison's settings. A key that a tool does not know is left out.
+    keys: the conventions, all when None. atEdge: whether the image ends where it ends; else background goes on beyond
+    its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown one.
+    """
+    from . import find
+
+    chosen = [find(key) for key in (known() if keys is None else keys)]
+    pair, values = referencePair(comparison)
+    source = Source(pair, atEdge)
+    return {convention.key: source.report(convention, values) for convention in chosen}
+
+
+def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measurement]]:
+    """Return a pair and its boundary and overlap measurements without any convention, the comparison's where it can."""
+    from ..pair import Pair
+
+    settings = comparison.settings
+    plain = replace(
+        Settings(tolerances=settings.tolerances, percentiles=settings.percentiles, threshold=settings.threshold),
+        meshSpacing=settings.meshSpacing,
+        surface=settings.surface,
+        families=("boundary", "overlap"),
+    )
+    pair = Pair(comparison.reference, comparison.test, plain)
+    has = set(plain.families) <= set(settings.families)
+    if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, "SegmentMetrics"):
+        return pair, comparison.measurements
+    return pair, measurements.evaluate(pair)
+
+
+class Source:
+    """What conventions compute their numbers from, for one pair."""
+
+    def __init__(self, pair: Pair, atEdge: bool = False):
+        self.pair, self.atEdge = pair, atEdge
+        self.empty = [structure.isEmpty for structure in pair.structures]
+        self._sampling: Sampling | None = None
+        self._problem = ""
+
+    @property
+    def sampling(self) -> Sampling:
+        """The voxels of both. Raises Undefined when a mesh has no inside or encloses no voxel."""
+        if self._problem:
+            raise Undefined(self._problem)
+        if self._sampling is None:
+            try:
+                self._sampling = Sampling(self.pair, self.atEdge)
+                for which, mask in zip(("reference", "test"), self._sampling.masks, strict=True):
+                    if mask.isEmpty:
+                        raise Undefined(f"the {which} encloses no voxel")
+            except Undefined as problem:
+                self._problem = str(problem)
+                raise
+        return self._sampling
+
+    def report(self, convention: Convention, reference: Mapping[str, Measurement]) -> dict[str, Reported]:
+        """Return the numbers of one tool, by key."""
+        result = {}
+        for template in KEYS:
+            number = convention.numbers.get(template)
+            if number is None:
+                continue
+            definition = next(d for d in REGISTRY if d.key == template)
+            for parameter in definition.parameters(self.pair.settings):
+                checkpoint()
+                reported = self.reportOne(convention, number, definition, parameter, reference)
+                result[reported.key] = reported
+        return result
+
+    def reportOne(
+        self,
+        convention: Convention,
+        number: Number,
+        definition: Definition,
+        parameter: Mapping[str, float],
+        reference: Mapping[str, Measurement],
+    ) -> Reported:
+        """Return one number of one tool."""
+        words = {name: shortest(value) for name, value in parameter.items()}
+        key = definition.keyFor(words)
+        value, reason = self._value(convention, number, definition.key, parameter)
+        if number.notReproducible and not any(self.empty):
+            reason += f"; {number.notReproducible}: this is the value of its definition"
+        return Reported(
+            key=key,
+            title=definition.title.format(**words),
+            name=number.name.format(**words),
+            value=value,
+            unit=definition.unit if number.unit is None else number.unit,
+            status="undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok",
+            reason=reason,
+            reference=reference[key].value if key in reference else math.nan,
+            better=definition.better,
+            isReproducible=not number.notReproducible or any(self.empty),
+        )
+
+    def _value(
+        self, convention: Convention, number: Number, key: str, parameter: Mapping[str, float]
+    ) -> tuple[float, str]:
+        """Return the value and the reason of one number."""
+        if any(self.empty):
+            both = all(self.empty)
+            given = convention.valueIfEmpty(key, *self.empty)
+            who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
+            if isinstance(given, str):
+                return math.nan, f"{who} empty: {given}"
+            return given, f"{who} empty: the tool reports {_spoken(given)}"
+        try:
+            elements = number.elements or convention.elements
+            measured = self.sampling.keep(elements, lambda: elements(self.sampling))
+            value = float(number.rule(*measured, *parameter.values()))
+        except Undefined as undefined:
+            return math.nan, str(undefined)
+        words = {name: shortest(given) for name, given in parameter.items()}
+        reason = number.reason.format(**words)
+        if convention.atEdge and key in DISTANCES and not self.atEdge and self._touchesEdge():
+            reason += f"; {convention.atEdge}"
+        return value, reason
+
+    def _touchesEdge(self) -> bool:
+        return any(s.mask is not None and s.mask.touchesEdge for s in self.pair.structures)
+
+
+def _spoken(value: float) -> str:
+    return "no number" if math.isnan(value) else "infinity" if math.isinf(value) else f"{value:.6g}"

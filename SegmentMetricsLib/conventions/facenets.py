@@ -1,0 +1,174 @@
+"""Boundaries along the faces of voxels, as surface nets without smoothing make them.
+
+Source: Frisken, Surface Nets for Multi-Label Segmentations with Preservation of Sharp Boundaries, JCGT 11(1), 2022.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+from .. import contours, meshing
+from ..distances import BoundaryPair
+from ..masks import Mask
+from ..progress import checkpoint
+from ..structures import Structure
+from ..surfaces import Surface, triangleIndices
+from .meshes import samples
+from .rules import Sample
+from .sampling import Sampling
+
+# How many of the nearest faces are looked at, one number after the other.
+NEIGHBORS = (4, 16, 64, 256)
+CHUNK = 50_000
+# Voxel centers often lie exactly tau from a face: they are not closer, whatever rounding says.
+TIE_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Faces:
+    """Distances from the centers of the triangles of voxel faces to the other boundary, with their areas.
+
+    For one slice, from the middles of pixel edges. Meshes stay what they are.
+    """
+
+    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
+        structures = sampling.structures
+        if any(s.mask is None or s.mask.grid.planar for s in structures) or not _sharesLattice(structures):
+            surfaces = [s.surface if s.mask is None else _alongFaces(s.mask) for s in structures]
+            return samples(BoundaryPair(*surfaces), 0)
+        spacing = structures[0].mask.grid.spacing
+        nets = [_triangles(mask.on(structures[0].mask.grid)) for mask in (s.mask for s in structures)]
+        return tuple(_measure(nets[number], nets[1 - number], spacing) for number in (0, 1))
+
+
+def _sharesLattice(structures: tuple[Structure, Structure]) -> bool:
+    first, second = (s.mask.grid for s in structures)
+    return first.isRectangular and second.offsetOn(first) is not None
+
+
+def _triangles(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners (n, 3, 3) of the triangles of all faces, as voxel indices, and the faces (n, 3) they lie in.
+
+    A face is the sum of the indices of the two voxels that it separates.
+    """
+    from vtkmodules.vtkFiltersCore import vtkSurfaceNets3D
+
+    nets = vtkSurfaceNets3D()
+    nets.SetInputData(meshing.paddedImage(mask))
+    nets.SmoothingOff()
+    nets.SetOutputMeshTypeToTriangles()
+    nets.Update()
+    output = nets.GetOutput()
+    points = vtk_to_numpy(output.GetPoints().GetData()).astype(float) + mask.offset
+    triangles = points[triangleIndices(output)]
+    return triangles, np.rint(triangles.min(axis=1) + triangles.max(axis=1)).astype(int)
+
+
+def _measure(source: tuple, target: tuple, spacing: np.ndarray) -> Sample:
+    """Return distances (n,) from the centers of the triangles of one net to the faces of another one."""
+    triangles, faces = source
+    corners = triangles * spacing
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    goals = np.unique(target[1], axis=0)
+    distances = np.zeros(len(faces))
+    apart = np.flatnonzero(~np.isin(_number(faces), _number(goals)))
+    distances[apart] = _toFaces(corners[apart].mean(axis=1), goals, spacing)
+    return Sample(distances, areas)
+
+
+def _number(faces: np.ndarray) -> np.ndarray:
+    """Return one number for every face (n, 3)."""
+    return (faces + (1 << 20)) @ np.array([1 << 42, 1 << 21, 1])
+
+
+def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.ndarray:
+    """Return the distances (n,) in mm of points (n, 3) to the nearest of rectangular faces (m, 3)."""
+    from scipy.spatial import cKDTree
+
+    centers = faces * spacing / 2
+    # a face lies across the axis along which the indices of its two voxels differ, so that their sum is odd
+    half = np.where(faces % 2 == 1, 0, spacing / 2)
+    reach = np.linalg.norm(half, axis=1).max()
+    tree = cKDTree(centers)
+    found = np.full(len(points), np.inf)
+    open_ = np.arange(len(points))
+    for count in (*NEIGHBORS, len(centers)):
+        count = min(count, len(centers))
+        unsure = []
+        for first in range(0, len(open_), max(1, CHUNK * NEIGHBORS[0] // count)):
+            checkpoint()
+            chosen = open_[first : first + max(1, CHUNK * NEIGHBORS[0] // count)]
+            toCenter, which = tree.query(points[chosen], k=[*range(1, count + 1)], workers=-1)
+            gap = np.maximum(np.abs(points[chosen, None] - centers[which]) - half[which], 0)
+            found[chosen] = np.sqrt((gap**2).sum(axis=2).min(axis=1))
+            # faces not looked at have their center at least as far away as the last one
+            unsure.append(chosen[toCenter[:, -1] < found[chosen] + reach])
+        open_ = np.concatenate(unsure) if unsure else open_[:0]
+        if not len(open_) or count == len(centers):
+            break
+    return found
+
+
+def faceBands(sampling: Sampling, tolerance: float) -> float:
+    """Return the overlap of the voxels whose centers are closer than the tolerance in mm to a face of their mask."""
+    first, second = (
+        sampling.keep(("faces", number, tolerance), lambda n=number: _band(sampling, n, tolerance)) for number in (0, 1)
+    )
+    either = np.count_nonzero(first | second)
+    return np.count_nonzero(first & second) / either if either else float("nan")
+
+
+def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
+    """Return the voxels of a mask whose centers are near a voxel outside, seen as a box."""
+    mask = sampling.arrays[number]
+    limit = (tolerance - TIE_TOLERANCE) ** 2
+    squared = np.where(mask, np.float32(np.inf), np.float32(0))
+    for axis in range(3):
+        if axis == sampling.flatAxis:
+            continue
+        length = sampling.spacing[axis]
+        best = squared.copy()
+        for steps in range(1, int(np.ceil(tolerance / length + 0.5)) + 1):
+            gap = np.float32(((steps - 0.5) * length) ** 2)
+            ahead, behind = [slice(None)] * 3, [slice(None)] * 3
+            ahead[axis], behind[axis] = slice(steps, None), slice(None, -steps)
+            for here, there in ((ahead, behind), (behind, ahead)):
+                np.minimum(best[tuple(here)], squared[tuple(there)] + gap, out=best[tuple(here)])
+            # beyond the edge of the array lies the background
+            for edge in (slice(steps - 1, steps), slice(-steps, best.shape[axis] - steps + 1)):
+                ahead[axis] = edge
+                np.minimum(best[tuple(ahead)], gap, out=best[tuple(ahead)])
+        squared = best
+    return mask & (squared < limit)
+
+
+def _alongFaces(mask: Mask) -> Surface:
+    """Return the boundary of a mask along the faces of its voxels, or along the edges of its pixels."""
+    if mask.grid.planar:
+        return _pixelEdges(mask)
+    triangles, _ = _triangles(mask)
+    points, cells = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    surface = Surface(mask.grid.toWorld(points), cells.reshape(-1, 3), mask=mask)
+    if surface.volume > 0:
+        return surface
+    return Surface(surface.points, np.ascontiguousarray(surface.cells[:, ::-1]), mask=mask)
+
+
+def _pixelEdges(mask: Mask) -> Surface:
+    """Return the contours along the edges between the pixels of a mask and those around it."""
+    flat = mask.grid.flatAxis
+    pixels = np.pad(mask.voxels.squeeze(2 - flat), 1).astype(bool)  # [v, u]
+    # numbered like the corners of pixels: the one before pixel (v, u) is (v, u)
+    corners = np.arange((pixels.shape[0] + 1) * (pixels.shape[1] + 1)).reshape(np.array(pixels.shape) + 1)
+    crossed = [pixels[:, 1:] != pixels[:, :-1], pixels[1:] != pixels[:-1]]
+    edges = [
+        np.stack([corners[:-1, 1:-1], corners[1:, 1:-1]], axis=-1)[crossed[0]],
+        np.stack([corners[1:-1, :-1], corners[1:-1, 1:]], axis=-1)[crossed[1]],
+    ]
+    used, cells = np.unique(np.concatenate(edges), return_inverse=True)
+    v, u = np.unravel_index(used, corners.shape)
+    lattice = np.insert(np.stack([u, v], axis=1) - 1.5, flat, 0, axis=1) + mask.offset
+    return contours.oriented(Surface(mask.grid.toWorld(lattice), cells.reshape(-1, 2), mask=mask))

@@ -1,0 +1,151 @@
+"""Plastimatch's approximate distance transform, in which offsets to a border voxel travel from voxel to voxel.
+
+Every border voxel starts with the offset 0, which its neighbors take over, one step longer, when that makes them closer
+to the border than they were. Offsets travel forward and back along a row, rows hand them on forward and back within a
+slice, slices forward and back within the image, and every row that was handed something lets it travel again. An offset
+that lost at one voxel does not reach the voxels behind it, although it may be the best one there: hence the small
+errors, which this module reproduces.
+
+How it is made fast: what a row becomes is the only solution of "every voxel has the better one of its own offset and
+its neighbor's new one, one step longer", so that all voxels of a row can be asked again and again at once until nothing
+changes; and rows that nothing can change are not visited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..progress import checkpoint
+from .elements import solidBorder
+from .rules import Sample
+from .sampling import Sampling
+
+# Times the longest exact distance: how far offsets travel at first.
+SLACK = 1.2
+
+
+@dataclass(frozen=True)
+class Propagated:
+    """Distances between border voxels, as offsets travel."""
+
+    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
+        borders = [sampling.voxels(solidBorder, number) for number in (0, 1)]
+        box = _boxOf(borders[0] | borders[1])
+        cropped = [border[box] for border in borders]
+        stacked = np.stack(cropped, axis=2)
+        limit = max(
+            sampling.nearest(solidBorder, number, solidBorder, tuple(sampling.spacing)).max() for number in (0, 1)
+        )
+        while True:
+            # the approximate distances are longer than the exact ones, but hardly ever by much
+            limit = SLACK * limit + sampling.spacing.max()
+            maps = distanceMaps(stacked, sampling.spacing, limit)
+            found = maps[:, :, 1][cropped[0]], maps[:, :, 0][cropped[1]]
+            if all(np.isfinite(distances).all() for distances in found):
+                return Sample(found[0]), Sample(found[1])
+
+
+def _boxOf(mask: np.ndarray) -> tuple[slice, ...]:
+    filled = np.argwhere(mask)
+    return tuple(slice(low, high + 1) for low, high in zip(filled.min(axis=0), filled.max(axis=0)))
+
+
+def distanceMaps(borders: np.ndarray, spacing: np.ndarray, limit: float = np.inf) -> np.ndarray:
+    """Return the distances [k, j, n, i] in mm to the nearest True of each of n masks [k, j, n, i], single precision.
+
+    spacing: (3,) mm along k, j, i. limit: distances above it are infinite instead. The others are not changed by it:
+    longer offsets never become shorter ones.
+    """
+    state = _State(borders, spacing, limit)
+    count = len(borders)
+    for slices in (range(count), range(count - 2, -1, -1)):
+        step = 1 if slices.step > 0 else -1
+        for k in slices:
+            checkpoint()
+            if 0 <= k - step < count:
+                state.handOn(state.offsets[k - step], state.offsets[k], state.squared[k], state.strides[0])
+            state.settle(k)
+    return np.sqrt(state.squared)
+
+
+class _State:
+    """Offsets and squared distances of all voxels; an offset is one number, its steps times the strides."""
+
+    def __init__(self, borders: np.ndarray, spacing: np.ndarray, limit: float):
+        shape = np.array([borders.shape[0], borders.shape[1], borders.shape[3]]) + 2
+        self.strides = np.array([shape[1] * shape[2], shape[2], 1])
+        unit = spacing.astype(np.float32) ** 2
+        k, j, i = (np.arange(n, dtype=np.float32) ** 2 * u for n, u in zip(shape, unit))
+        lengths = (i[None, None, :] + j[None, :, None] + k[:, None, None]).ravel()
+        lengths[lengths > limit**2] = np.inf
+        # one more offset, and what a step makes of it, for voxels that none has reached
+        self.lengths = np.concatenate([lengths, np.full(self.strides[0] + 1, np.inf, np.float32)])
+        self.offsets = np.where(borders, 0, len(lengths)).astype(np.int32)
+        self.squared = self.lengths[self.offsets]
+
+    def handOn(self, source: np.ndarray, offsets: np.ndarray, squared: np.ndarray, stride: int) -> bool:
+        """Let neighbors take over offsets, one step longer; return whether any did."""
+        longer = source + np.int32(stride)
+        length = self.lengths.take(longer)
+        closer = length < squared
+        if not closer.any():
+            return False
+        np.copyto(offsets, longer, where=closer)
+        np.copyto(squared, length, where=closer)
+        return True
+
+    def settle(self, k: int) -> None:
+        """Let offsets travel within a slice, forward and back."""
+        offsets, squared = self.offsets[k], self.squared[k]
+        last = len(offsets) - 1
+        for rows, step in ((range(last + 1), 1), (range(last - 1, -1, -1), -1)):
+            self._settleRows(offsets, squared, rows, step)
+
+    def _settleRows(self, offsets: np.ndarray, squared: np.ndarray, rows: Iterable[int], step: int) -> None:
+        """Hand offsets on from row to row and let them travel along each; rows that cannot change are left out."""
+        along = self._canTravel(offsets, squared)
+        across = np.zeros(len(offsets), bool)
+        here, before = (slice(1, None), slice(None, -1)) if step > 0 else (slice(None, -1), slice(1, None))
+        longer = self.lengths.take(offsets[before] + np.int32(self.strides[1]))
+        across[here] = (longer < squared[here]).any(axis=(1, 2))
+        changed = False
+        for j in rows:
+            handed = False
+            if (changed or across[j]) and 0 <= j - step < len(offsets):
+                handed = self.handOn(offsets[j - step], offsets[j], squared[j], self.strides[1])
+            changed = handed
+            if handed or along[j]:
+                changed |= self._travel(offsets[j, :, :-1], offsets[j, :, 1:], squared[j, :, 1:])
+                changed |= self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
+
+    def _canTravel(self, offsets: np.ndarray, squared: np.ndarray) -> np.ndarray:
+        """Return for every row whether a voxel is worse off than its neighbor's offset would make it."""
+        longer = self.lengths.take(offsets + np.int32(1))
+        return (longer[..., :-1] < squared[..., 1:]).any(axis=(1, 2)) | (longer[..., 1:] < squared[..., :-1]).any(
+            axis=(1, 2)
+        )
+
+    def _travel(self, source: np.ndarray, target: np.ndarray, squared: np.ndarray) -> bool:
+        """Let offsets travel along a row in one direction; return whether any did.
+
+        source, target: the same row without its last and without its first voxel as seen in that direction.
+        """
+        longer = source + np.int32(1)
+        length = self.lengths.take(longer)
+        closer = length < squared
+        if not closer.any():
+            return False
+        own = target.copy()
+        np.copyto(target, longer, where=closer)
+        while True:
+            np.add(source, np.int32(1), out=longer)
+            closer = self.lengths.take(longer) < squared
+            new = np.where(closer, longer, own)
+            if not (new != target).any():
+                break
+            target[...] = new
+        squared[...] = self.lengths.take(target)
+        return True

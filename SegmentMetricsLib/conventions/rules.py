@@ -1,0 +1,116 @@
+"""From the distances of both boundaries to one number: the ways that tools go."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..boundary import TIE_TOLERANCE
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Distances from the elements of one boundary to the other one.
+
+    distances: (n,) mm. weights: (n,) size of every element, None where all count alike.
+    """
+
+    distances: np.ndarray
+    weights: np.ndarray | None = None
+
+    @property
+    def total(self) -> float:
+        return float(len(self.distances) if self.weights is None else self.weights.sum())
+
+    @cached_property
+    def sum(self) -> float:
+        return float(self.distances.sum(dtype=float) if self.weights is None else self.distances @ self.weights)
+
+    @property
+    def mean(self) -> float:
+        return self.sum / self.total if self.total else math.nan
+
+    @property
+    def largest(self) -> float:
+        return float(self.distances.max(initial=0.0))
+
+    def within(self, tolerance: float) -> float:
+        inside = self.distances <= tolerance
+        return float(np.count_nonzero(inside) if self.weights is None else self.weights[inside].sum())
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        return np.argsort(self.distances, kind="stable")
+
+
+def largest(there: Sample, back: Sample) -> float:
+    """Return the largest distance of either direction."""
+    return max(there.largest, back.largest)
+
+
+def weightedPercentile(there: Sample, back: Sample, percentile: float) -> float:
+    """Return the larger directed value: the first in order of distance at which the share of the size is reached."""
+
+    def directed(sample: Sample) -> float:
+        weights = np.ones(len(sample.distances)) if sample.weights is None else sample.weights
+        shares = np.cumsum(weights[sample.order]) / np.sum(weights)
+        first = np.searchsorted(shares, percentile / 100)
+        return float(sample.distances[sample.order[min(first, len(shares) - 1)]])
+
+    return max(directed(there), directed(back))
+
+
+def linearPercentile(there: Sample, back: Sample, percentile: float) -> float:
+    """Return the larger directed percentile, linearly interpolated between elements."""
+    return float(max(np.percentile(sample.distances, percentile) for sample in (there, back)))
+
+
+def pooledPercentile(there: Sample, back: Sample, percentile: float) -> float:
+    """Return the percentile of the distances of both directions together, linearly interpolated."""
+    return float(np.percentile(np.concatenate([there.distances, back.distances]), percentile))
+
+
+def meanOrdinal(there: Sample, back: Sample, percentile: float) -> float:
+    """Return the mean of the directed k-th smallest distances, k = floor(p n - 1) counted from 0, single precision."""
+
+    def directed(sample: Sample) -> float:
+        share = np.float32(percentile / 100) * np.float32(len(sample.distances)) - np.float32(1)
+        rank = min(math.floor(share), len(sample.distances) - 1)
+        if rank < 0:  # of so few distances the program reads what lies before them in memory, in practice a 0
+            return 0.0
+        return float(np.partition(sample.distances, rank)[rank])
+
+    return (directed(there) + directed(back)) / 2
+
+
+def meanOfMeans(there: Sample, back: Sample) -> float:
+    """Return the mean of the two directed means."""
+    return (there.mean + back.mean) / 2
+
+
+def largerMean(there: Sample, back: Sample) -> float:
+    """Return the larger one of the two directed means."""
+    return max(there.mean, back.mean)
+
+
+def testToReferenceMean(there: Sample, back: Sample) -> float:
+    """Return the mean distance from the test to the reference alone."""
+    return back.mean
+
+
+def pooledMean(there: Sample, back: Sample) -> float:
+    """Return the mean over the elements of both boundaries."""
+    return (there.sum + back.sum) / (there.total + back.total)
+
+
+def shareWithin(there: Sample, back: Sample, tolerance: float) -> float:
+    """Return the share of both boundaries that is no farther from the other one than the tolerance in mm."""
+    return (there.within(tolerance) + back.within(tolerance)) / (there.total + back.total)
+
+
+def shareWithinTies(there: Sample, back: Sample, tolerance: float) -> float:
+    """Return the same with distances that equal the tolerance but for rounding counted as within."""
+    return shareWithin(there, back, tolerance + TIE_TOLERANCE)

@@ -1,0 +1,90 @@
+"""Two masks as a voxel-based tool gets them, and what several conventions need of them, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..masks import Mask, boxAround
+from ..progress import checkpoint
+from ..structures import Structure
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+# Voxels of background around both structures, so that how an image was cropped does not change the numbers.
+MARGIN = 2
+
+
+class Sampling:
+    """The voxels of a reference (0) and a test (1), at least one not empty, on one grid.
+
+    atEdge: keep the edge of the image where a structure reaches it, as the tool finds it in the files; otherwise
+    background goes on beyond it. Raises Undefined when a structure has no inside.
+    """
+
+    def __init__(self, pair: Pair, atEdge: bool = False):
+        self.pair = pair
+        self.masks: tuple[Mask, Mask] = pair.masks
+        grid = self.masks[0].grid
+        self.flatAxis = None if grid.flatAxis is None else 2 - grid.flatAxis
+        margin = np.full(3, MARGIN)
+        if grid.flatAxis is not None:
+            margin[grid.flatAxis] = 0
+        low, high = boxAround(*self.masks)
+        low, high = low - margin, high + margin
+        if atEdge:
+            low, high = np.maximum(low, 0), np.minimum(high, np.array(grid.size) - 1)
+        # (3,) mm along k, j, i; rounded as headers round, so that 0.97999999 is 0.98
+        self.spacing = np.round(grid.spacing[::-1], 9)
+        self.arrays = tuple(mask.block(low, high).astype(bool) for mask in self.masks)
+        self._kept: dict[Hashable, object] = {}
+
+    def keep(self, key: Hashable, make: Callable):
+        """Return what make() returned when this key was first asked for."""
+        if key not in self._kept:
+            checkpoint()
+            self._kept[key] = make()
+        return self._kept[key]
+
+    @cached_property
+    def structures(self) -> tuple[Structure, Structure]:
+        """The structures with the boundary made of their voxels, whatever was shown; meshes stay what they are."""
+        return tuple(s if s.mask is None else Structure(s.name, mask=s.mask) for s in self.pair.structures)
+
+    def voxels(self, kind: Callable, number: int) -> np.ndarray:
+        """Return the voxels [k, j, i] of a kind, like the border, of a mask."""
+        return self.keep((kind, number), lambda: kind(self.arrays[number], self.flatAxis))
+
+    def indices(self, kind: Callable, number: int) -> np.ndarray:
+        """Return the indices (n, 3) of those voxels."""
+        return self.keep(("indices", kind, number), lambda: np.argwhere(self.voxels(kind, number)))
+
+    def nearest(self, source: Callable, number: int, target: Callable, unit: tuple[float, ...]) -> np.ndarray:
+        """Return the distance (n,) from the voxels of one kind of a mask to the nearest of another kind of the other.
+
+        unit: (3,) the length of a step along k, j, i.
+        """
+        key = ("nearest", source, number, target, unit)
+        return self.keep(key, lambda: self._nearest(source, number, target, unit))
+
+    def _nearest(self, source: Callable, number: int, target: Callable, unit: tuple[float, ...]) -> np.ndarray:
+        there = self.voxels(target, 1 - number)
+        indices = self.indices(source, number)
+        apart = ~there[tuple(indices.T)]
+        found = np.zeros(len(indices))
+        if apart.any():
+            goals = self.indices(target, 1 - number)
+            _, which = self.tree(target, 1 - number, unit).query(indices[apart] * unit, workers=-1)
+            # from whole steps, as distance transforms do it: equal steps give equal distances to the last digit
+            found[apart] = np.sqrt((((indices[apart] - goals[which]) * unit) ** 2).sum(axis=1))
+        return found
+
+    def tree(self, kind: Callable, number: int, unit: tuple[float, ...]):
+        """Return the search tree of the voxels of a kind."""
+        from scipy.spatial import cKDTree
+
+        return self.keep(("tree", kind, number, unit), lambda: cKDTree(self.indices(kind, number) * unit))

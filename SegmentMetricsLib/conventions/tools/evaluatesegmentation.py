@@ -1,0 +1,38 @@
+"""EvaluateSegmentation, the program of Taha & Hanbury."""
+
+from __future__ import annotations
+
+from ..bandrules import dice, jaccard
+from ..cellsearch import CellSearch
+from ..convention import DSC, HD, HDP, IOU, MASD, Convention, Number
+from ..elements import Voxels, faceBorder, foreground, masks
+from ..rules import largest, linearPercentile, meanOfMeans
+
+MESSAGE = "the tool prints a message instead of a number"
+
+CONVENTION = Convention(
+    key="EvaluateSegmentation",
+    tool="EvaluateSegmentation",
+    version="2017.04.25 source",
+    source="https://github.com/Visceral-Project/EvaluateSegmentation, doi:10.1186/s12880-015-0068-x",
+    elements=Voxels(foreground, faceBorder, zeroInside=True),
+    numbers={
+        HD: Number(largest, "HDRFDST", "largest distance of all voxels of the structures"),
+        HDP: Number(
+            linearPercentile,
+            "HDRFDST@{percentile}@",
+            "percentile of each direction over all voxels, 0 in the overlap; the larger one",
+            notReproducible="the program looks at voxels outside the overlap only, in random order, and stops early",
+        ),
+        MASD: Number(
+            meanOfMeans,
+            "AVGDIST",
+            "mean of the directed means over ALL voxels of the structures, which are 0 in the overlap",
+            CellSearch(),
+        ),
+        DSC: Number(dice, "DICE", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "JACRD", "overlap of the voxels", masks),
+    },
+    oneEmpty={"": MESSAGE},
+    bothEmpty={"": MESSAGE},
+)

@@ -1,0 +1,32 @@
+"""MedPy's binary metrics."""
+
+from __future__ import annotations
+
+from ..bandrules import dice, jaccard
+from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, MASD, Convention, Number, each
+from ..elements import Voxels, faceBorder, masks
+from ..rules import largest, pooledMean, pooledPercentile, testToReferenceMean
+
+STOPS = "the tool stops with a RuntimeError"
+
+CONVENTION = Convention(
+    key="MedPy",
+    tool="MedPy",
+    version="0.5.2",
+    source="https://github.com/loli/medpy",
+    elements=Voxels(faceBorder),
+    numbers={
+        HD: Number(largest, "hd", "largest distance between border voxels"),
+        HDP: Number(
+            pooledPercentile,
+            "hd95",
+            "{percentile}th percentile over the pooled distances of both directions, border voxels counted alike",
+        ),
+        MASD: Number(testToReferenceMean, "asd", "mean from the test's border voxels to the reference alone"),
+        ASSD: Number(pooledMean, "assd", "mean over the border voxels of both"),
+        DSC: Number(dice, "dc", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "jc", "overlap of the voxels", masks),
+    },
+    oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
+    bothEmpty={**each(DISTANCES, STOPS), DSC: "the tool divides by zero", IOU: 1.0, "": STOPS},
+)

@@ -1,0 +1,41 @@
+"""The Metrics Reloaded package."""
+
+from __future__ import annotations
+
+import math
+
+from ..bandrules import dice, jaccard, voxelBands
+from ..convention import ASSD, BIOU, DISTANCES, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number, each
+from ..elements import Voxels, faceBorder, masks
+from ..rules import largest, linearPercentile, meanOfMeans, pooledMean, shareWithin
+
+WRONG = "the program measures to a border of nothing and gives a number without meaning"
+
+CONVENTION = Convention(
+    key="MetricsReloaded",
+    tool="Metrics Reloaded",
+    version="repository, 2026",
+    source="https://github.com/Project-MONAI/MetricsReloaded",
+    elements=Voxels(faceBorder),
+    numbers={
+        HD: Number(largest, "measured_hausdorff_distance", "largest distance between border voxels"),
+        HDP: Number(
+            linearPercentile,
+            "measured_hausdorff_distance_perc",
+            "percentile of each direction over border voxels, all counted alike, interpolated; the larger one",
+        ),
+        MASD: Number(meanOfMeans, "measured_masd", "mean of the two directed means over border voxels"),
+        ASSD: Number(pooledMean, "measured_average_distance", "mean over the border voxels of both"),
+        NSD: Number(shareWithin, "normalised_surface_distance", "share of border voxels, all counted alike"),
+        BIOU: Number(
+            voxelBands,
+            "boundary_iou",
+            "voxels closer than {tolerance} VOXELS to their own border voxels: the spacing is ignored",
+            masks,
+        ),
+        DSC: Number(dice, "dsc", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "intersection_over_union", "overlap of the voxels", masks),
+    },
+    oneEmpty={**each(DISTANCES, math.nan), NSD: WRONG, "": 0.0},
+    bothEmpty={**each(DISTANCES, 0.0), "": 1.0},
+)

@@ -1,0 +1,40 @@
+"""MONAI's metrics."""
+
+from __future__ import annotations
+
+import math
+
+from ..bandrules import dice, jaccard
+from ..convention import ASSD, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number
+from ..elements import Voxels, faceBorder, masks
+from ..rules import largest, linearPercentile, pooledMean, shareWithin, testToReferenceMean
+
+CONVENTION = Convention(
+    key="MONAI",
+    tool="MONAI",
+    version="1.6.1",
+    source="https://github.com/Project-MONAI/MONAI",
+    elements=Voxels(faceBorder, single=True),
+    numbers={
+        HD: Number(largest, "HausdorffDistanceMetric", "largest distance between border voxels"),
+        HDP: Number(
+            linearPercentile,
+            "HausdorffDistanceMetric(percentile={percentile})",
+            "percentile of each direction over border voxels, all counted alike, interpolated; the larger one",
+        ),
+        MASD: Number(
+            testToReferenceMean,
+            "SurfaceDistanceMetric",
+            "mean from the test's border voxels to the reference alone, unless symmetric=True",
+        ),
+        ASSD: Number(pooledMean, "SurfaceDistanceMetric(symmetric=True)", "mean over the border voxels of both"),
+        NSD: Number(
+            shareWithin, "SurfaceDiceMetric", "share of border voxels, all counted alike, unless use_subvoxels=True"
+        ),
+        DSC: Number(dice, "DiceMetric", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "MeanIoU", "overlap of the voxels", masks),
+    },
+    oneEmpty={HD: math.inf, HDP: math.nan, MASD: math.inf, ASSD: math.inf, "": 0.0},
+    bothEmpty={"": math.nan},
+    referenceEmpty={DSC: math.nan, IOU: math.nan},
+)

@@ -1,0 +1,35 @@
+"""pymia's evaluation metrics."""
+
+from __future__ import annotations
+
+import math
+
+from ..bandrules import dice, jaccard
+from ..convention import DSC, HD, HDP, IOU, MASD, NSD, Convention, Number
+from ..elements import Corners, Voxels, faceBorder, foreground, masks
+from ..rules import largest, meanOfMeans, shareWithin, weightedPercentile
+
+WHERE = "from voxel corners weighted by area, as DeepMind's code does"
+
+CONVENTION = Convention(
+    key="pymia",
+    tool="pymia",
+    version="0.3.4",
+    source="https://github.com/rundherum/pymia",
+    elements=Corners(),
+    numbers={
+        HD: Number(largest, "HDRFDST", f"largest distance of either direction, {WHERE}"),
+        HDP: Number(weightedPercentile, "HDRFDST{percentile}", f"larger directed percentile, {WHERE}"),
+        MASD: Number(
+            meanOfMeans,
+            "AVGDIST",
+            "mean of the directed means over ALL voxels of the structures, which are 0 in the overlap",
+            Voxels(foreground, faceBorder, zeroInside=True),
+        ),
+        NSD: Number(shareWithin, "SURFDICE", f"share of both boundaries' area, {WHERE}"),
+        DSC: Number(dice, "DICE", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "JACRD", "overlap of the voxels", masks),
+    },
+    oneEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, "": 0.0},
+    bothEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, NSD: -math.inf, "": 1.0},
+)

@@ -1,0 +1,30 @@
+"""seg-metrics."""
+
+from __future__ import annotations
+
+from ..bandrules import dice, jaccard
+from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, Convention, Number, each
+from ..elements import Voxels, fullBorderWithin, masks
+from ..rules import largest, pooledMean, pooledPercentile
+
+WHERE = "between voxels that touch the outside, be it by a corner only"
+
+CONVENTION = Convention(
+    key="seg-metrics",
+    tool="seg-metrics",
+    version="1.2.8",
+    source="https://github.com/Jingnan-Jia/segmentation_metrics",
+    elements=Voxels(fullBorderWithin, single=True),
+    numbers={
+        HD: Number(largest, "hd", f"largest distance {WHERE}"),
+        HDP: Number(
+            pooledPercentile, "hd95", f"{{percentile}}th percentile of the pooled distances of both directions, {WHERE}"
+        ),
+        ASSD: Number(pooledMean, "msd", f"mean of the pooled distances of both directions, {WHERE}"),
+        DSC: Number(dice, "dice", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "jaccard", "overlap of the voxels", masks),
+    },
+    oneEmpty={"": 0.0},
+    bothEmpty={**each(DISTANCES, 0.0), "": 1.0},
+    atEdge="on the stored image it would not count the voxels at the edge as border",
+)

@@ -1,0 +1,37 @@
+"""SimpleITK's (and ITK's) filters."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from ..bandrules import dice, jaccard
+from ..convention import DISTANCES, DSC, HD, IOU, MASD, Convention, Number, each
+from ..elements import Voxels, faceBorder, foreground, masks
+from ..rules import largest, meanOfMeans
+
+STOPS = "the filter stops with an exception"
+
+CONVENTION = Convention(
+    key="SimpleITK",
+    tool="SimpleITK",
+    version="2.5.7",
+    source="https://simpleitk.org",
+    elements=Voxels(foreground, faceBorder, zeroInside=True),
+    numbers={
+        HD: Number(
+            largest,
+            "HausdorffDistanceImageFilter.GetHausdorffDistance",
+            "largest distance of all voxels of the structures, not of their borders only",
+        ),
+        MASD: Number(
+            meanOfMeans,
+            "HausdorffDistanceImageFilter.GetAverageHausdorffDistance",
+            "mean of the directed means over ALL voxels of the structures, which are 0 in the overlap",
+        ),
+        DSC: Number(dice, "LabelOverlapMeasuresImageFilter.GetDiceCoefficient", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "LabelOverlapMeasuresImageFilter.GetJaccardCoefficient", "overlap of the voxels", masks),
+    },
+    oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
+    bothEmpty={**each(DISTANCES, STOPS), DSC: math.inf, IOU: sys.float_info.max, "": STOPS},
+)

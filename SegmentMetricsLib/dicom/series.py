@@ -1,0 +1,86 @@
+"""The image that contours were drawn on, as a grid of voxels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+from ..grids import Grid
+from ..progress import checkpoint
+from . import isDicom, read
+
+# Slices of one series lie on one line and equally far apart, but for this share of their distance.
+UNEVENNESS = 0.01
+# More files than this are not searched for the slices of an image.
+MOST_FILES = 20_000
+GEOMETRY = (
+    "SOPInstanceUID",
+    "SeriesInstanceUID",
+    "FrameOfReferenceUID",
+    "ImagePositionPatient",
+    "ImageOrientationPatient",
+    "PixelSpacing",
+    "Rows",
+    "Columns",
+)
+
+
+def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
+    """Return the headers of an image's slices that lie near a file: beside it, below it, or in a folder beside its own.
+
+    series: the series instance UID, "" if unknown. instances: SOP instance UIDs of the slices, which decide when the
+    series is unknown. Each is a pydicom Dataset with the geometry only.
+    """
+    wanted = set(instances)
+    for folder in (path.parent, *sorted(p for p in path.parent.parent.iterdir() if p.is_dir() and p != path.parent)):
+        found = {}
+        for file in _filesIn(folder):
+            checkpoint()
+            header = _geometryOf(file)
+            if header is None or "ImagePositionPatient" not in header:
+                continue
+            same = header.get("SeriesInstanceUID", "") == series if series else header.SOPInstanceUID in wanted
+            if same:
+                found[header.SOPInstanceUID] = header
+        if found:
+            return list(found.values())
+    return []
+
+
+def _filesIn(folder: Path) -> Iterator[Path]:
+    for number, file in enumerate(sorted(folder.rglob("*"))):
+        if number >= MOST_FILES:
+            return
+        if file.is_file():
+            yield file
+
+
+def _geometryOf(file: Path):
+    try:
+        if not isDicom(file):
+            return None
+        return read(file, specific_tags=list(GEOMETRY), stop_before_pixels=True)
+    except (InputError, OSError):  # a neighbor that cannot be read is no slice of the image
+        return None
+
+
+def gridOf(slices: list) -> Grid:
+    """Return the grid of an image's slices. Raises InputError when they are not equally spaced along one line."""
+    first = slices[0]
+    # the first cosine runs along a row, that is from column to column
+    along, down = np.reshape(np.array(first.ImageOrientationPatient, float), (2, 3))
+    normal = np.cross(along, down)
+    rowSpacing, columnSpacing = (float(value) for value in first.PixelSpacing)
+    positions = np.array([s.ImagePositionPatient for s in slices], float)
+    positions = positions[np.argsort(positions @ normal)]
+    steps = np.diff(positions, axis=0)
+    step = steps.mean(axis=0) if len(steps) else normal
+    if len(steps) and np.abs(steps - step).max() > UNEVENNESS * np.linalg.norm(step):
+        raise InputError("the slices of the image that the contours were drawn on are not equally spaced.")
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.column_stack([along * columnSpacing, down * rowSpacing, step])
+    matrix[:3, 3] = positions[0]
+    return Grid((int(first.Columns), int(first.Rows), len(slices)), matrix)

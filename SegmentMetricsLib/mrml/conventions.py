@@ -1,0 +1,72 @@
+"""What other tools would have reported, as a table in the scene."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from ..conventions import known
+from ..conventions.evaluation import Reported
+from . import folders
+from .headless import ensureScene
+from .outputs import fillTable, pairName
+
+# Table nodes are saved with six digits, so everything is also kept as text with all digits.
+CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
+
+
+def showConventionsTable(
+    comparison, conventions: Mapping[str, Mapping[str, Reported]] | None = None, tableNode=None, scene=None
+):
+    """Show what other tools would have reported as a table and return its vtkMRMLTableNode.
+
+    One row for every number of every tool. Columns: Convention, Tool (with its version), Measurement (its key), Name
+    (what the tool calls it), Value and Unit, ReferenceValue, Difference (value minus reference value, in mm or as a
+    fraction), Leaning ("over-optimistic", "over-pessimistic" or "", for colors), Reproducible ("yes" or "no") and
+    Reason; numbers are NaN where there is none. The node's attribute SegmentMetrics.Conventions holds all of it as JSON
+    with all digits. conventions: what comparison.conventions() returned, None to compute it. tableNode: the node to
+    fill, else the one of an earlier run of the same pair, else a new one. scene: None is Slicer's.
+    """
+    scene = ensureScene() if scene is None else scene
+    conventions = comparison.conventions() if conventions is None else conventions
+    rows = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
+    columns = [
+        ("Convention", "Convention", [tool.key for tool, _ in rows], "Short name of the tool"),
+        ("Tool", "Tool", [tool.label for tool, _ in rows], "Tool and the version whose numbers these are"),
+        ("Measurement", "Measurement", [number.key for _, number in rows], "Short name of the measurement"),
+        ("Name", "Name in the tool", [number.name for _, number in rows], "What the tool calls the measurement"),
+        ("Value", "Value", [number.value for _, number in rows], "What the tool would have reported"),
+        ("Unit", "Unit", [number.unit for _, number in rows], "Unit of the value, empty for a ratio"),
+        ("ReferenceValue", "SegmentMetrics", [number.reference for _, number in rows], "Value without any convention"),
+        (
+            "Difference",
+            "Difference",
+            [number.difference for _, number in rows],
+            "Value minus the value without any convention, in mm or as a ratio",
+        ),
+        (
+            "Leaning",
+            "Leaning",
+            [number.leaning for _, number in rows],
+            "Whether the contours seem more alike than they are (over-optimistic) or less",
+        ),
+        (
+            "Reproducible",
+            "Reproducible",
+            ["yes" if number.isReproducible else "no" for _, number in rows],
+            "Whether the tool itself gives this number; if not, it is the value of the tool's definition",
+        ),
+        ("Reason", "Reason", [number.reason for _, number in rows], "What the tool does"),
+    ]
+    node = tableNode or folders.findResult(comparison, "conventions", scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
+    wasModifying = node.StartModify()
+    node.SetName(f"{pairName(comparison)}: what other tools would report")
+    fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
+    everything = {
+        tool: {key: number.toDictionary() for key, number in numbers.items()} for tool, numbers in conventions.items()
+    }
+    node.SetAttribute(CONVENTIONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
+    node.EndModify(wasModifying)
+    folders.addToFolder(node, comparison, "conventions")
+    return node

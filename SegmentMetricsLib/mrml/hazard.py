@@ -1,0 +1,70 @@
+"""The hazard around critical structures as a volume that lies over the image in the slice views."""
+
+from __future__ import annotations
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+from ..errors import InputError
+from ..grids import RAS_FROM_LPS
+from . import colors, folders, outputs
+from .headless import ensureScene
+
+# what lies below is clear, so that the image under the volume stays as it is
+LEAST_SHOWN = 0.01
+
+
+def showHazard(comparison, volumeNode=None, scene=None):
+    """Show the hazard around a comparison's critical structures and return its vtkMRMLScalarVolumeNode.
+
+    Its voxels are those on which the comparison was evaluated, as far as they have any hazard; values are in [0, 1].
+    It has the colors of the hazard on distance maps and is clear where there is none: choose it as the foreground of
+    the slice views. volumeNode: the node to fill, else the one of an earlier run of the same pair, else a new one.
+    scene: None is Slicer's. Raises ValueError when there is no hazard to show.
+    """
+    outputs.requireHazard(comparison)
+    field = comparison.hazard
+    if not field.values.size:
+        raise InputError("There is no hazard to show: the critical structures are too far away from the image.")
+    scene = ensureScene() if scene is None else scene
+    node = volumeNode or folders.findResult(comparison, "hazard", scene)
+    node = node or scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode")
+    image = vtkImageData()
+    image.SetDimensions(*field.values.shape[::-1])
+    scalars = numpy_to_vtk(np.ascontiguousarray(field.values, np.float32).ravel(), deep=True)
+    scalars.SetName("Hazard")
+    image.GetPointData().SetScalars(scalars)
+    high = field.low + field.values.shape[::-1] - 1
+    matrix = vtkMatrix4x4()
+    matrix.DeepCopy((RAS_FROM_LPS @ field.grid.resized(field.low, high).matrix).ravel())
+    wasModifying = node.StartModify()
+    node.SetName(f"{outputs.pairName(comparison)}: hazard")
+    node.SetIJKToRASMatrix(matrix)
+    node.SetAndObserveImageData(image)
+    node.EndModify(wasModifying)
+    _color(node)
+    folders.addToFolder(node, comparison, "hazard")
+    folders.removeUnusedColors(scene)
+    return node
+
+
+def _color(node) -> None:
+    """Give the volume node its colors; what the user set on a display that is ours already stays."""
+    node.CreateDefaultDisplayNodes()
+    display = node.GetDisplayNode()
+    colorNode = display.GetColorNode()
+    if colorNode is not None and colorNode.GetAttribute(colors.COLORS_ATTRIBUTE):
+        return
+    low, high = colors.scalarRange("hazard", 1.0, 1.0)
+    colorNode = node.GetScene().AddNewNodeByClass("vtkMRMLProceduralColorNode", f"{node.GetName()} (colors)")
+    colors.fillColorNode(colorNode, "hazard", low, high)
+    wasModifying = display.StartModify()
+    display.SetAndObserveColorNodeID(colorNode.GetID())
+    display.SetAutoWindowLevel(False)
+    display.SetWindowLevelMinMax(low, high)
+    display.SetAutoThreshold(False)
+    display.SetThreshold(LEAST_SHOWN, high)
+    display.SetApplyThreshold(True)
+    display.EndModify(wasModifying)

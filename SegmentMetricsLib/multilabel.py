@@ -1,0 +1,235 @@
+"""Overlap of several labels at once: one number for two label maps or segmentations.
+
+Source: Crum, Camara & Hill, IEEE Transactions on Medical Imaging 2006, doi:10.1109/TMI.2006.880587.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import SimpleITK
+
+from . import inputs
+from .errors import InputError, Undefined
+from .measurements import Measurement
+from .registry.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
+from .settings import Settings
+from .structures import BOTH_EMPTY, Structure, listed, pairByName
+
+if TYPE_CHECKING:
+    from .pair import Pair
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one label has in both segmentations, in mm3 (mm2 for contours); memberships count in part.
+
+    problem: why that is not known, "" if it is.
+    """
+
+    name: str
+    both: Fraction = Fraction(0)
+    reference: Fraction = Fraction(0)
+    test: Fraction = Fraction(0)
+    problem: str = ""
+
+    @property
+    def either(self) -> Fraction:
+        return self.reference + self.test - self.both
+
+    def toDictionary(self) -> dict:
+        """Return the share as plain values for files."""
+        if self.problem:
+            return {"name": self.name, "problem": self.problem}
+        sizes = {key: float(getattr(self, key)) for key in ("reference", "test", "both")}
+        return {"name": self.name, **sizes}
+
+
+@dataclass(frozen=True)
+class MultiLabel(Mapping):
+    """The overlap of all labels of two segmentations: a mapping from keys like "JACml" to measurements.
+
+    shares: what it follows from, label by label.
+    """
+
+    measurements: Mapping[str, Measurement]
+    shares: tuple[Share, ...]
+
+    def __getitem__(self, key: str) -> Measurement:
+        return self.measurements[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measurements)
+
+    def __len__(self) -> int:
+        return len(self.measurements)
+
+    def toDictionary(self) -> dict:
+        """Return the overlap as in metrics.json: plain values, null for those that are not finite."""
+        return {
+            "labels": [share.toDictionary() for share in self.shares],
+            "measurements": {key: measurement.toDictionary() for key, measurement in self.items()},
+        }
+
+
+def compareLabels(reference, test, settings: Settings | None = None, weights: Mapping[str, float] | None = None):
+    """Return DICEml and JACml of all labels of two segmentations, each in [0, 1], as a MultiLabel.
+
+    reference, test: a SimpleITK label map, whose labels are named `Label 5`; Structures; or name -> image of a mask or
+    of memberships, polydata or Structure. Labels are paired by name; one that a side lacks is empty there, and one that
+    is empty on both counts nothing. weights: name -> weight > 0, instead of the settings' label weights; labels without
+    one have weight 1. Keys without a suffix weight all labels alike, "_volume" by 1 / volume in the reference,
+    "_given" as given. Undefined, with a reason, when no label has any volume, and by volume when the reference lacks a
+    label that the test has. Raises ValueError for input that is no segmentation and for weights of unknown labels.
+    """
+    from .pair import Pair
+
+    settings = settings or Settings()
+    if weights is not None:
+        settings = settings.changed(labelWeights=weights)
+    pairing = pairByName(_structures(reference, "reference", settings), _structures(test, "test", settings))
+    shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
+    shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
+    return combined(shares, settings)
+
+
+def ofShares(
+    shares: Sequence[Share | None],
+    unmatchedReference: Iterable[Structure],
+    unmatchedTest: Iterable[Structure],
+    settings: Settings,
+    failures: Mapping[str, str] | None = None,
+) -> MultiLabel | None:
+    """Return the overlap of all labels of two sets that were compared; None for a single pair or without agreement.
+
+    shares: of the pairs, as Comparison.share. unmatchedReference, unmatchedTest: structures that only one set has.
+    failures: why others could not be compared. Raises ValueError when labels have weights and there is no such number.
+    """
+    if len(shares) < 2 or None in shares:
+        if settings.labelWeights:
+            raise InputError("Weights of labels serve several structures and the agreement family.")
+        return None
+    shares = list(shares)
+    shares += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
+    shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in (failures or {}).items()]
+    return combined(shares, settings)
+
+
+def shareOf(pair: Pair) -> Share:
+    """Return what a pair of structures has in common and alone."""
+    name = pair.reference.name
+    if pair.emptinessOfMemberships == BOTH_EMPTY:
+        return Share(name)
+    try:
+        table = pair.table
+    except Undefined as undefined:
+        return Share(name, problem=str(undefined))
+    size = Fraction(pair.overlapGrid[0].voxelSize) if table.unit == "voxel" else Fraction(1)
+    return Share(name, table.truePositive * size, table.reference * size, table.test * size)
+
+
+def alone(structures: Iterable[Structure], settings: Settings, side: str) -> list[Share]:
+    """Return the shares of structures that only one side has, "reference" or "test"."""
+    shares = []
+    for structure in structures:
+        try:
+            shares.append(Share(structure.name, **{side: _size(structure, settings)}))
+        except Undefined as undefined:
+            shares.append(Share(structure.name, problem=str(undefined)))
+    return shares
+
+
+def _size(structure: Structure, settings: Settings) -> Fraction:
+    if structure.memberships is not None and settings.threshold is None:
+        total = structure.memberships.voxels.sum(dtype=float)
+        return Fraction(float(total)) * Fraction(structure.memberships.grid.voxelSize)
+    if structure.mask is not None:
+        return structure.mask.count * Fraction(structure.mask.grid.voxelSize)
+    if not structure.isEmpty and not structure.surface.isClosed:
+        raise Undefined(f"the surface {structure.surface.whyNoInside}, so it has no inside")
+    return Fraction(0 if structure.isEmpty else structure.surface.volume)
+
+
+def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
+    """Return the overlap of all labels from those of each. Raises ValueError for weights of unknown labels."""
+    given = dict(settings.labelWeights)
+    names = [share.name for share in shares]
+    for name in given:
+        if name not in names:
+            raise InputError(f"There is no label {name!r} to give a weight to; there are {listed(names)}.")
+    weightings: dict[str, Callable[[Share], Fraction]] = {
+        "": lambda share: Fraction(1),
+        "volume": lambda share: 1 / share.reference,
+        GIVEN: lambda share: Fraction(given.get(share.name, 1.0)),
+    }
+    measurements = {}
+    for definition in MULTI_LABEL:
+        weighting = next(name for name in reversed(WEIGHTINGS) if definition.key.endswith(name))
+        if weighting == GIVEN and not given:
+            continue
+        value, reason = math.nan, ""
+        try:
+            value = definition.compute(jaccard(shares, weightings[weighting]))
+        except Undefined as undefined:
+            reason = str(undefined)
+        measurements[definition.key] = Measurement(
+            key=definition.key,
+            title=definition.title,
+            value=value,
+            unit=definition.unit,
+            status="undefined" if reason else "ok",
+            reason=reason,
+            family=definition.family,
+            description=definition.description,
+            source=definition.source,
+            better=definition.better,
+        )
+    return MultiLabel(measurements, tuple(shares))
+
+
+def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fraction:
+    """Return the weighted sum of what labels share over that of what either side covers, exactly, in [0, 1]."""
+    both = either = Fraction(0)
+    infinite = []
+    for share in shares:
+        if share.problem:
+            raise Undefined(f"{share.name}: {share.problem}")
+        if not share.either:
+            continue
+        try:
+            factor = weight(share)
+        except ZeroDivisionError:
+            infinite.append(share.name)
+            continue
+        both += factor * share.both
+        either += factor * share.either
+    if infinite:
+        raise Undefined(f"without volume in the reference the weight is infinite: {listed(infinite)}")
+    if not either:
+        raise Undefined("no label has any volume")
+    return both / either
+
+
+def _structures(given, which: str, settings: Settings) -> list[Structure]:
+    """Return the labels of a segmentation as structures."""
+    from .comparison import asStructure
+
+    if isinstance(given, Mapping):
+        named = [(name, asStructure(one, f"{which} {name}", None, settings)) for name, one in given.items()]
+        return [one.named(name) for name, one in named]
+    if isinstance(given, SimpleITK.Image):
+        try:
+            memberships = inputs.membershipsOf(given, settings.membershipMaximum)
+            if memberships is not None:
+                return [inputs.structureFromMemberships("Label 1", memberships, settings.threshold)]
+            labels = inputs.labelMasks(given, inputs.HALF)
+        except InputError as error:
+            raise InputError(f"The {which} cannot be compared. {error}") from error
+        return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
+    if isinstance(given, Iterable):
+        return [asStructure(one, which, None, settings) for one in given]
+    raise InputError(f"The {which} must be a label map, or several structures, not {type(given).__name__}.")

@@ -1,0 +1,219 @@
+"""Which structures of two sets belong together: by name, by code, or, as a proposal, by where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from . import naming, overlap
+from .comparison import Pair
+from .errors import InputError, Undefined
+from .settings import Settings
+from .structures import TERMINOLOGY, Match, Pairing, Structure, bounds, listed, pairByName, requireKnown
+
+# How sure a match is that is not by equal names.
+CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
+# Two structures that share less are no proposal.
+LEAST_DICE = 0.1
+REASONS = {
+    "spelling": "their names differ in spelling only",
+    "words": "their names consist of the same words",
+    "code": "they have the same terminology codes",
+    "choice": "somebody chose them",
+}
+
+
+def pairStructures(
+    reference: Iterable[Structure],
+    test: Iterable[Structure],
+    names: Collection[str] | None = None,
+    choices: Mapping[str, str | None] | None = None,
+) -> Pairing:
+    """Return the structures of two sets paired by what they are called and coded as, in the order of the reference.
+
+    Equal names come first, then names that differ in spelling or in the order of words, then terminology codes; left
+    and right are never paired. One structure on each side is a pair whatever it is called. What is left over stays
+    unmatched; where two of it share voxels they are a proposal. names: structures to choose, all when None. choices:
+    names of the test's structures by names of the reference's, which go before everything; None keeps a structure
+    without a counterpart. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    """
+    reference, test = list(reference), list(test)
+    chosen, alone = _chosen(reference, test, choices or {})
+    if names is not None:
+        requireKnown(names, reference, test)
+    exact, left = _byEqualNames(
+        _without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole=not (chosen or alone)
+    )
+    matches, findings = [*chosen, *exact], []
+    for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
+        found, doubts = _matchBy(key, how, *left)
+        matches += found
+        findings += doubts
+        left = [_without(structures, found) for structures in left]
+    left[0] += alone
+    matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
+    if names is not None:
+        matches = [match for match in matches if match.reference.name in names or match.test.name in names]
+        left = [[s for s in structures if s.name in names] for structures in left]
+    order = {structure.name: number for number, structure in enumerate(reference)}
+    matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
+    proposals = tuple(propose([s for s in left[0] if not any(s is other for other in alone)], left[1]))
+    findings += [_proposed(match) for match in proposals]
+    return Pairing(tuple(matches), *map(tuple, left), proposals, tuple(dict.fromkeys(findings)))
+
+
+def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[Match]:
+    """Return which structures share most voxels when each is used at most once, the surest first.
+
+    The confidence is their Dice similarity coefficient. The sum of all is the largest possible.
+    """
+    reference, test = list(reference), list(test)
+    if not reference or not test:
+        return []
+    from scipy.optimize import linear_sum_assignment
+
+    shared = np.array([[_dice(r, t) for t in test] for r in reference])
+    assigned = zip(*linear_sum_assignment(shared, maximize=True), strict=True)
+    pairs = [(row, column) for row, column in assigned if shared[row, column] >= LEAST_DICE]
+    found = [Match(reference[row], test[column], "overlap", float(shared[row, column])) for row, column in pairs]
+    return sorted(found, key=lambda match: -match.confidence)
+
+
+def _byEqualNames(reference: list[Structure], test: list[Structure], names: Collection[str] | None, isWhole: bool):
+    """Return the matches by equal names and the lists of structures that are left over.
+
+    isWhole: whether these are all structures; of parts, two that are left over need not belong together.
+    """
+    if not isWhole and not (reference and test):
+        return [], [reference, test]
+    if names is not None:
+        known = {s.name for s in (*reference, *test)}
+        names = _withRelatives([name for name in names if name in known], reference, test)
+    pairing = pairByName(reference, test, names)
+    matches = [replace(m, confidence=CONFIDENCE.get(m.how, 1.0)) for m in pairing.pairs if isWhole or m.how != "only"]
+    apart = [m for m in pairing.pairs if not isWhole and m.how == "only"]
+    return matches, [
+        [*pairing.unmatchedReference, *(m.reference for m in apart)],
+        [*pairing.unmatchedTest, *(m.test for m in apart)],
+    ]
+
+
+def _without(structures: list[Structure], matches: Iterable[Match], others: Iterable[Structure] = ()):
+    """Return the structures that are neither in a match nor among others."""
+    taken = {id(s) for match in matches for s in match} | {id(s) for s in others}
+    return [s for s in structures if id(s) not in taken]
+
+
+def noted(comparison, match: Match):
+    """Return a comparison with what there is to say about how its structures were matched among its findings."""
+    return replace(comparison, findings=(*match.findings, *comparison.findings)) if match.findings else comparison
+
+
+def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[str, str | None]):
+    """Return the matches that somebody chose, and the structures of the reference that shall have none."""
+    matches, alone, used = [], [], {}
+    for name, counterpart in choices.items():
+        one = _theOnly(name, reference, "reference")
+        if counterpart is None:
+            alone.append(one)
+            continue
+        if counterpart in used:
+            raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
+        used[counterpart] = name
+        matches.append(Match(one, _theOnly(counterpart, test, "test"), "choice"))
+    return matches, alone
+
+
+def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
+    found = [s for s in structures if s.name == name]
+    if not found:
+        known = listed(s.name for s in structures)
+        raise InputError(f"The {which} has no structure named {name!r}; it has {known}.")
+    if len(found) > 1:
+        raise InputError(f"The {which} has more than one structure named {name!r}.")
+    return found[0]
+
+
+def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
+    """Return the names together with those under which the other set may have the same structures."""
+    everything = [s for structures in sets for s in structures]
+    wanted = {key(s) for s in everything if s.name in names for key in (_spelling, _code, _words)} - {None}
+    related = [s.name for s in everything if wanted & {key(s) for key in (_spelling, _code, _words)}]
+    return list(dict.fromkeys([*names, *related]))
+
+
+def _spelling(structure: Structure) -> Hashable:
+    return naming.parse(structure.name).spelled
+
+
+def _words(structure: Structure) -> Hashable:
+    return ("words", *naming.parse(structure.name).meaning)
+
+
+def _code(structure: Structure) -> Hashable | None:
+    code = naming.parseTerminology(str(structure.source.get(TERMINOLOGY, "")))
+    return None if code is None else code.parts
+
+
+def _matchBy(key: Callable, how: str, reference: list[Structure], test: list[Structure]):
+    """Return the structures that a key finds to be the same, and what is not clear about others."""
+    matches, doubts = [], []
+    for value in dict.fromkeys(key(s) for s in reference):
+        if value is None:
+            continue
+        ours, theirs = ([s for s in structures if key(s) == value] for structures in (reference, test))
+        if not theirs:
+            continue
+        if len(ours) > 1 or len(theirs) > 1:
+            doubts.append(
+                f"It is not clear which belong together, so they are not paired: {listed(s.name for s in ours)} of the "
+                f"reference and {listed(s.name for s in theirs)} of the test."
+            )
+        elif naming.oppositeSides(ours[0].name, theirs[0].name):
+            doubts.append(
+                f"{ours[0].name} and {theirs[0].name} have the same terminology codes, but their names say different "
+                "sides: they are not paired."
+            )
+        else:
+            matches.append(Match(ours[0], theirs[0], how, CONFIDENCE[how]))
+    return matches, doubts
+
+
+def _doubts(match: Match) -> list[str]:
+    """Return what is not beyond doubt about a match, in sentences."""
+    reference, test = match
+    sentences = []
+    if match.how in REASONS:
+        sentences.append(f"{reference.name} was paired with {test.name} because {REASONS[match.how]}.")
+    if naming.oppositeSides(reference.name, test.name):
+        sentences.append(f"Check the sides: {reference.name} is compared with {test.name}.")
+    codes = [naming.parseTerminology(str(s.source.get(TERMINOLOGY, ""))) for s in match]
+    if all(codes) and codes[0].parts != codes[1].parts:
+        sides = {code.side for code in codes}
+        what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
+        sentences.append(f"The two structures have terminology codes {what}: check that they are the same.")
+    return sentences
+
+
+def _proposed(match: Match) -> str:
+    reference, test = match
+    sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
+    return (
+        f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
+        f"they overlap with a Dice of {match.confidence:.2f}."
+    )
+
+
+def _dice(reference: Structure, test: Structure) -> float:
+    """Return the Dice of two structures, 0 where there is none."""
+    if reference.isEmpty or test.isEmpty or reference.dimension != test.dimension:
+        return 0.0
+    (low, high), (otherLow, otherHigh) = bounds(reference), bounds(test)
+    if (low > otherHigh).any() or (otherLow > high).any():
+        return 0.0
+    try:
+        return overlap.dice(Pair(reference, test, Settings()).counts)
+    except (InputError, Undefined):
+        return 0.0

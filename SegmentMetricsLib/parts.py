@@ -1,0 +1,37 @@
+"""Separate parts of a mask, found from its runs of voxels: many times faster than from the voxels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .masks import Mask
+
+
+def partSizes(mask: Mask) -> list[int]:
+    """Return how many voxels each separate part of a mask has, the largest first; parts touch at no corner."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    if mask.isEmpty:
+        return []
+    slices, rows, columns = mask.voxels.shape
+    # gaps between rows and slices keep the end of one from touching the start of the next
+    width, depth = columns + 2, rows + 1
+    gapped = np.zeros((slices, depth, width), np.uint8)
+    gapped[:, :rows, 1:-1] = mask.voxels
+    flat = gapped.ravel()
+    # where a run of voxels starts, and where what follows it does
+    changes = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    first, last = changes[::2], changes[1::2] - 1
+    edges = []
+    for shift in (1, depth - 1, depth, depth + 1):
+        low = np.searchsorted(last, first + shift * width - 1)
+        high = np.searchsorted(first, last + shift * width + 1, side="right")
+        number = np.maximum(high - low, 0)
+        one = np.repeat(np.arange(len(first)), number)
+        other = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number) + low[one]
+        edges.append((one, other))
+    one, other = (np.concatenate(ends) for ends in zip(*edges, strict=True))
+    graph = coo_matrix((np.ones(len(one), bool), (one, other)), shape=(len(first), len(first)))
+    labels = connected_components(graph, directed=False)[1]
+    return sorted(np.bincount(labels, last - first + 1).astype(int).tolist(), reverse=True)

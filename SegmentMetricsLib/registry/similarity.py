@@ -1,0 +1,141 @@
+"""The registry's entries of the similarity family."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import publishedsimilarity, similarity, slicecontours, voxelization
+from ..definitions import OURS, Definition, Empty
+from ..distances import liesInPlane
+from ..errors import Undefined
+from ..grids import Grid
+from ..masks import Mask
+from ..similarity import Levels, Similarity
+from ..slicecontours import Planes
+from ..structures import Structure
+from ..surfaces import elementCenters
+from ..voxels import requireVoxels
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+FAZEKAS = "Fazekas et al., arXiv:2508.09722"
+LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
+
+
+def inSlices(pair: Pair) -> Similarity:
+    """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
+
+    Where the reference is a mesh the slices are those of the test's image. A mesh is drawn on the image, as is a mask
+    with other voxels. Contours that are given as lines, both of them, are taken as they are. Raises Undefined for two
+    meshes, which have no slices, for contours in different planes, and for what encloses no voxel.
+    """
+    settings = pair.settings
+    if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
+        raise Undefined("the contours lie in different planes")
+    grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
+    levels = Levels(settings.il, settings.ol)
+    if grid is None:
+        return _ofLines(pair, levels)
+    reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
+    requireVoxels(reference, test)
+    if settings.asPublished:
+        planes = Planes(grid, grid.sliceAxis, "pixel")
+        return publishedsimilarity.measure(
+            *(slicecontours.chains(m, planes) for m in (reference, test)), planes, levels
+        )
+    planes = Planes(grid, grid.sliceAxis, settings.msiUnit)
+    contours = (slicecontours.ofMask(mask, planes) for mask in (reference, test))
+
+    def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+        return slicecontours.isInside(reference, planes, positions, slices)
+
+    return similarity.measure(*contours, planes, levels, inside, settings.splitContours)
+
+
+def _maskOn(grid: Grid, structure: Structure, pair: Pair) -> Mask:
+    if structure.mask is not None:
+        return structure.mask.on(grid)
+    pair.requireClosed(structure)
+    return voxelization.maskOf(structure.surface, grid)
+
+
+def _ofLines(pair: Pair, levels: Levels) -> Similarity:
+    """Return the index of contours given as lines; how densely they are sampled follows from the spacing for meshes."""
+    if pair.dimension == 3:
+        raise Undefined("both are meshes, which have no slices: see MSI3D")
+    if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
+        raise Undefined("contours without an image have no pixels")
+    grid = pair.overlapGrid[0]
+    planes = Planes(grid, grid.sliceAxis, "mm")
+    reference, test = (slicecontours.ofSurface(s.surface, planes) for s in pair.structures)
+    return similarity.measure(
+        reference, test, planes, levels, similarity.insidePolygons(reference), pair.settings.splitContours
+    )
+
+
+def onBoundaries(pair: Pair) -> float:
+    """Return the index on whole boundaries, in [0, 1], of the measured surfaces (segments of contours in 2D).
+
+    Raises Undefined when inside and outside are judged differently but the reference has no inside.
+    """
+    surfaces = [s.surface for s in pair.structures]
+    if pair.dimension == 2 and not liesInPlane(*surfaces):
+        raise Undefined("the contours lie in different planes")
+    levels = Levels(pair.settings.il, pair.settings.ol)
+    origin = surfaces[0].points.mean(axis=0)
+    others, points = (elementCenters(s.points - origin, s.cells, 0) for s in surfaces)
+    sides = np.zeros(len(points))
+    if levels.inside != levels.outside:
+        pair.requireClosed(pair.reference)
+        sides = np.sign(pair.boundaries.signedDistances(1, 0))
+    return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
+
+
+def _note(pair: Pair) -> str:
+    """Return what there is to say about the slices whose contours cannot be paired, "" if there are none."""
+    found = pair.once(inSlices)
+    if found.flagged and not found.paired:
+        return "in no slice can the contours be paired"
+    return f"{len(found.flagged)} of {len(found.slices)} slices cannot be paired{{}}" if found.flagged else ""
+
+
+def _noteOnAll(pair: Pair) -> str:
+    return _note(pair).format(" and count as 0")
+
+
+def _noteOnPaired(pair: Pair) -> str:
+    return _note(pair).format(" and are left out")
+
+
+SIMILARITY = (
+    Definition(
+        "MSI", "Medical Similarity Index", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
+        "How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels "
+        "of their own; median of the slices, of which those that cannot be paired count as 0.",
+        lambda pair: pair.once(inSlices).score, symmetric=False, identity=1,
+        note=_noteOnAll, hint=LEVELS,
+    ),
+    Definition(
+        "MSIPaired", "Medical Similarity Index, paired slices", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
+        "Medical Similarity Index of those slices only in which every contour has a counterpart.",
+        lambda pair: pair.once(inSlices).pairedScore, symmetric=False, identity=1,
+        note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+    ),
+    Definition(
+        "PairedDistance", "Paired average Hausdorff distance", "mm", 0, math.inf, "lower", "similarity", FAZEKAS,
+        Empty.INFINITE,
+        "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
+        lambda pair: pair.once(inSlices).pairedDistance, symmetric=False, identity=0,
+        note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+    ),
+    Definition(
+        "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
+        "The same index on the whole boundary instead of slices, every element weighted by its area.",
+        onBoundaries, symmetric=False, identity=1,
+        hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
+    ),
+)  # fmt: skip

@@ -1,0 +1,294 @@
+"""Putting a report together: what is said about every structure, and the page around it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from html import escape
+from importlib import resources
+from pathlib import Path
+
+from ..comparison import Comparison
+from ..errors import InputError
+from ..explanations import FAMILIES, ofMeasurement
+from ..records import Record
+from ..settings import Settings
+from ..tables import OVERVIEW, heading, number, sideOf, sideRows
+from ..writing import versions
+from . import figures
+
+NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
+MOST_PLACES = 10
+VERDICTS = {"pass": "pass", "warn": "warn", "fail": "fail", "not evaluable": "none"}
+
+
+def requirePlotly() -> None:
+    """Raise InputError when the library that draws in the page is not installed."""
+    try:
+        import plotly.offline  # noqa: F401
+    except ImportError as error:
+        raise InputError("A report needs plotly: install segment-metrics with the extra report.") from error
+
+
+class Report:
+    """A report about one case, filled pair by pair, so that no more than one has to be kept with its geometry.
+
+    title: the case. settings: what was measured and how. Of the files their names and checksums are written, nothing
+    of what they say about the patient.
+    """
+
+    def __init__(self, title: str, settings: Settings):
+        requirePlotly()
+        self.title, self.settings = title, settings
+        self.records: list[Record] = []
+        self._sections: list[str] = []
+        self._files: dict[str, None] = {}
+
+    def add(self, comparison: Comparison, conventions: str = "") -> None:
+        """Add a pair. conventions: an HTML table of what other tools would report, "" for none."""
+        record = comparison.record()
+        self.records.append(record)
+        self._files.update(dict.fromkeys(s.file for s in (comparison.reference, comparison.test) if s.file))
+        self._sections.append(self._section(comparison, record, len(self._sections), conventions))
+
+    def write(self, path: Path, judgment=None, unmatched: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Write the page. judgment: of a protocol, or None. unmatched: names by side. Raises OSError."""
+        path.write_text(self.page(judgment, unmatched or {}), encoding="utf-8", errors="backslashreplace")
+
+    def page(self, judgment, unmatched: Mapping[str, Sequence[str]]) -> str:
+        """Return the whole page."""
+        from plotly.offline import get_plotlyjs
+
+        folder = resources.files(__package__)
+        body = "\n".join(
+            (
+                self._head(judgment),
+                _judged(judgment) if judgment is not None else "",
+                self._overview(unmatched),
+                "<h2>Structures</h2>",
+                *self._sections,
+                self._provenance(judgment),
+                _signOff(),
+                f"<footer>{escape(NO_DEVICE)}</footer>",
+            )
+        )
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{escape(self.title)}: contour comparison</title>\n"
+            f"<style>{(folder / 'report.css').read_text('utf-8')}</style>\n"
+            f"<script>{get_plotlyjs()}</script>\n<script>{(folder / 'report.js').read_text('utf-8')}</script>\n"
+            f"</head>\n<body>\n{body}\n</body></html>\n"
+        )
+
+    def _head(self, judgment) -> str:
+        verdict = f" {_badge(judgment.verdict)}" if judgment is not None else ""
+        count = f"{len(self.records)} structure{'s' if len(self.records) != 1 else ''} compared"
+        return (
+            f"<h1>{escape(self.title)}{verdict}</h1>\n"
+            f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
+            f"measured as {escape(self.settings.convention)}</p>\n"
+            f'<p class="notice">{escape(NO_DEVICE)}</p>'
+        )
+
+    def _overview(self, unmatched: Mapping[str, Sequence[str]]) -> str:
+        """Return one line per structure, what has no counterpart, and the findings of the whole case."""
+        if not self.records:
+            return '<p class="notice">No structure is in both.</p>'
+        keys = dict.fromkeys(k for record in self.records for k in record.measurements if k.startswith(OVERVIEW))
+        rows = [
+            [f'<a href="#structure{n}">{escape(record.name)}</a>', *(_value(record.measurements.get(k)) for k in keys)]
+            for n, record in enumerate(self.records)
+        ]
+        missing = "".join(
+            f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
+        )
+        heads = ["Structure", *map(heading, keys)]
+        return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
+
+    def _section(self, comparison: Comparison, record: Record, n: int, conventions: str) -> str:
+        parts = [f"<p>{escape(record.summary)}</p>"]
+        if record.findings:
+            parts.append("<ul>" + "".join(f"<li>{escape(text)}</li>" for text in record.findings) + "</ul>")
+        if comparison.distances is not None:
+            parts.append(_pictures(comparison, n))
+        parts.append(_places(record))
+        parts.append(_measurements(record))
+        if conventions:
+            parts.append(f"<h3>What other tools would report</h3>{conventions}")
+        isOpen = " open" if n == 0 else ""
+        return (
+            f'<section class="structure" id="structure{n}"><details{isOpen}>'
+            f"<summary>{escape(record.name)} <small>{escape(record.summary)}</small></summary>"
+            f'<div class="inside">{"".join(parts[1:])}</div></details></section>'
+        )
+
+    def _provenance(self, judgment) -> str:
+        files = [[escape(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in self._files]
+        software = [[escape(name), escape(version)] for name, version in versions().items()]
+        protocol = ""
+        if judgment is not None:
+            protocol = (
+                f"<p>Protocol {escape(judgment.protocol.name)}, version <code>{judgment.protocol.version}</code></p>"
+            )
+        settings = json.dumps(self.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False)
+        return (
+            f"<h2>How this was measured</h2>{protocol}"
+            f"<h3>Input files</h3>{_table(['File', 'SHA-256'], files)}"
+            f"<h3>Software</h3>{_table(['Name', 'Version'], software)}"
+            f"<h3>Settings</h3><pre>{escape(settings)}</pre>"
+        )
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file, or what there is to say if it is not there any more."""
+    if not path.is_file():
+        return "not a file"
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _pictures(comparison: Comparison, n: int) -> str:
+    """Return the distance map with its switches, and the histogram."""
+    found = [("chart", f"histogram{n}", figures.distribution(comparison))]
+    switches = ""
+    if comparison.dimension == 3:
+        figure = figures.distanceMap(comparison)
+        found.insert(0, ("map", f"map{n}", figure))
+        switches = _switches(n, figure["signed"])
+    return (
+        f'{switches}<div class="pictures">'
+        + "".join(
+            f'<div><div class="{kind}" id="{name}" data-figure="{name}-data"></div><img class="still" alt=""></div>'
+            for kind, name, _ in found
+        )
+        + "</div>"
+        + "".join(_data(f"{name}-data", figure) for _, name, figure in found)
+    )
+
+
+def _switches(n: int, signed: bool) -> str:
+    def choice(what: str, values: Sequence[str], legend: str) -> str:
+        inputs = "".join(
+            f'<label><input type="radio" name="{what}{n}" data-what="{what}" value="{value}"'
+            f"{' checked data-first' if number == 0 else ''}> {value}</label>"
+            for number, value in enumerate(values)
+        )
+        return f"<fieldset><legend>{legend}</legend>{inputs}</fieldset>"
+
+    kinds = choice("kind", ("signed", "absolute"), "Distance") if signed else ""
+    sides = choice("side", ("reference", "test", "both"), "Surface")
+    return f'<div class="switches" data-for="map{n}">{sides}{kinds}</div>'
+
+
+def _data(name: str, figure: Mapping) -> str:
+    # nothing in the data may end the script element
+    text = json.dumps(figure, allow_nan=False).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def _places(record: Record) -> str:
+    if not record.worstPlaces:
+        return ""
+    rows = [
+        [
+            str(place.rank),
+            f"{place.value:+.2f} mm",
+            place.direction,
+            f"{place.area / 100:.2f} cm2" if record.dimension == 3 else f"{place.area:.1f} mm",
+            ", ".join(f"{x:.1f}" for x in place.position),
+        ]
+        for place in record.worstPlaces[:MOST_PLACES]
+    ]
+    more = len(record.worstPlaces) - MOST_PLACES
+    note = f'<p class="soft">… and {more} more</p>' if more > 0 else ""
+    heads = ["", "Distance", "Side", "Size", "Position (LPS, mm)"]
+    return f"<h3>Worst places</h3>{_table(heads, rows, numbers=(1, 3, 4))}{note}"
+
+
+def _measurements(record: Record) -> str:
+    """Return all measurements, family by family; those of the sides of the patient in a table of their own."""
+    rows, family = [], None
+    for key, measurement in record.measurements.items():
+        if measurement.family != family:
+            family = measurement.family
+            rows.append(f'<tr class="family"><th colspan="5">{escape(FAMILIES.get(family, family))}</th></tr>')
+        if sideOf(key):
+            continue
+        cells = (
+            f"<code>{escape(key)}</code>",
+            f'<abbr title="{escape(ofMeasurement(measurement), quote=True)}">{escape(measurement.title)}</abbr>',
+            _value(measurement)
+            + (f' <span class="soft">{escape(measurement.reason)}</span>' if measurement.reason else ""),
+            escape(number(measurement.referenceToTest, measurement)),
+            escape(number(measurement.testToReference, measurement)),
+        )
+        rows.append(
+            "<tr>" + "".join(f"<td{' class=number' if n > 1 else ''}>{c}</td>" for n, c in enumerate(cells)) + "</tr>"
+        )
+    heads = ("", "Measurement", "Value", "Reference to test", "Test to reference")
+    head = "".join(f"<th{' class=number' if n > 1 else ''}>{text}</th>" for n, text in enumerate(heads))
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    text = f'<h3>Measurements</h3><div class="scroll">{table}</div>'
+    if sides := sideRows(record):
+        text += f"<h3>Toward the sides of the patient</h3>{_table(sides[0], sides[1:], range(1, len(sides[0])))}"
+    return text
+
+
+def _value(measurement) -> str:
+    return "" if measurement is None else escape(measurement.text())
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> str:
+    """Return a table; its cells are HTML already."""
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        return (
+            "<tr>"
+            + "".join(f"<{tag}{' class=number' if n in numbers else ''}>{c}</{tag}>" for n, c in enumerate(cells))
+            + "</tr>"
+        )
+
+    return (
+        f'<div class="scroll"><table><thead>{row(list(map(escape, heads)), "th")}</thead>'
+        f"<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table></div>"
+    )
+
+
+def _badge(verdict: str) -> str:
+    return f'<span class="verdict {VERDICTS[verdict]}">{escape(verdict)}</span>'
+
+
+def _judged(judgment) -> str:
+    """Return what the protocol says, structure by structure."""
+    rows = []
+    for verdict in judgment.verdicts:
+        rule = verdict.rule
+        limits = f"{rule.relation} {rule.limit:g}" + (f" (warn {rule.warning:g})" if rule.warning is not None else "")
+        rows.append(
+            [
+                escape(verdict.structure),
+                escape(heading(rule.measurement)),
+                _value(verdict.measurement),
+                escape(limits),
+                _badge(verdict.verdict),
+                escape(verdict.reason),
+            ]
+        )
+    heads = ["Structure", "Measurement", "Value", "Limit", "Verdict", "Reason"]
+    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}</p>{_table(heads, rows, numbers=(2,))}"
+
+
+def _signOff() -> str:
+    return """<h2>Review</h2><form class="sign" onsubmit="return false">
+<div><label for="reviewer">Reviewer</label><input id="reviewer" autocomplete="off"></div>
+<div><label for="reviewed">Date</label><input id="reviewed" type="date"></div>
+<div><label for="decision">Decision</label><select id="decision"><option></option><option>Accepted</option>
+<option>Accepted with changes</option><option>Not accepted</option></select></div>
+<div><label for="signature">Signature</label><input id="signature" autocomplete="off"></div>
+<div class="wide"><label for="comment">Comment</label><textarea id="comment" rows="4"></textarea></div></form>"""

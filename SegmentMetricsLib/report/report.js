@@ -1,0 +1,94 @@
+// Draws the pictures of a structure when its section is opened, and takes them down when it is closed: browsers keep
+// only some sixteen 3D pictures alive at a time.
+"use strict";
+
+const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["toImage", "tableRotation"] };
+
+function contentOf(id) {
+  return JSON.parse(document.getElementById(id).textContent);
+}
+
+function draw(section) {
+  for (const place of section.querySelectorAll("[data-figure]")) {
+    if (place.dataset.drawn) continue;
+    place.dataset.drawn = "yes";
+    const figure = contentOf(place.dataset.figure);
+    place.figure = figure;
+    place.distances = figure.data.map(distancesOf);
+    place.drawing = Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
+  }
+}
+
+// Paper has still pictures: they are made one after the other while nothing else is to do.
+async function makeStills() {
+  const stage = document.createElement("div");
+  stage.className = "stage";
+  document.body.append(stage);
+  for (const place of document.querySelectorAll("[data-figure]")) {
+    await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
+    const isMap = place.classList.contains("map");
+    const size = isMap ? { width: 560, height: 420 } : { width: 400, height: 420 };
+    const figure = contentOf(place.dataset.figure);
+    await Plotly.newPlot(stage, figure.data, { ...figure.layout, ...size }, { staticPlot: true });
+    place.nextElementSibling.src = await Plotly.toImage(stage, { format: isMap ? "png" : "svg", ...size });
+    Plotly.purge(stage);
+  }
+  stage.remove();
+  document.body.dataset.stills = "ready";
+}
+
+function takeDown(section) {
+  for (const place of section.querySelectorAll(".map[data-drawn]")) {
+    Plotly.purge(place);
+    delete place.dataset.drawn;
+  }
+  for (const first of section.querySelectorAll(".switches input[data-first]")) first.checked = true;
+}
+
+function choose(input) {
+  const place = document.getElementById(input.closest(".switches").dataset.for);
+  const figure = place.figure;
+  const value = (name) => {
+    const chosen = input.closest(".switches").querySelector(`input[data-what="${name}"]:checked`);
+    return chosen ? chosen.value : null;
+  };
+  const side = value("side");
+  const kind = value("kind") || "absolute";
+  const absolute = kind === "absolute";
+  Plotly.restyle(place, {
+    visible: figure.data.map((trace) => side === "both" || trace.name === side),
+    opacity: figure.data.map((trace) => (side === "both" && trace.name === "test" ? 0.5 : 1)),
+    showscale: figure.data.map((trace) => (side === "both" ? trace.name === "reference" : trace.name === side)),
+    intensity: place.distances.map((values) => (absolute ? values.map(Math.abs) : values)),
+    colorscale: figure.data.map(() => (absolute ? figure.scales.absolute : figure.scales.signed)),
+    cmin: figure.data.map(() => (absolute ? 0 : -figure.limit)),
+  });
+}
+
+// The distances of a surface; plotly.js changes its traces in place, so they are unpacked before it gets them.
+function distancesOf(trace) {
+  if (!trace.intensity) return null;
+  const bytes = Uint8Array.from(atob(trace.intensity.bdata), (character) => character.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  for (const details of document.querySelectorAll("section.structure > details")) {
+    details.addEventListener("toggle", () => (details.open ? draw(details) : takeDown(details)));
+    if (details.open) draw(details);
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.matches(".switches input")) choose(event.target);
+  });
+  makeStills();
+  // paper shows every section
+  window.addEventListener("beforeprint", () => {
+    for (const details of document.querySelectorAll("section.structure > details")) {
+      details.dataset.before = details.open ? "open" : "closed";
+      details.open = true;
+    }
+  });
+  window.addEventListener("afterprint", () => {
+    for (const details of document.querySelectorAll("section.structure > details")) details.open = details.dataset.before === "open";
+  });
+});

@@ -1,0 +1,126 @@
+"""The contours of all slices of a mask at once.
+
+The unsmoothed contour of a slice is made cell by cell: which of the four neighboring pixel centers belong to the
+structure decides which segments run between the middles of the cell's sides. A table of these segments makes the
+contours of hundreds of slices in one go. To measure within slices only, the slices are pulled so far apart that no
+contour of another slice is ever the nearest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData
+
+from .contours import segments
+from .masks import Mask
+from .surfaces import Surface, empty
+
+# The corner (x, y) of a cell contributes bit 1 << (x + 2 y) to its case.
+# More than four times the pixels along any side of an image.
+KEY_STRIDE = 1 << 20
+CORNERS = np.array([(0, 0), (1, 0), (0, 1), (1, 1)])
+
+
+@dataclass(frozen=True, eq=False)
+class SliceStack:
+    """The contours of many slices.
+
+    contours: all of them as one, each slice moved away by its number times `shift`, (3,) in mm along the normal.
+    numbers: (m,) slice of every segment, ascending. keys: (m,) equal for equal segments of the stacks of one lattice.
+    """
+
+    contours: Surface
+    numbers: np.ndarray
+    shift: np.ndarray
+    keys: np.ndarray
+
+    @property
+    def isEmpty(self) -> bool:
+        return self.contours.isEmpty
+
+
+@lru_cache(maxsize=1)
+def caseSegments() -> np.ndarray:
+    """Return the segments of all cases (16, 2, 2, 2) as the contour filter itself makes them, NaN where there is none.
+
+    At [case, segment, end] are the x and y of the middle of a side of the cell, in cell coordinates 0..1. The inside is
+    on the left.
+    """
+    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges2D
+
+    table = np.full((16, 2, 2, 2), np.nan)
+    flyingEdges = vtkDiscreteFlyingEdges2D()
+    flyingEdges.SetValue(0, 1)
+    flyingEdges.ComputeScalarsOff()
+    for case in range(1, 15):
+        # the filter does not serve the smallest image: one cell, and its surroundings continued
+        image = vtkImageData()
+        image.SetDimensions(4, 4, 1)
+        image.SetOrigin(-1, -1, 0)
+        inside = (case >> np.arange(4)) & 1
+        pixels = np.pad(inside.reshape(2, 2), 1, mode="edge").astype(np.uint8)
+        image.GetPointData().SetScalars(numpy_to_vtk(pixels.ravel(), deep=True))
+        flyingEdges.SetInputData(image)
+        flyingEdges.Update()
+        output = flyingEdges.GetOutput()
+        ends = vtk_to_numpy(output.GetPoints().GetData())[:, :2][segments(output)]
+        isInCell = ((ends >= 0) & (ends <= 1)).all(axis=(1, 2))
+        for number, (start, end) in enumerate(ends[isInCell]):
+            step = end - start
+            toCorners = CORNERS - (start + end) / 2
+            # the nearest corner is on one side of the segment for sure
+            nearest = int(np.linalg.norm(toCorners, axis=1).argmin())
+            isLeft = step[0] * toCorners[nearest, 1] - step[1] * toCorners[nearest, 0] > 0
+            table[case, number] = (start, end) if isLeft == bool(inside[nearest]) else (end, start)
+    return table
+
+
+def stackOf(mask: Mask, gap: float) -> SliceStack:
+    """Return the unsmoothed contours of all slices along the k axis of a mask in space.
+
+    gap: mm between neighboring slices of the stack, which counts from the mask's grid: the stacks of two masks on one
+    grid fit each other.
+    """
+    if mask.isEmpty:
+        nothing = np.zeros(0, np.int64)
+        return SliceStack(empty(2, np.array([0.0, 0.0, 1.0])), nothing, np.zeros(3), nothing)
+    padded = np.pad(mask.voxels, ((0, 0), (1, 1), (1, 1)))
+    cases = padded[:, :-1, :-1] | (padded[:, :-1, 1:] << 1) | (padded[:, 1:, :-1] << 2) | (padded[:, 1:, 1:] << 3)
+    k, j, i = np.nonzero((cases != 0) & (cases != 15))
+    found = caseSegments()[cases[k, j, i]]
+    row, which = np.nonzero(~np.isnan(found[:, :, 0, 0]))
+    # twice the index, so that all are whole numbers
+    doubled = np.rint(2 * found[row, which]).astype(np.int64) + 2 * np.stack([i[row], j[row]], axis=1)[:, None]
+    width, height = (2 * n for n in padded.shape[:0:-1])
+    keys = (k[row, None] * height + doubled[..., 1]) * width + doubled[..., 0]
+    used, cells = np.unique(keys, return_inverse=True)
+    index = np.stack([used % width, used // width % height, used // (width * height)], axis=1) * (0.5, 0.5, 1.0)
+    index += np.array(mask.offset) - (1, 1, 0)
+    u, v = mask.grid.axes[:, :2].T
+    normal = np.cross(u, v)
+    normal /= np.linalg.norm(normal)
+    shift = (gap - mask.grid.axes[:, 2] @ normal) * normal
+    points = mask.grid.toWorld(index) + index[:, 2:] * shift
+    numbers = k[row] + mask.offset[2]
+    # twice the middle and how far the segment runs along i tell it from all others of its slice
+    middles = doubled.sum(axis=1) + 4 * np.array(mask.offset[:2])
+    keys = ((numbers * KEY_STRIDE + middles[:, 1]) * KEY_STRIDE + middles[:, 0]) * 3 + np.abs(
+        np.diff(doubled[..., 0])[:, 0]
+    )
+    return SliceStack(Surface(points, cells.reshape(-1, 2), normal), numbers, shift, keys)
+
+
+def stacksOf(*masks: Mask) -> tuple[SliceStack, ...]:
+    """Return the contours in every slice of masks on one lattice, whose slices run along its k axis."""
+    gap = gapBetween(*masks)
+    return tuple(stackOf(mask, gap) for mask in masks)
+
+
+def gapBetween(*masks: Mask) -> float:
+    """Return how far in mm the slices of a stack must be apart: more than anything within a slice."""
+    corners = np.concatenate([mask.corners() for mask in masks])
+    return 10 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 10.0 if len(corners) else 1.0

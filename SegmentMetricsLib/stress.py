@@ -1,0 +1,145 @@
+"""The matched-Dice stress test: two variants of a structure with one Dice coefficient, one risky and one not.
+
+As many voxels of the boundary are left out and added in both; in the risky variant those with the most hazard, in the
+neutral one those with the least. A metric that sees risk tells the two apart.
+Source: Beyond Dice: SIS and STAR, section 2.7.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .comparison import Comparison, asStructure, compare
+from .errors import InputError, Undefined
+from .hazard import Field
+from .inputs import HALF
+from .masks import Mask, boxAround
+from .pair import Pair
+from .registry.hazard import fieldOf
+from .settings import Settings
+from .structures import Structure
+
+# Share of the inner boundary that changes sides unless a count is given.
+USUAL_SHARE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class StressTest:
+    """Both variants of a structure, each compared with it; the variant is the comparison's test.
+
+    count: how many voxels are left out, and how many added, in either. inner, outer: number of voxels of the boundary
+    from which they are chosen. varies: whether some of these voxels are more hazardous than others.
+    """
+
+    risky: Comparison
+    neutral: Comparison
+    count: int
+    inner: int
+    outer: int
+    varies: bool
+
+    @property
+    def variants(self) -> dict[str, Comparison]:
+        """The comparisons of both variants by name."""
+        return {"risky": self.risky, "neutral": self.neutral}
+
+
+def stressTest(
+    reference,
+    criticals: Mapping[str, object],
+    settings: Settings | None = None,
+    count: int | None = None,
+) -> StressTest:
+    """Return a risky and a neutral variant of a structure and all measurements of both.
+
+    reference: a SimpleITK image of one mask, or a Structure with voxels. criticals: critical structures by name, of the
+    kinds that compare() takes. settings: None is boundary, overlap and hazard; the
+    families overlap and hazard are added where they lack, and the grid is always the reference's image. count: how many
+    voxels to leave out and how many to add; None is a tenth of the inner boundary, at least 1. The inner boundary are
+    the voxels with a face at the outside, the outer boundary those outside with a face at the structure; beyond the
+    edge of the image there is neither. Among equal hazards the order of the voxels in the image decides. Raises
+    InputError when the structure has no voxels, a boundary fewer than twice the count, or there is no hazard.
+    """
+    settings = settings or Settings(families=("boundary", "overlap", "hazard"))
+    # whole voxels are moved
+    threshold = HALF if settings.threshold is None else settings.threshold
+    families = (*settings.families, "overlap", "hazard")
+    settings = replace(settings, families=families, grid="reference", threshold=threshold)
+    reference = asStructure(reference, "reference", None, settings)
+    given = {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in criticals.items()}
+    if reference.mask is None:
+        raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
+    if reference.isEmpty:
+        raise InputError(f"{reference.name} is empty, so there is no boundary to change.")
+    # what is measured is the boundary of the voxels, which is also what changes
+    reference = replace(reference, givenSurface=None, surfaceKind="unsmoothed", memberships=None)
+    try:
+        hazard = Pair(reference, reference, settings, given).once(fieldOf)
+    except Undefined as undefined:
+        raise InputError(f"There is no hazard: {undefined}.") from undefined
+    inner, outer = boundaries(reference.mask)
+    if count is None:
+        count = max(1, int(USUAL_SHARE * len(inner)))
+    _requireCount(count, reference.name, len(inner), len(outer))
+    ranked = [_byHazard(index, hazard) for index in (inner, outer)]
+    variants = []
+    for name, chosen in (("risky", slice(-count, None)), ("neutral", slice(count))):
+        mask = changed(reference.mask, *(index[chosen] for index, _ in ranked))
+        variant = Structure(f"{reference.name} ({name})", mask, frameOfReference=reference.frameOfReference)
+        variants.append(compare(reference, variant, settings, criticals=given))
+    varies = any(np.ptp(values) > 0 for _, values in ranked)
+    return StressTest(*variants, count, len(inner), len(outer), varies)
+
+
+def boundaries(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
+    """Return the voxel indices (n, 3), i, j, k, of the inner and the outer boundary, in the order of the image.
+
+    mask: not empty. Voxels that touch with a face are neighbors: a ball with a radius of one voxel.
+    """
+    from scipy.ndimage import binary_dilation, binary_erosion
+
+    # a structure may leave the image it was drawn on
+    low = np.minimum(mask.low, np.maximum(mask.low - 1, 0))
+    high = np.maximum(mask.high, np.minimum(mask.high + 1, np.array(mask.grid.size) - 1))
+    inside = mask.block(low, high).astype(bool)
+    inner = inside & ~binary_erosion(inside, border_value=1)
+    outer = binary_dilation(inside) & ~inside
+    return tuple(np.argwhere(voxels)[:, ::-1] + low for voxels in (inner, outer))
+
+
+def changed(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
+    """Return a mask without some of its voxels and with others, both as voxel indices (n, 3), i, j, k."""
+    low, high = boxAround(mask, mask, (added.min(axis=0), added.max(axis=0)))
+    voxels = mask.block(low, high)
+    for index, value in ((without, 0), (added, 1)):
+        voxels[tuple((index - low).T[::-1])] = value
+    return Mask.fromArray(voxels, mask.grid, low)
+
+
+def _byHazard(index: np.ndarray, hazard: Field) -> tuple[np.ndarray, np.ndarray]:
+    """Return voxel indices (n, 3) and their hazards, the least hazardous first; a stable order among equal ones."""
+    low, high = index.min(axis=0), index.max(axis=0)
+    values = hazard.block(low, high)[tuple((index - low).T[::-1])]
+    order = np.argsort(values, kind="stable")
+    return index[order], values[order]
+
+
+def _requireCount(count: int, name: str, inner: int, outer: int) -> None:
+    """Raise InputError unless so many voxels can be chosen twice from both boundaries."""
+    try:
+        number = operator.index(count)
+    except TypeError:
+        number = 0
+    if number < 1 or isinstance(count, bool):
+        raise InputError(f"The count of voxels to change must be a whole number from 1, not {count!r}.")
+    for which, size in (("inner", inner), ("outer", outer)):
+        if size < 2 * number:
+            advice = f": choose a count of at most {size // 2}." if size > 1 else "."
+            raise InputError(
+                f"The {which} boundary of {name} has too few voxels, {size}, to change {number} for the risky and "
+                f"{number} for the neutral variant{advice}"
+            )

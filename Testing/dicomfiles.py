@@ -1,0 +1,127 @@
+"""DICOM files that the tests read: CT slices, structure sets and segmentations, made on the spot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from pydicom.dataset import FileDataset, FileMetaDataset
+from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, RTStructureSetStorage, generate_uid
+
+
+def dataset(path: Path, storage: str, modality: str, patient: str, frame: str) -> FileDataset:
+    """Return a new DICOM object with what every file needs."""
+    meta = FileMetaDataset()
+    meta.MediaStorageSOPClassUID = storage
+    meta.MediaStorageSOPInstanceUID = generate_uid()
+    meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    result = FileDataset(str(path), {}, file_meta=meta, preamble=b"\0" * 128)
+    result.SOPClassUID, result.SOPInstanceUID = storage, meta.MediaStorageSOPInstanceUID
+    result.Modality, result.PatientID, result.PatientName = modality, patient, "Test^Case"
+    result.PatientBirthDate = result.PatientSex = result.AccessionNumber = ""
+    result.StudyInstanceUID, result.SeriesInstanceUID = generate_uid(), generate_uid()
+    result.StudyID, result.SeriesNumber, result.InstanceNumber = "1", 1, 1
+    result.StudyDate, result.StudyTime, result.Manufacturer = "20240101", "120000", ""
+    result.ReferringPhysicianName = ""
+    if frame:
+        result.FrameOfReferenceUID = frame
+        result.PositionReferenceIndicator = ""
+    return result
+
+
+def writeSeries(folder: Path, grid, patient: str = "A", frame: str = "1.2.3") -> list[FileDataset]:
+    """Write the slices of an empty CT on a grid, in no special order, and return them."""
+    series, study, slices = generate_uid(), generate_uid(), []
+    folder.mkdir(parents=True, exist_ok=True)
+    for k in np.random.default_rng(0).permutation(grid.size[2]):
+        path = folder / f"slice{k}"
+        image = dataset(path, CTImageStorage, "CT", patient, frame)
+        image.SeriesInstanceUID, image.StudyInstanceUID, image.InstanceNumber = series, study, int(k) + 1
+        image.ImagePositionPatient = [float(x) for x in grid.toWorld([[0, 0, k]])[0]]
+        image.ImageOrientationPatient = [float(x) for x in grid.direction[:, :2].T.ravel()]
+        image.PixelSpacing = [float(grid.spacing[1]), float(grid.spacing[0])]
+        image.SliceThickness = float(grid.spacing[2])
+        image.Columns, image.Rows = grid.size[0], grid.size[1]
+        image.BitsAllocated = image.BitsStored = 16
+        image.HighBit, image.PixelRepresentation, image.SamplesPerPixel = 15, 0, 1
+        image.PhotometricInterpretation = "MONOCHROME2"
+        image.PixelData = bytes(2 * grid.size[0] * grid.size[1])
+        image.save_as(path, enforce_file_format=True)
+        slices.append(image)
+    return slices
+
+
+def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", frame: str = "1.2.3", kinds=None):
+    """Write an RTSTRUCT: regions are names -> contours, each LPS points (n, 3). Return it."""
+    from pydicom.dataset import Dataset
+
+    result = dataset(path, RTStructureSetStorage, "RTSTRUCT", patient, "")
+    result.StructureSetLabel = "Test"
+    if slices:
+        series = Dataset()
+        series.SeriesInstanceUID = slices[0].SeriesInstanceUID
+        series.ContourImageSequence = []
+        for image in slices:
+            item = Dataset()
+            item.ReferencedSOPClassUID, item.ReferencedSOPInstanceUID = image.SOPClassUID, image.SOPInstanceUID
+            series.ContourImageSequence.append(item)
+        study = Dataset()
+        study.ReferencedSOPClassUID, study.ReferencedSOPInstanceUID = "1.2.840.10008.3.1.2.3.1", generate_uid()
+        study.RTReferencedSeriesSequence = [series]
+        reference = Dataset()
+        reference.FrameOfReferenceUID = frame
+        reference.RTReferencedStudySequence = [study]
+        result.ReferencedFrameOfReferenceSequence = [reference]
+    result.StructureSetROISequence, result.ROIContourSequence = [], []
+    for number, (name, loops) in enumerate(regions.items(), start=1):
+        region = Dataset()
+        region.ROINumber, region.ROIName, region.ReferencedFrameOfReferenceUID = number, name, frame
+        region.ROIGenerationAlgorithm = ""
+        result.StructureSetROISequence.append(region)
+        drawn = Dataset()
+        drawn.ReferencedROINumber, drawn.ROIDisplayColor, drawn.ContourSequence = number, [255, 0, 51], []
+        for count, points in enumerate(loops):
+            contour = Dataset()
+            contour.ContourGeometricType = (kinds or {}).get((name, count), "CLOSED_PLANAR")
+            contour.NumberOfContourPoints = len(points)
+            contour.ContourData = [f"{x:.6f}" for x in np.ravel(points)]
+            drawn.ContourSequence.append(contour)
+        result.ROIContourSequence.append(drawn)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    result.save_as(path, enforce_file_format=True)
+    return result
+
+
+def writeSegmentation(path: Path, slices, arrays: dict, fractional: bool = False):
+    """Write a SEG of arrays [k, j, i] by name on the slices of a series, which are in the order of k."""
+    import highdicom
+    from pydicom.sr.codedict import codes
+
+    descriptions = [
+        highdicom.seg.SegmentDescription(
+            segment_number=number,
+            segment_label=name,
+            segmented_property_category=codes.SCT.Organ,
+            segmented_property_type=codes.SCT.Liver,
+            algorithm_type="MANUAL",
+        )
+        for number, name in enumerate(arrays, start=1)
+    ]
+    pixels = np.stack(list(arrays.values()), axis=-1)
+    segmentation = highdicom.seg.Segmentation(
+        source_images=slices,
+        pixel_array=pixels.astype(np.float32 if fractional else np.uint8),
+        segmentation_type="FRACTIONAL" if fractional else "BINARY",
+        segment_descriptions=descriptions,
+        series_instance_uid=generate_uid(),
+        series_number=2,
+        sop_instance_uid=generate_uid(),
+        instance_number=1,
+        manufacturer="Test",
+        manufacturer_model_name="Test",
+        software_versions="1",
+        device_serial_number="1",
+        omit_empty_frames=True,
+    )
+    segmentation.save_as(path)
+    return segmentation

@@ -1,0 +1,517 @@
+"""Many cases: rows for whatever happens to them, going on where a run ended, workers that die, a cluster."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, __main__, cohort
+from SegmentMetricsLib.cases import Task, readCases
+from SegmentMetricsLib.cohort import runAll, runCase
+from SegmentMetricsLib.errors import InputError
+
+ROOT = Path(__file__).resolve().parent.parent
+PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
+
+
+class Inline(Executor):
+    """Runs tasks where they are submitted; counts them."""
+
+    count = 0
+
+    def submit(self, function, *arguments):
+        Inline.count += 1
+        future: Future = Future()
+        future.set_result(function(*arguments))
+        return future
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    @contextmanager
+    def processes(workers):
+        yield lambda number: Inline(), 4
+
+    Inline.count = 0
+    monkeypatch.setattr(cohort, "processes", processes)
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A folder with images, in which the test runs; ref.nrrd and t1.nrrd ... that are shifted by so many voxels."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/ref.nrrd")
+    for shift in range(6):
+        SimpleITK.WriteImage(shapes.box((6 + shift, 6, 6), (15 + shift, 9, 9)), f"data/t{shift}.nrrd")
+    SimpleITK.WriteImage(shapes.imageOf(shapes.np.zeros((24, 24, 24), shapes.np.uint8)), "data/none.nrrd")
+    return tmp_path
+
+
+def write(*rows: str, heading: str = "case,reference,test,protocol,method") -> str:
+    Path("data/cases.csv").write_text("\n".join([heading, *rows]) + "\n", encoding="utf-8")
+    return "data/cases.csv"
+
+
+def batch(*options) -> int:
+    return __main__.main(["batch", "data/cases.csv", "--output", "out", *map(str, options)])
+
+
+def records() -> list[dict]:
+    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
+
+
+def table(name: str = "results") -> list[dict]:
+    with Path(f"out/{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# What is written
+
+
+def testABatch(study, inline, capsys):
+    Path("data/limits.csv").write_text(PROTOCOL)
+    rows = [f"case {n},ref.nrrd,t{n + k}.nrrd,limits.csv,{m}" for k, m in enumerate("AB") for n in range(3)]
+    write(*rows, "bare,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+    out, err = capsys.readouterr()
+    assert "7 of 7 cases compared." in out and err == ""
+    assert "Protocol: 1 fail, 2 warn, 3 pass." in out
+    found = table()
+    assert [(row["Case"], row["Method"]) for row in found[:2]] == [("case 0", "A"), ("case 1", "A")]
+    # shifted by n of 10 voxels: (10 - n) of 10 are shared
+    assert [float(row["DSC"]) for row in found] == pytest.approx([1, 0.9, 0.8, 0.9, 0.8, 0.7, 0.9])
+    assert [row["Verdict"] for row in found] == ["pass", "pass", "warn", "pass", "warn", "fail", ""]
+    assert found[0]["NSD_1mm"] == "1.0" and found[0]["NSD_2mm"] == "" and found[6]["NSD_2mm"] != ""
+    judged = table("verdicts")
+    assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
+    assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
+        "results.jsonl", "results.csv", "results.schema.csv", "verdicts.csv", "summary.csv", "summary.json",
+        "tests.csv", "boxplots",
+    }  # fmt: skip
+    schema = {row["key"] for row in table("results.schema")}
+    assert set(found[0]) == schema
+    summary = json.loads(Path("out/summary.json").read_text())
+    assert summary["cases"] == {"given": 7, "ok": 7, "failed": 0, "repeated": 0}
+    (dice,) = [
+        t for t in summary["pairedTests"] if t["measurement"] == "DSC" and (t["first"], t["second"]) == ("A", "B")
+    ]
+    assert dice["cases"] == 3 and dice["medianDifference"] == pytest.approx(-0.1)
+
+
+def testParquet(study, inline):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")
+    assert batch() == 0
+    columns = parquet.read_table("out/results.parquet").to_pydict()
+    assert columns["Case"] == ["a", "b"] and columns["DSC"] == pytest.approx([0.9, 0])
+    assert columns["HD95"][1] == float("inf")
+
+
+def testStructureSets(study, inline):
+    for side, names in (("r", ("Parotid_L", "Lens_R")), ("t", ("left parotid", "Lens_L"))):
+        Path("data", side).mkdir()
+        for n, name in enumerate(names):
+            SimpleITK.WriteImage(shapes.box((2, 2, 2 + 9 * n), (9, 9, 5 + 9 * n)), f"data/{side}/{name}.nrrd")
+    write("a,r,t")
+    assert batch() == 0
+    (record,) = records()
+    assert [(p["reference"]["name"], p["pairing"]["how"]) for p in record["pairs"]] == [("Parotid_L", "spelling")]
+    assert record["unmatched"] == {"reference": ["Lens_R"], "test": ["Lens_L"]}
+    assert len(record["pairing"]["proposals"]) == 1 and "different sides" in record["pairing"]["findings"][0]
+
+
+def testInfiniteValuesAndTheirTreatment(study, inline):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")
+    assert batch("--infinite", "image-diagonal", "--metrics", "boundary") == 0
+    (found,) = [row for row in table("summary") if row["Measurement"] == "HD"]
+    # 24 voxels of 1 mm along each axis
+    assert (found["Infinite"], found["Replaced"]) == ("1", "1")
+    assert float(found["Maximum"]) == pytest.approx(24 * 3**0.5)
+
+
+def testSinglesAreCountedTogether(study, inline):
+    """Whatever they are called, and an image without labels is of the structure that the other one has."""
+    for n in range(3):
+        SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9), value=n + 1), f"data/label{n}.nrrd")
+    write(*(f"{n},ref.nrrd,label{n}.nrrd" for n in range(3)), "3,ref.nrrd,none.nrrd", "4,none.nrrd,ref.nrrd")
+    assert batch() == 0
+    cases = {row["Structure"]: row["Cases"] for row in table("summary")}
+    assert cases == {"Label 1": "3", "the only structure": "2"}
+
+
+# Files of cases that are none
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("case,reference\na,b\n", "line 1: the column test is missing"),
+        ("case,reference,test\n", "there are no cases"),
+        ("", "the file is empty"),
+        ('case,reference,test\na,"b,c\n', "line 2: the quotation marks are wrong"),
+        ('case,reference,test\na,b,c\nd,"e"f,g\n', "line 3: the quotation marks are wrong"),
+        ("case,reference,test\na,b,c,d\n", "line 2: there are 4 cells, but the heading has 3 columns."),
+        ("case,reference,test,metod\na,b,c,d\n", "there is no column 'metod'; is it method?"),
+        ("case,reference,test\na,b\0,c\n", "holds zeros"),
+    ],
+)
+def testUnusableFiles(study, inline, capsys, content, message):
+    Path("data/cases.csv").write_text(content)
+    assert batch() == 2
+    err = capsys.readouterr().err
+    assert message in err and err.count("\n") == 1 and "cases.csv" in err and not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--workers", "0"], "number of workers"),
+        (["--seed", "-1"], "seed"),
+        (["--resamples", "0"], "bootstrap"),
+        (["--protocol", "nothing.csv"], "nothing.csv"),
+        (["--tolerance", "-1"], "tolerance"),
+        (["--workers", "2", "--scheduler", "x"], "not allowed with"),
+        (["--infinite", "zero"], "invalid choice"),
+    ],
+)
+def testWrongOptions(study, inline, capsys, options, message):
+    write("a,ref.nrrd,t1.nrrd")
+    try:
+        status = batch(*options)
+    except SystemExit as end:
+        status = end.code
+    assert status == 2 and message in capsys.readouterr().err and not Path("out").exists()
+
+
+def testAFileInPlaceOfTheFolder(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd")
+    Path("out").write_text("mine")
+    assert batch() == 2 and Path("out").read_text() == "mine" and "not a folder" in capsys.readouterr().err
+
+
+# Cases that fail
+
+
+def testFailedCasesAreRows(study, inline, capsys):
+    Path("data/bad.csv").write_text(PROTOCOL.replace("DSC", "Dyce"))
+    Path("data/broken.nrrd").write_bytes(b"NRRD0004\n")
+    write(
+        "good,ref.nrrd,t1.nrrd",
+        "gone,ref.nrrd,nowhere.nrrd",
+        "broken,broken.nrrd,t1.nrrd",
+        "metric,ref.nrrd,t1.nrrd,bad.csv",
+        "limits,ref.nrrd,t1.nrrd,none.csv",
+        "good,ref.nrrd,t2.nrrd",
+        ",ref.nrrd,t1.nrrd",
+        "empty,,t1.nrrd",
+        "../../evil,ref.nrrd,t1.nrrd",
+        "=1+1,ref.nrrd,t1.nrrd",
+    )
+    before = set(study.rglob("*"))
+    assert batch() == 1
+    rows = {(row["Case"], row["DSC"]): row for row in table()}
+    reasons = {case: row["Reason"] for (case, _), row in rows.items() if row["Status"] == "failed"}
+    assert "there is no such file" in reasons["gone"] and "nowhere.nrrd" in reasons["gone"]
+    assert "broken.nrrd" in reasons["broken"]
+    assert "bad.csv, line 2, column Measurement: there is no measurement 'Dyce'" in reasons["metric"]
+    assert "none.csv" in reasons["limits"]
+    assert "line 7, column case: there is such a case already" in reasons["good"] and "line 2" in reasons["good"]
+    assert any("line 8, column case: it is empty." in reason for reason in reasons.values())
+    assert "line 9, column reference: it is empty." in reasons["empty"]
+    ok = [row["Case"] for row in table() if row["Status"] == "ok"]
+    assert ok == ["good", "../../evil", "'=1+1"]
+    assert next(row["DSC"] for row in table() if row["Case"] == "good") == "0.9"
+    # a name is no path
+    assert {path for path in set(study.rglob("*")) - before if study / "out" not in path.parents} == {study / "out"}
+    out, err = capsys.readouterr()
+    assert "3 of 10 cases compared." in out and err.count("segment-metrics: ") == 7
+
+
+def testNothingCouldBeRun(study, inline):
+    write("a,ref.nrrd,nowhere.nrrd", "b,ref.nrrd,nowhere.nrrd")
+    assert batch() == 2
+    assert [row["Status"] for row in table()] == ["failed", "failed"]
+
+
+def testAStructureThatTheProtocolMisses(study, inline):
+    Path("data/limits.csv").write_text(PROTOCOL + "Chiasm,DSC,>=,0.9\n")
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch("--protocol", "data/limits.csv") == 0
+    assert table("verdicts")[-1]["Verdict"] == "not evaluable"
+    assert table("verdicts")[-1]["Reason"] == "There is no structure Chiasm."
+
+
+def testWhatShouldNotHappenIsARowToo(study, monkeypatch):
+    def broken(*given):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(cohort, "_compared", broken)
+    outcome = runCase(Task("a", "", "r", "t"))
+    assert (outcome["status"], outcome["reason"]) == ("failed", "This should not happen: ZeroDivisionError: by nothing")
+
+
+def testTasksAreSmallAndPlain(study):
+    write("a,ref.nrrd,t1.nrrd")
+    (task,) = readCases("data/cases.csv", Settings())
+    again = pickle.loads(pickle.dumps(task))
+    assert again == task and len(pickle.dumps(task)) < 2000
+    json.dumps(runCase(again), allow_nan=False)
+    assert Path(task.reference).is_absolute()
+
+
+# Going on
+
+
+def testGoingOn(study, inline, capsys):
+    rows = [f"case {n},ref.nrrd,t{n}.nrrd" for n in range(4)]
+    write(*rows[:3], "late,ref.nrrd,late.nrrd")
+    assert batch() == 1 and Inline.count == 4
+    first = [line for line in Path("out/results.jsonl").read_bytes().splitlines() if b'"status": "ok"' in line]
+    # nothing new: only what failed is tried again
+    assert batch() == 1 and Inline.count == 5
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/late.nrrd")
+    capsys.readouterr()
+    assert batch() == 0 and Inline.count == 6
+    assert "4 of 4 cases compared, 3 of them in an earlier run." in capsys.readouterr().out
+    assert Path("out/results.jsonl").read_bytes().splitlines()[:3] == first
+    # another case is one more, another image or setting another outcome
+    write(*rows, "late,ref.nrrd,late.nrrd")
+    assert batch() == 0 and Inline.count == 7
+    SimpleITK.WriteImage(shapes.box((7, 6, 6), (16, 9, 9)), "data/t0.nrrd")
+    os.utime("data/t0.nrrd", (1, 1))
+    assert batch() == 0 and Inline.count == 8
+    assert [row["DSC"] for row in table() if row["Case"] == "case 0"] == ["0.9"]
+    assert batch("--percentile", "99") == 0 and Inline.count == 13
+    assert sorted(record["case"] for record in records()) == [*(f"case {n}" for n in range(4)), "late"]
+
+
+def testOutcomesOfOtherCasesArePutAside(study, inline):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    write("b,ref.nrrd,t2.nrrd")
+    assert batch() == 0 and Inline.count == 2
+    assert [record["case"] for record in records()] == ["b"] and [row["Case"] for row in table()] == ["b"]
+    assert json.loads(Path("out/results.earlier.jsonl").read_text())["case"] == "a"
+
+
+@pytest.mark.parametrize("rest", [b'{"case": "b", "me', b"null\n", b"[1]\n", b"\xff\n", b'{"case": 1}\n', b"\n\n"])
+def testTornRecords(study, inline, rest):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    first, _ = Path("out/results.jsonl").read_bytes().splitlines(keepends=True)
+    Path("out/results.jsonl").write_bytes(first + first + rest)
+    assert batch() == 0 and Inline.count == 3
+    assert sorted(record["case"] for record in records()) == ["a", "b"]
+
+
+def testTwoRunsAtOnce(study, inline, capsys):
+    pytest.importorskip("fcntl", reason="files are locked otherwise here")
+    import fcntl
+
+    write("a,ref.nrrd,t1.nrrd")
+    Path("out").mkdir()
+    with Path("out/.segment-metrics.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert batch() == 2 and "another run" in capsys.readouterr().err
+    assert batch() == 0
+
+
+# Processes
+
+
+def testProcesses(study):
+    write(*(f"case {n},ref.nrrd,t{n}.nrrd" for n in range(6)))
+    assert batch("--workers", 2) == 0
+    assert [float(row["DSC"]) for row in table()] == pytest.approx([1 - n / 10 for n in range(6)])
+
+
+def childrenOf(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def isRunning(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are looked at as Linux shows them")
+def testKilledAndRunAgain(study):
+    write(*(f"case {n:02},ref.nrrd,t{n % 6}.nrrd" for n in range(60)))
+    command = [
+        sys.executable,
+        "-m",
+        "SegmentMetricsLib",
+        "batch",
+        "data/cases.csv",
+        "--output",
+        "out",
+        "--workers",
+        "2",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    results, end = Path("out/results.jsonl"), time.monotonic() + 120
+    while not results.exists() or results.read_bytes().count(b"\n") < 3:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.02)
+    workers = childrenOf(process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert workers
+    while any(map(isRunning, workers)):
+        assert time.monotonic() < end  # nobody is left behind
+        time.sleep(0.05)
+    before = results.read_bytes().splitlines(keepends=True)
+    whole = [line for line in before if line.endswith(b"\n")]
+    assert 3 <= len(whole) < 60
+    assert subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, timeout=300, check=False).returncode == 0
+    assert results.read_bytes().startswith(b"".join(whole))
+    cases = [f"case {n:02}" for n in range(60)]
+    assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
+
+
+def crash(task: Task) -> dict:
+    """What stands for runCase in workers that die."""
+    if task.case.startswith("bad"):
+        os._exit(9)
+    return {"case": task.case, "status": "ok"}
+
+
+class Crashing(ProcessPoolExecutor):
+    def submit(self, function, task):
+        assert function is runCase
+        return super().submit(crash, task)
+
+
+def tasksOf(*names: str) -> list[Task]:
+    return [Task(name, "", "r", "t") for name in names]
+
+
+def testAWorkerThatDies():
+    import multiprocessing
+
+    def makeExecutor(number):
+        return Crashing(number or 2, multiprocessing.get_context("spawn"))
+
+    names = ["a", "bad 1", "b", "c", "d", "bad 2", "e", "f"]
+    outcomes = {task.case: outcome for task, outcome in runAll(tasksOf(*names), makeExecutor, 4)}
+    assert sorted(outcomes) == sorted(names)
+    assert {case for case, outcome in outcomes.items() if outcome["status"] == "ok"} == set("abcdef")
+    assert outcomes["bad 1"]["status"] == "failed" and outcomes["bad 1"]["reason"] == cohort.DIED
+
+
+def testARunThatIsGivenUpStopsItsWorkers():
+    class Recorded(Inline):
+        isShut = False
+
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            Recorded.isShut = True
+
+        def submit(self, function, task):
+            return Inline.submit(self, crash, task)
+
+    running = runAll(tasksOf("a", "b", "c"), lambda number: Recorded(), 1)
+    assert next(running)[0].case == "a"
+    running.close()
+    assert Recorded.isShut
+    assert list(runAll([], lambda number: pytest.fail("nothing to run"), 1)) == []
+
+
+def testWorkersAreReplaced(monkeypatch):
+    class Counted(Inline):
+        made = 0
+
+        def __init__(self):
+            Counted.made += 1
+
+        def submit(self, function, task):
+            return Inline.submit(self, crash, task)
+
+    monkeypatch.setattr(cohort, "RENEWED_AFTER", 3)
+    names = [str(number) for number in range(10)]
+    assert sorted(task.case for task, _ in runAll(tasksOf(*names), lambda number: Counted(), 2)) == names
+    assert Counted.made == 4  # 3, 3, 3 and 1
+
+
+# A cluster
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, dashboard_address=":0", host="127.0.0.1", silence_logs=50
+        ) as running,
+    ):
+        yield running.scheduler_address
+
+
+def testACluster(study, scheduler):
+    write(*(f"case {n},ref.nrrd,t{n}.nrrd" for n in range(6)), "gone,ref.nrrd,nowhere.nrrd")
+    assert batch("--scheduler", scheduler) == 1
+    assert [float(row["DSC"]) for row in table()[:6]] == pytest.approx([1 - n / 10 for n in range(6)])
+    assert "there is no such file" in table()[6]["Reason"]
+
+
+def testAWorkerOfAClusterThatDies(scheduler):
+    class Substitute(Executor):
+        def __init__(self, executor):
+            self.executor = executor
+
+        def submit(self, function, task):
+            return self.executor.submit(crash, task)
+
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            self.executor.shutdown(wait)
+
+    with cohort.cluster(scheduler) as (makeExecutor, window):
+        assert window >= 16
+        given = tasksOf("a", "bad", "b")
+        outcomes = {t.case: o for t, o in runAll(given, lambda number: Substitute(makeExecutor(number)), 1)}
+    assert {case: outcome["status"] for case, outcome in outcomes.items()} == {"a": "ok", "bad": "failed", "b": "ok"}
+    assert outcomes["bad"]["reason"] == cohort.DIED
+
+
+def testNoScheduler(study, capsys):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch("--scheduler", "nonsense://here") == 2
+    assert "There is no Dask scheduler at nonsense://here" in capsys.readouterr().err and not Path("out").exists()
+
+
+def testWithoutDask(study, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch("--scheduler", "tcp://127.0.0.1:1") == 2
+    assert "segment-metrics[cluster]" in capsys.readouterr().err
+
+
+def testFingerprints(study):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t1.nrrd", "c,nowhere,t1.nrrd")
+    first, second, gone = readCases("data/cases.csv", Settings())
+    assert first.fingerprint == second.fingerprint != gone.fingerprint
+    other = readCases("data/cases.csv", Settings(tolerances=(3,)))[0]
+    assert other.fingerprint != first.fingerprint and replace(other, case="x").key == ("x", "")
+    with pytest.raises(InputError, match="cannot be opened"):
+        readCases("data/none.csv", Settings())

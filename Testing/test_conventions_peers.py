@@ -1,0 +1,269 @@
+"""The conventions against the tools themselves, as far as they are installed: pip install segment-metrics[peers]."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, compare
+
+# names that these tools use and newer versions of numpy no longer have
+for name, meaning in (("in1d", np.isin), ("Inf", np.inf), ("NaN", np.nan)):
+    if not hasattr(np, name):
+        setattr(np, name, meaning)
+
+SETTINGS = Settings(tolerances=(1.5,), percentiles=(90,), families=("overlap",))
+NSD, BIOU = "NSD_1.5mm", "BIoU_1.5mm"
+
+
+def deepMind(reference, test, spacing):
+    surface = pytest.importorskip("surface_distance", reason="surface-distance is not installed")
+    distances = surface.compute_surface_distances(reference, test, spacing)
+    areas = distances["surfel_areas_gt"], distances["surfel_areas_pred"]
+    sums = [
+        np.sum(d * a)
+        for d, a in zip((distances["distances_gt_to_pred"], distances["distances_pred_to_gt"]), areas, strict=True)
+    ]
+    return {
+        "HD": surface.compute_robust_hausdorff(distances, 100),
+        "HD90": surface.compute_robust_hausdorff(distances, 90),
+        "MASD": sum(surface.compute_average_surface_distance(distances)) / 2,
+        "ASSD": sum(sums) / sum(map(np.sum, areas)),
+        NSD: surface.compute_surface_dice_at_tolerance(distances, 1.5),
+        "DSC": surface.compute_dice_coefficient(reference, test),
+    }
+
+
+def monai(reference, test, spacing):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    metrics = pytest.importorskip("monai.metrics", reason="MONAI is not installed")
+    y, given = (torch.from_numpy(array.copy())[None, None] for array in (reference, test))
+    both = {"y_pred": given, "y": y, "include_background": True, "spacing": list(spacing)}
+    dice = metrics.compute_dice if hasattr(metrics, "compute_dice") else None
+    values = {
+        "HD": metrics.compute_hausdorff_distance(**both),
+        "HD90": metrics.compute_hausdorff_distance(**both, percentile=90),
+        "MASD": metrics.compute_average_surface_distance(**both),
+        "ASSD": metrics.compute_average_surface_distance(**both, symmetric=True),
+        NSD: metrics.compute_surface_dice(**both, class_thresholds=[1.5]),
+        "IoU": metrics.compute_iou(given.float(), y.float()),
+    }
+    if dice is not None:
+        values["DSC"] = dice(given.float(), y.float())
+    return {key: float(value) for key, value in values.items()}
+
+
+def medpy(reference, test, spacing):
+    binary = pytest.importorskip("medpy.metric.binary", reason="MedPy is not installed")
+    return {
+        "HD": lambda: binary.hd(test, reference, spacing),
+        "MASD": lambda: binary.asd(test, reference, spacing),
+        "ASSD": lambda: binary.assd(test, reference, spacing),
+        "DSC": lambda: binary.dc(test, reference),
+        "IoU": lambda: binary.jc(test, reference),
+    }
+
+
+def segMetrics(reference, test, spacing):
+    tool = pytest.importorskip("seg_metrics.seg_metrics", reason="seg-metrics is not installed")
+    found = tool.computeQualityMeasures(test.astype(np.uint8), reference.astype(np.uint8), spacing[::-1])
+    return {"HD": found["hd"], "ASSD": found["msd"], "DSC": found["dice"], "IoU": found["jaccard"]}
+
+
+def pymia(reference, test, spacing):
+    tool = pytest.importorskip("pymia.evaluation.metric", reason="pymia is not installed")
+    base = pytest.importorskip("pymia.evaluation.metric.base")
+    if reference.ndim == 2:
+        pytest.skip("pymia measures volumes only")
+    distances = base.Distances(test, reference, spacing)
+    matrix = base.ConfusionMatrix(test, reference)
+    values = {}
+    for key, metric in (
+        ("HD", tool.HausdorffDistance()),
+        ("HD90", tool.HausdorffDistance(percentile=90)),
+        (NSD, tool.SurfaceDiceOverlap(1.5)),
+    ):
+        metric.distances = distances
+        values[key] = metric.calculate()
+    for key, metric in (("DSC", tool.DiceCoefficient()), ("IoU", tool.JaccardCoefficient())):
+        metric.confusion_matrix = matrix
+        values[key] = metric.calculate()
+    average = tool.AverageDistance()
+    average.prediction, average.reference = test.astype(np.uint8), reference.astype(np.uint8)
+    average.spacing = spacing
+    values["MASD"] = average.calculate()
+    return values
+
+
+def simpleItk(reference, test, spacing):
+    images = [SimpleITK.GetImageFromArray(array.astype(np.uint8)) for array in (reference, test)]
+    for image in images:
+        image.SetSpacing(spacing[::-1])
+    distance, overlap = SimpleITK.HausdorffDistanceImageFilter(), SimpleITK.LabelOverlapMeasuresImageFilter()
+
+    def of(tool, name):
+        def run():
+            tool.Execute(*images)
+            return getattr(tool, name)()
+
+        return run
+
+    return {
+        "HD": of(distance, "GetHausdorffDistance"),
+        "MASD": of(distance, "GetAverageHausdorffDistance"),
+        "DSC": of(overlap, "GetDiceCoefficient"),
+        "IoU": of(overlap, "GetJaccardCoefficient"),
+    }
+
+
+def miseval(reference, test, spacing):
+    tool = pytest.importorskip("miseval", reason="MISeval is not installed")
+    given = reference.astype(np.uint8), test.astype(np.uint8)
+    names = {"HD": "AHD", "DSC": "DSC", "IoU": "IoU"}
+    return {key: lambda n=name: tool.evaluate(*given, metric=n, multi_class=False) for key, name in names.items()}
+
+
+def meshMetrics(reference, test, spacing):
+    tool = pytest.importorskip("meshmetrics", reason="pymeshmetrics is not installed")
+    images = [SimpleITK.GetImageFromArray(array.astype(np.uint8)) for array in (reference, test)]
+    for image in images:
+        image.SetSpacing(spacing[::-1])
+    metrics = tool.DistanceMetrics(verbose=False)
+    metrics.set_input(*images)
+    return {
+        "HD": metrics.hd(),
+        "HD90": metrics.hd(90),
+        "MASD": metrics.masd(),
+        "ASSD": metrics.assd(),
+        # distances that equal the tolerance count by rounding there
+        NSD: metrics.nsd(1.5 + 1e-4),
+        BIOU: metrics.biou(1.5),
+        "DSC": metrics.dsc(),
+        "IoU": metrics.iou(),
+    }
+
+
+def plastimatch(reference, test, spacing, folder):
+    tool = pytest.importorskip("plastimatch", reason="Plastimatch is not installed")
+    paths = []
+    for name, array in (("reference", reference), ("test", test)):
+        image = SimpleITK.GetImageFromArray(array.astype(np.uint8))
+        image.SetSpacing(spacing[::-1])
+        paths.append(str(folder / f"{name}.mha"))
+        SimpleITK.WriteImage(image, paths[-1])
+    run = subprocess.run(
+        [str(tool._lookup("plastimatch")), "dice", "--all", *paths], capture_output=True, text=True, check=True
+    )
+
+    def number(pattern):
+        return float(re.search(pattern + r"\s*=?:?\s*([-\d.e+]+)", run.stdout).group(1))
+
+    return {
+        "HD": number(r"\nHausdorff distance \(boundary\)"),
+        "HD95": number(r"Percent \(0.95\) Hausdorff distance \(boundary\)"),
+        "MASD": number(r"Avg average Hausdorff distance \(boundary\)"),
+        "DSC": number(r"DICE"),
+    }
+
+
+PEERS = {
+    "DeepMind": deepMind,
+    "MONAI": monai,
+    "MedPy": medpy,
+    "seg-metrics": segMetrics,
+    "pymia": pymia,
+    "SimpleITK": simpleItk,
+    "MISeval": miseval,
+    "MeshMetrics-1.4.1": meshMetrics,
+}
+
+
+def masks(kind: str, seed: int):
+    """Return a random reference, test and spacing along the arrays' axes."""
+    random = np.random.default_rng(seed)
+    size = random.integers(8, 15, 3)
+    reference, test = (shapes.blob(10 * seed + n, size, share=0.3, smooth=1.2) for n in (0, 1))
+    test = np.where(random.random() < 0.7, reference ^ (test & (random.random(test.shape) < 0.3)), test)
+    spacing = [float(np.round(s, 3)) for s in random.uniform(0.3, 3, 3)]
+    if kind == "inside":
+        reference, test = (np.pad(mask, 2) for mask in (reference, test))
+    elif kind == "voxel":
+        reference = np.zeros(size[::-1], bool)
+        reference[tuple(n // 2 for n in reference.shape)] = True
+    elif kind == "slice":
+        middle = reference.shape[0] // 2
+        reference, test, spacing = reference[middle], test[middle], spacing[1:]
+    return reference.astype(bool), test.astype(bool), spacing
+
+
+def ours(key, reference, test, spacing, settings=SETTINGS):
+    images = [shapes.imageOf(mask, spacing[::-1]) for mask in (reference, test)]
+    return compare(*images, settings).conventions([key], atEdge=True)[key]
+
+
+def requireEqual(tool, theirs, mine, accuracy):
+    for key, value in theirs.items():
+        if callable(value):
+            try:
+                value = value()
+            except pytest.skip.Exception:
+                raise
+            except Exception:
+                value = math.nan  # the tool stops, which ours says
+        assert mine[key].value == pytest.approx(float(value), abs=accuracy, nan_ok=True), (tool, key)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", ["inside", "edge", "voxel", "slice"])
+@pytest.mark.parametrize("tool", PEERS)
+def testRandomMasks(tool, kind, seed):
+    reference, test, spacing = masks(kind, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = PEERS[tool](reference, test, tuple(spacing))
+    accuracy = 1e-3 if tool.startswith("MeshMetrics") else 1e-4
+    requireEqual(tool, theirs, ours(tool, reference, test, spacing), accuracy)
+
+
+@pytest.mark.parametrize("empty", ["reference", "test", "both"])
+@pytest.mark.parametrize("tool", PEERS)
+def testEmptyMasks(tool, empty):
+    reference, test, spacing = masks("inside", 1)
+    if empty in ("reference", "both"):
+        reference = np.zeros_like(reference)
+    if empty in ("test", "both"):
+        test = np.zeros_like(test)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        theirs = PEERS[tool](reference, test, tuple(spacing))
+    if tool == "MISeval" and empty != "both":
+        del theirs["HD"]  # a number without meaning
+    requireEqual(tool, theirs, ours(tool, reference, test, spacing), 1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", ["inside", "edge", "voxel"])
+def testPlastimatch(kind, seed, tmp_path):
+    reference, test, spacing = masks(kind, seed)
+    theirs = plastimatch(reference, test, spacing, tmp_path)
+    requireEqual("Plastimatch", theirs, ours("Plastimatch", reference, test, spacing, Settings()), 1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["inside", "edge"])
+def testPercentileOfTools(kind, seed):
+    """MedPy and seg-metrics have the 95th percentile only."""
+    reference, test, spacing = masks(kind, seed)
+    binary = pytest.importorskip("medpy.metric.binary", reason="MedPy is not installed")
+    found = ours("MedPy", reference, test, spacing, Settings())["HD95"].value
+    assert found == pytest.approx(binary.hd95(test, reference, tuple(spacing)), abs=1e-6)
+    tool = pytest.importorskip("seg_metrics.seg_metrics", reason="seg-metrics is not installed")
+    theirs = tool.computeQualityMeasures(test.astype(np.uint8), reference.astype(np.uint8), spacing[::-1])["hd95"]
+    assert ours("seg-metrics", reference, test, spacing, Settings())["HD95"].value == pytest.approx(theirs, abs=1e-4)

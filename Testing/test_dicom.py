@@ -1,0 +1,230 @@
+"""DICOM: contours are filled on the slices that they were drawn on; segmentations keep their voxels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+from scipy.spatial.transform import Rotation
+
+from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.filling import combined, filled
+from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.structures import NOTES
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
+
+import dicomfiles
+
+TILTED = np.eye(4)
+TILTED[:3, :3] = Rotation.from_euler("xyz", (20, -15, 30), degrees=True).as_matrix() * (1.0, 1.5, 2.5)
+TILTED[:3, 3] = (-12, 30, 100)
+GRIDS = {
+    "axial": Grid((30, 26, 12), np.diag([1.0, 1.5, 2.5, 1.0])),
+    "tilted": Grid((30, 26, 12), TILTED),
+}
+
+
+def rectangle(low, high, k):
+    """Return the corners, in voxel index, of a rectangle whose sides lie between pixels."""
+    (a, b), (c, d) = low, high
+    return np.array([(a - 0.5, b - 0.5, k), (c + 0.5, b - 0.5, k), (c + 0.5, d + 0.5, k), (a - 0.5, d + 0.5, k)])
+
+
+def inWorld(grid, loops):
+    return [grid.toWorld(loop) for loop in loops]
+
+
+def voxelsOf(structure):
+    """Return the mask on its whole grid, [k, j, i]."""
+    return structure.mask.block((0, 0, 0), np.array(structure.mask.grid.size) - 1)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def testContoursAreFilledOnTheSlicesOfTheImage(tmp_path, name):
+    grid = GRIDS[name]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
+    dicomfiles.writeStructureSet(tmp_path / "rt" / "set.dcm", {"Box": inWorld(grid, loops), "None": []}, slices)
+    box, nothing = readStructures(tmp_path / "rt" / "set.dcm")
+    expected = np.zeros(grid.size[::-1], np.uint8)
+    expected[3:8, 6:16, 5:15] = 1
+    np.testing.assert_array_equal(voxelsOf(box), expected)
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    assert box.mask.grid.size == grid.size
+    assert (box.name, box.color, box.frameOfReference) == ("Box", (1.0, 0.0, 0.2), "1.2.3")
+    assert nothing.isEmpty and not box.source[NOTES]
+
+
+def testAFolderOfImagesAndOneStructureSet(tmp_path):
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path, grid)
+    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
+    dicomfiles.writeStructureSet(tmp_path / "RS", {"Box": inWorld(grid, loops)}, slices)
+    assert [s.name for s in readStructures(tmp_path)] == ["Box"]
+    assert readStructures(tmp_path / "RS")[0].mask.count == 500
+
+
+def testHolesAndKeyholesAndIslands(tmp_path):
+    """A hole as a contour of its own, joined by a channel, or drawn as XOR gives the same voxels; islands are kept."""
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    outer, hole, island = (rectangle((a, a), (b, b), 4) for a, b in ((3, 20), (7, 16), (10, 12)))
+    # from the outer contour's first corner to the hole's, around it, and the same way back
+    keyhole = np.concatenate([outer, outer[:1], hole[:1], hole[::-1], outer[:1]])
+    regions = {"Own": [outer, hole], "Keyhole": [keyhole], "Xor": [hole, outer], "Island": [island, hole, outer]}
+    kinds = {("Xor", 0): "CLOSEDPLANAR_XOR", ("Xor", 1): "CLOSEDPLANAR_XOR"}
+    world = {name: inWorld(grid, loops) for name, loops in regions.items()}
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", world, slices, kinds=kinds)
+    own, key, xor, withIsland = readStructures(tmp_path / "set.dcm")
+    assert own.mask.count == 18 * 18 - 10 * 10
+    for other in (key, xor):
+        np.testing.assert_array_equal(voxelsOf(other), voxelsOf(own))
+    assert withIsland.mask.count == own.mask.count + 9
+
+
+def testWhatReadingHasToSay(tmp_path):
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    regions = {
+        "Gap": [rectangle((5, 5), (9, 9), k) for k in (2, 3, 6)],
+        "Between": [rectangle((5, 5), (9, 9), 4.4)],
+        "Crossing": [rectangle((5, 5), (9, 9), 4), rectangle((8, 8), (12, 12), 4)],
+        "Twice": [rectangle((5, 5), (9, 9), 4)] * 2,
+        "Point": [rectangle((5, 5), (9, 9), 4), rectangle((5, 5), (9, 9), 5)],
+    }
+    world = {name: inWorld(grid, loops) for name, loops in regions.items()}
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", world, slices, kinds={("Point", 1): "OPEN_PLANAR"})
+    found = {s.name: s for s in readStructures(tmp_path / "set.dcm")}
+    notes = {name: s.source[NOTES] for name, s in found.items()}
+    assert notes["Gap"] == ("it has no contour on 2 slices between its first and its last one",)
+    assert notes["Between"] == ("1 of its contours lie between slices and were filled on the nearest one",)
+    assert notes["Crossing"][0].startswith("its contours cross each other on 1 slices")
+    assert found["Crossing"].mask.count == 25 + 25 - 4
+    assert notes["Twice"] == () and found["Twice"].mask.count == 25
+    assert notes["Point"] == ("1 of its contours are open lines or points and were left out",)
+    comparison = compare(found["Twice"], found["Gap"], Settings(families="overlap"))
+    assert "Of the test, it has no contour on 2 slices between its first and its last one." in comparison.findings
+
+
+def testWithoutTheImage(tmp_path):
+    """Contours whose image is not at hand are filled finely on planes of their own, and that is said once."""
+    grid = GRIDS["axial"]
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    paths = [tmp_path / name / "set.dcm" for name in "ab"]
+    for path, patient in zip(paths, "AB", strict=True):
+        dicomfiles.writeStructureSet(path, {"Box": loops}, patient=patient)
+    reference, test = (readStructures(path)[0] for path in paths)
+    assert reference.mask.size == pytest.approx(10 * 10 * 1.5 * 5 * 2.5, rel=0.02)
+    comparison = compare(reference, test)
+    assert comparison["HD"].value == 0
+    assert sum("pixels of 0.5 mm" in finding for finding in comparison.findings) == 1
+    assert "The files belong to different patients: their patient IDs differ." in comparison.findings
+
+
+@pytest.mark.parametrize("shift", [0, 0.3])
+def testFillingAgreesWithCountingWindings(shift):
+    from SegmentMetricsLib.contours import insideContours
+
+    generator = np.random.default_rng(5)
+    angles = np.sort(generator.uniform(0, 2 * np.pi, 60))
+    radii = generator.uniform(4, 14, 60)
+    loop = np.stack([20 + radii * np.cos(angles), 17 + radii * np.sin(angles)], axis=1).round(0) + shift
+    rows, columns = np.mgrid[:36, :40]
+    # a hair behind the lines that go through pixel centers, and even less above them
+    centers = np.stack([columns.ravel() + 1e-6, rows.ravel() + 1e-9], axis=1)
+    expected = insideContours(centers, loop, np.roll(loop, -1, axis=0)).reshape(36, 40)
+    assert 100 < expected.sum() < 1000
+    np.testing.assert_array_equal(filled(loop, (36, 40)), expected)
+
+
+def testFillingBeyondTheEdges():
+    loop = np.array([(-5.0, -5.0), (50, -5), (50, 50), (-5, 50)])
+    assert filled(loop, (6, 7)).all()
+    assert combined([loop, loop], (6, 7))[0].all()
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+def testSegmentation(tmp_path, fractional):
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(tmp_path, grid), key=lambda s: s.InstanceNumber)
+    arrays = {name: shapes.blob(seed, grid.size, 0.2) for seed, name in enumerate(("Liver", "Other"))}
+    if fractional:
+        arrays = {name: np.where(array, 0.8, 0.2) for name, array in arrays.items()}
+        arrays["Liver"][0] = arrays["Other"][0] = 0
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, arrays, fractional)
+    structures = readStructures(tmp_path)
+    assert [s.name for s in structures] == ["Liver", "Other"]
+    for structure, array in zip(structures, arrays.values(), strict=True):
+        found = structure.mask.on(grid)
+        np.testing.assert_array_equal(found.block((0, 0, 0), np.array(grid.size) - 1), array > 0.5)
+        assert structure.frameOfReference == "1.2.3"
+        assert (structure.memberships is not None) == fractional
+        if fractional:
+            memberships = structure.memberships.on(grid).block((0, 0, 0), np.array(grid.size) - 1)
+            np.testing.assert_allclose(memberships, array, atol=1 / 255)
+
+
+def testUnusable(tmp_path):
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    good = dicomfiles.writeStructureSet(
+        tmp_path / "good.dcm", {"Box": inWorld(grid, [rectangle((5, 6), (14, 15), 3)])}, slices
+    )
+    with pytest.raises(ValueError, match="slice0: this is DICOM of the modality CT, which holds no contours"):
+        readStructures(tmp_path / "ct" / "slice0")
+    content = (tmp_path / "good.dcm").read_bytes()
+    for number, size in enumerate((140, 400, len(content) // 2, len(content) - 8)):
+        path = tmp_path / f"short{number}.dcm"
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=f"short{number}.dcm: "):
+            readStructures(path)
+    (tmp_path / "text.dcm").write_text("no DICOM")
+    with pytest.raises(ValueError, match=r"text.dcm: the DICOM file is damaged or incomplete."):
+        readStructures(tmp_path / "text.dcm")
+    dicomfiles.writeStructureSet(tmp_path / "none.dcm", {}, slices)
+    with pytest.raises(ValueError, match="no regions of interest"):
+        readStructures(tmp_path / "none.dcm")
+    upright = grid.toWorld([(5, 5, 2), (9, 5, 2), (9, 5, 6)])
+    dicomfiles.writeStructureSet(tmp_path / "upright.dcm", {"Box": [upright]}, slices)
+    with pytest.raises(ValueError, match="does not run along the slices"):
+        readStructures(tmp_path / "upright.dcm")
+    contour = good.ROIContourSequence[0].ContourSequence[0]
+    contour.ContourData = contour.ContourData[:9]
+    good.save_as(tmp_path / "points.dcm")
+    with pytest.raises(ValueError, match="another number of points than it says"):
+        readStructures(tmp_path / "points.dcm")
+    contour.ContourData, contour.NumberOfContourPoints = ["1", "2", "nan"] * 3, 3
+    good.save_as(tmp_path / "nan.dcm")
+    with pytest.raises(ValueError, match="no positions in space"):
+        readStructures(tmp_path / "nan.dcm")
+
+
+def testUnevenSlices(tmp_path):
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    (tmp_path / "ct" / "slice5").unlink()
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": inWorld(grid, [rectangle((5, 6), (14, 15), 3)])}, slices)
+    with pytest.raises(ValueError, match="not equally spaced"):
+        readStructures(tmp_path / "set.dcm")
+
+
+def testOnTheCommandLine(tmp_path, capsys):
+    """Two observers' structure sets on one image, compared from the command line."""
+    import json
+
+    from SegmentMetricsLib import __main__
+
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    for name, high in (("one", 14), ("two", 16)):
+        loops = inWorld(grid, [rectangle((5, 6), (high, 15), k) for k in range(3, 8)])
+        dicomfiles.writeStructureSet(tmp_path / name / f"{name}.dcm", {"Box": loops, "Lung": loops}, slices)
+    sets = [str(tmp_path / name / f"{name}.dcm") for name in ("one", "two")]
+    assert __main__.main(["compare", *sets, "--output", str(tmp_path / "out"), "--metrics", "overlap,boundary"]) == 0
+    assert "Lung" in capsys.readouterr().out
+    (first, _) = json.loads((tmp_path / "out" / "metrics.json").read_text())["pairs"]
+    assert first["measurements"]["HD"]["value"] == pytest.approx(2, abs=0.1)
+    assert first["measurements"]["DSC"]["value"] == pytest.approx(2 * 100 / (100 + 120))
+    assert first["grid"]["size"] == list(grid.size)

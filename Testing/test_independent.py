@@ -1,0 +1,386 @@
+"""A second opinion: every metric but those of surfaces again, by its formula, one voxel and one point at a time.
+
+Nothing here is fast, and nothing is shared with the library: that both agree is what tells that either is right.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter
+from shapes import ballMesh, box, imageOf, rotation
+
+from SegmentMetricsLib import Settings, compare, signed
+
+EPSILON = 1e-8
+
+
+def quotient(a: float, b: float) -> float:
+    return a / b if b else math.nan
+
+
+def agreement(g, t, betas=()) -> dict[str, float]:
+    """Overlap and agreement of memberships g (reference) and t (test) of all voxels of the evaluated grid."""
+    g, t = (np.asarray(f, float).ravel() for f in (g, t))
+    n = len(g)
+    tp = sum(min(a, b) for a, b in zip(t, g))
+    fp = sum(max(a - b, 0) for a, b in zip(t, g))
+    tn = sum(min(1 - a, 1 - b) for a, b in zip(t, g))
+    fn = sum(max(b - a, 0) for a, b in zip(t, g))
+    tpr, ppv, tnr = quotient(tp, tp + fn), quotient(tp, tp + fp), quotient(tn, tn + fp)
+    squares = tp**2 + tn**2 + fp**2 + fn**2
+    a = sum(count * (count - 1) for count in (tp, fp, tn, fn)) / 2
+    b = ((tp + fn) ** 2 + (tn + fp) ** 2 - squares) / 2
+    c = ((tp + fp) ** 2 + (tn + fn) ** 2 - squares) / 2
+    d = n * (n - 1) / 2 - (a + b + c)
+    ofReference, ofTest = entropy(tp + fn, tn + fp), entropy(tp + fp, tn + fn)
+    information = ofReference + ofTest - entropy(tp, fp, tn, fn)
+    middle = (g + t) / 2
+    between = quotient(2 * sum((middle - middle.mean()) ** 2), n - 1)
+    within = sum((g - middle) ** 2 + (t - middle) ** 2) / n
+    chance = ((tn + fn) * (tn + fp) + (fp + tp) * (fn + tp)) / n
+    oneWay = quotient(fn * (fn + 2 * tp), tp + fn) + quotient(fp * (fp + 2 * tn), tn + fp)
+    otherWay = quotient(fp * (fp + 2 * tp), tp + fp) + quotient(fn * (fn + 2 * tn), tn + fn)
+    result = {
+        "DSC": 2 * tp / (2 * tp + fp + fn), "IoU": tp / (tp + fp + fn), "TPR": tpr, "PPV": ppv, "TNR": tnr,
+        "FPR": 1 - tnr, "FNR": 1 - tpr, "ACC": (tp + tn) / n, "GCE": float(np.minimum(oneWay, otherWay)) / n,
+        "VS": 1 - abs(fn - fp) / (2 * tp + fp + fn), "RI": quotient(a + d, a + b + c + d),
+        "ARI": quotient(2 * (a * d - b * c), c**2 + b**2 + 2 * a * d + (a + d) * (c + b)), "MI": information,
+        "VOI": ofReference + ofTest - 2 * information, "ICC": quotient(between - within, between + within),
+        "PBD": sum(abs(g - t)) / (2 * sum(g * t)) if sum(g * t) else math.inf,
+        "KAP": quotient(tp + tn - chance, n - chance), "AUC": 1 - ((1 - tnr) + (1 - tpr)) / 2,
+    }  # fmt: skip
+    for beta in betas:
+        key = "FMS" if beta == 1 else f"FMS_{beta:g}"
+        # without overlap the Dice coefficient is 0, and so is its sibling
+        result[key] = (beta**2 + 1) * ppv * tpr / (beta**2 * ppv + tpr) if tp else 0.0
+    return result
+
+
+def entropy(*counts: float) -> float:
+    return -sum(n / sum(counts) * math.log2(n / sum(counts)) for n in counts if n > 0)
+
+
+def directed(points, others) -> list[float]:
+    return [min(math.dist(p, q) for q in others) for p in points]
+
+
+def quantile(values, q: float) -> float:
+    """The q-quantile, linear between the sorted values."""
+    ordered, place = sorted(values), (len(values) - 1) * q
+    low = math.floor(place)
+    return ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
+
+
+def voxelDistances(points, others, quantiles=(1.0,)) -> dict[str, float]:
+    there, back = directed(points, others), directed(others, points)
+    result = {f"HDvox_{q:g}" if q < 1 else "HDvox": max(quantile(there, q), quantile(back, q)) for q in quantiles}
+    result["AVD"] = max(sum(there) / len(there), sum(back) / len(back))
+    result["MHD"] = mahalanobis(np.asarray(points, float), np.asarray(others, float))
+    return result
+
+
+def mahalanobis(points: np.ndarray, others: np.ndarray) -> float:
+    scatter = sum(np.outer(x - c.mean(axis=0), x - c.mean(axis=0)) for c in (points, others) for x in c)
+    covariance = scatter / (len(points) + len(others))
+    if np.linalg.matrix_rank(covariance) < len(covariance):
+        return math.nan
+    offset = points.mean(axis=0) - others.mean(axis=0)
+    return math.sqrt(offset @ np.linalg.inv(covariance) @ offset)
+
+
+def hazardAt(point, criticals, settings: Settings) -> float:
+    """criticals: pairs of points and weight."""
+    terms = []
+    for points, weight in criticals:
+        d = min(math.dist(point, p) for p in points)
+        fallen = max(0.0, 1 - (d / settings.hazardReach) ** settings.hazardPower)
+        terms.append(
+            weight * (math.exp(-d / settings.hazardDecay) if settings.hazardKernel == "exponential" else fallen)
+        )
+    return max(terms) if settings.hazardCombination == "max" else min(1.0, sum(terms))
+
+
+def tailMean(values, share: float) -> float:
+    """Mean of the worst share of the values, the last one counted in part."""
+    total, left = 0.0, share * len(values)
+    for value in sorted(values, reverse=True):
+        total += min(1.0, max(left, 0.0)) * value
+        left -= 1
+    return total / (share * len(values)) if len(values) else 0.0
+
+
+def hazards(g: np.ndarray, t: np.ndarray, w: np.ndarray, settings: Settings) -> dict[str, float]:
+    balance, missed, added = settings.hazardBalance, w[g & ~t], w[~g & t]
+    rfn, rfp = missed.sum() / (w[g].sum() + EPSILON), added.sum() / (w[~g].sum() + EPSILON)
+    tails = [tailMean(values, settings.hazardTail) for values in (missed, added)]
+    return {
+        "RFN": rfn, "RFP": rfp, "SIS": balance * rfn + (1 - balance) * rfp,
+        "STAR": balance * tails[0] + (1 - balance) * tails[1],
+        "wDice": 2 * w[g & t].sum() / (w[g].sum() + w[t].sum() + EPSILON),
+    }  # fmt: skip
+
+
+class RandomPair:
+    """Two masks on lattices that a whole number of voxels lies between, somewhere in space, and how to compare them."""
+
+    def __init__(self, seed: int):
+        random = np.random.default_rng(seed)
+        n = 2 if seed % 4 == 0 else 3
+        self.spacing, self.origin = random.choice([0.5, 0.977, 1.3, 2.5], n), random.uniform(-100, 100, n)
+        self.direction = rotation(random.standard_normal(3) if n == 3 else [0, 0, 1], random.uniform(0, 180))[:n, :n]
+        self.direction[:, 0] *= random.choice([-1, 1])  # left-handed
+        size, self.shift = random.integers(3, 9, n), random.integers(-4, 5, n) * random.choice([0, 1])
+        sizes = (size, random.integers(3, 9, n) if self.shift.any() else size)
+        self.masks = [
+            randomMask(random, tuple(s), random.choice(["blob", "blob", "box", "voxel", "full"])) for s in sizes
+        ]
+        self.criticals = {name: randomMask(random, tuple(size), name) for name in ("blob", "box")}
+        self.settings = Settings(
+            families=("overlap", "agreement", "voxel", "hazard"),
+            grid=str(random.choice(["reference", "union"])), betas=(1, 0.5, 2), quantiles=(1, 0.95, 0.5),
+            voxelUnit=str(random.choice(["mm", "voxel"])),
+            critical={"blob": float(random.choice([1, 0.4])), "box": 0.7},
+            hazardKernel=str(random.choice(["polynomial", "exponential"])), hazardReach=float(random.choice([10, 3])),
+            hazardPower=float(random.choice([2, 1])), hazardDecay=float(random.choice([8, 2])),
+            hazardCombination=str(random.choice(["max", "sum"])), hazardBalance=float(random.choice([0.7, 0.2])),
+            hazardTail=float(random.choice([0.05, 0.3, 1])),
+        )  # fmt: skip
+
+    def image(self, mask: np.ndarray, shift=0):
+        """mask: indexed as the spacing, [i, j, k]."""
+        origin = self.origin + self.direction @ (self.spacing * shift)
+        return imageOf(mask.T, self.spacing.tolist(), origin.tolist(), self.direction)
+
+    def compared(self):
+        images = self.image(self.masks[0]), self.image(self.masks[1], self.shift)
+        criticals = {name: self.image(mask) for name, mask in self.criticals.items()}
+        return compare(*images, self.settings, criticals=criticals)
+
+    def expected(self) -> dict[str, float]:
+        mine, other = np.argwhere(self.masks[0]), np.argwhere(self.masks[1]) + self.shift
+        low, high = (f([f(mine, axis=0), f(other, axis=0)], axis=0) for f in (np.min, np.max))
+        if self.settings.grid == "reference":
+            low, high = np.minimum(low, 0), np.maximum(high, np.array(self.masks[0].shape) - 1)
+        g, t = np.zeros((2, *(high - low + 1)), bool)
+        g[tuple((mine - low).T)] = t[tuple((other - low).T)] = True
+        step = self.spacing if self.settings.voxelUnit == "mm" else 1.0
+        weights = dict(self.settings.critical)
+        criticals = [(np.argwhere(mask) * self.spacing, weights[name]) for name, mask in self.criticals.items()]
+        places = (np.argwhere(np.ones_like(g)) + low) * self.spacing
+        w = np.reshape([hazardAt(place, criticals, self.settings) for place in places], g.shape)
+        voxel = math.prod(self.spacing)
+        return {
+            **agreement(g, t, self.settings.betas),
+            **voxelDistances(mine * step, other * step, self.settings.quantiles),
+            **hazards(g, t, w, self.settings),
+            "VoxelVolumeReference": len(mine) * voxel, "VoxelVolumeTest": len(other) * voxel,
+        }  # fmt: skip
+
+
+def randomMask(random: np.random.Generator, size: tuple[int, ...], kind: str) -> np.ndarray:
+    mask = np.zeros(size, bool)
+    if kind == "blob":
+        noise = gaussian_filter(random.standard_normal(size), random.uniform(0, 1.5))
+        return noise >= np.quantile(noise, random.uniform(0.3, 1))
+    if kind == "voxel":
+        mask[tuple(random.integers(size))] = True
+    else:
+        corners = [sorted(random.integers(0, n, 2)) if kind == "box" else (0, n - 1) for n in size]
+        mask[tuple(slice(low, high + 1) for low, high in corners)] = True
+    return mask
+
+
+@pytest.mark.parametrize("seed", range(30))
+def testRandomPairs(seed):
+    pair = RandomPair(seed)
+    comparison, expected = pair.compared(), pair.expected()
+    found = {key: comparison[key].value for key in expected}
+    # the small number in the denominators of hazards shows where there is hardly any
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-7, nan_ok=True)
+    surfaces = {"VolumeReference", "VolumeTest", "VolumeDifference"}
+    assert set(comparison) - surfaces == set(expected)
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "exponential"])
+def testCriticalStructureThatFillsTheGrid(kernel):
+    """All is as hazardous as can be: what counts is the share of voxels."""
+    settings = Settings(families=("hazard",), grid="union", hazardKernel=kernel)
+    reference, test = box((1, 1, 1), (4, 4, 4), (6, 6, 6)), box((1, 1, 2), (4, 4, 4), (6, 6, 6))
+    comparison = compare(reference, test, settings, criticals={"all": reference})
+    expected = {"RFN": 0.25, "RFP": 0, "SIS": 0.7 * 0.25, "STAR": 0.7, "wDice": 2 * 0.75 / 1.75}
+    assert {key: comparison[key].value for key in expected} == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("cuts", [None, 4])
+def testMemberships(seed, cuts):
+    random = np.random.default_rng(seed)
+    g, t = (np.round(np.clip(gaussian_filter(random.standard_normal((6, 7, 5)), 1) * 3 + 0.3, 0, 1), 2) for _ in "gt")
+    g[0, 0, 0] = t[5, 6, 4] = 1.0
+    spacing = (0.9, 1.4, 2.2)
+    settings = Settings(families=("overlap", "agreement", "voxel"), cuts=cuts)
+    comparison = compare(imageOf(g, spacing), imageOf(t, spacing), settings)
+    each = []
+    for alpha in (np.arange(cuts) + 1) / cuts if cuts else [0.5]:
+        mine, other = (np.argwhere(f >= alpha)[:, ::-1] * spacing for f in (g, t))
+        each.append(voxelDistances(mine, other))
+    expected = agreement(g, t, (1,)) | {key: np.mean([one[key] for one in each]) for key in each[0]}
+    assert {key: comparison[key].value for key in expected} == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def testOneOrBothEmpty():
+    empty, full = box((9, 9, 9), (8, 8, 8), (10, 10, 10)), box((3, 3, 3), (6, 6, 6), (10, 10, 10))
+    settings = Settings(families=("boundary", "overlap", "agreement", "voxel", "hazard", "similarity", "effort"))
+    kept = {"VolumeReference", "VolumeTest", "VolumeDifference", "VoxelVolumeReference", "VoxelVolumeTest"}
+    zero = ["NSD_2mm", "BIoU_2mm", "DSC", "IoU", "TPR", "PPV", "VS", "FMS", "KAP", "ARI", "MSI", "MSI3D"]
+    infinite = ["HD", "HD95", "MASD", "ASSD", "PBD", "AVD", "HDvox", "MHD"]
+    for pair in ((empty, full), (full, empty)):
+        one = compare(*pair, settings, criticals={"full": full})
+        assert {key: one[key].value for key in zero} == dict.fromkeys(zero, 0.0)
+        assert {key: one[key].value for key in infinite} == dict.fromkeys(infinite, math.inf)
+        assert all(one[key].reason for key in zero + infinite)
+    both = compare(empty, empty, settings, criticals={"full": full})
+    assert {key for key, one in both.items() if one.status != "undefined"} == kept
+    assert all(one.reason for key, one in both.items() if key not in kept)
+    without = compare(full, full, settings)
+    assert [(without[key].status, bool(without[key].reason)) for key in ("SIS", "STAR")] == [("undefined", True)] * 2
+
+
+def segmentsOf(mask: np.ndarray, spacing) -> list:
+    """The contour [j, i] half-way between pixel centers: one segment across every square of centers that differ."""
+    padded, segments = np.pad(mask, 1), []
+    for j in range(len(padded) - 1):
+        for i in range(len(padded[0]) - 1):
+            a, b, c, d = padded[j, i], padded[j, i + 1], padded[j + 1, i + 1], padded[j + 1, i]
+            sides = [(a, b, (i + 0.5, j)), (b, c, (i + 1, j + 0.5)), (c, d, (i + 0.5, j + 1)), (d, a, (i, j + 0.5))]
+            ends = [np.subtract(point, 1) * spacing for one, next, point in sides if one != next]
+            assert len(ends) < 4, "two pixels that touch at a corner only are not for this test"
+            if ends:
+                segments.append(tuple(ends))
+    return segments
+
+
+def loopOf(segments) -> np.ndarray:
+    """The points of the one closed line that segments make, in order."""
+    left, loop = segments[1:], [*segments[0]]
+    while left:
+        for number, (a, b) in enumerate(left):
+            if min(math.dist(a, loop[-1]), math.dist(b, loop[-1])) < 1e-9:
+                loop.append(b if math.dist(a, loop[-1]) < 1e-9 else a)
+                del left[number]
+                break
+        else:
+            raise AssertionError("more than one line")
+    return np.array(loop)
+
+
+def toSegment(p, a, b) -> float:
+    along = np.clip(np.dot(p - a, b - a) / np.dot(b - a, b - a), 0, 1)
+    return math.dist(p, a + along * (b - a))
+
+
+def resampled(loop: np.ndarray, step: float) -> np.ndarray:
+    lengths = [0.0, *np.cumsum([math.dist(*ends) for ends in pairwise(loop)])]
+    at = np.arange(round(lengths[-1] / step)) * lengths[-1] / round(lengths[-1] / step)
+    return np.stack([np.interp(at, lengths, loop[:, axis]) for axis in (0, 1)], axis=1)
+
+
+def isInside(p, loop: np.ndarray) -> bool:
+    crossed = [(a, b) for a, b in pairwise(loop) if (a[1] > p[1]) != (b[1] > p[1])]
+    return sum(p[0] < a[0] + (p[1] - a[1]) * (b[0] - a[0]) / (b[1] - a[1]) for a, b in crossed) % 2 == 1
+
+
+def similarityIndex(reference: np.ndarray, test: np.ndarray, spacing, il: float, ol: float) -> float:
+    loops = [loopOf(segmentsOf(mask, spacing)) for mask in (reference, test)]
+    mine, other = (resampled(loop, min(spacing) / 2) for loop in loops)
+    aligned = other - other.mean(axis=0) + mine.mean(axis=0)
+    apart = np.linalg.norm(aligned[:, None] - mine, axis=2)
+    claims = apart.argmin(axis=0)
+    scores = []
+    for number, point in enumerate(other):
+        candidates = [apart[number].argmin(), *np.flatnonzero(claims == number)]
+        partner = max(candidates, key=lambda one: apart[number, one])
+        level = il if isInside(point, loops[0]) else ol
+        if min(toSegment(point, a, b) for a, b in pairwise(loops[0])) < 1e-6:
+            level = min(il, ol)  # on the contour the milder one
+        scores.append(math.exp(-(math.dist(point, mine[partner]) ** 2) / (2 * (10 / level) ** 2)))
+    return sum(scores) / len(scores)
+
+
+@pytest.mark.parametrize("il, ol", [(1, 1), (1, 10), (3, 0.5)])
+@pytest.mark.parametrize("case", ["moved disc", "larger disc", "rectangles", "rectangle in disc", "corners"])
+def testSimilarityIndex(case, il, ol):
+    j, i = np.mgrid[:32, :32]
+
+    def disc(x, y, radius, wide=1.0):
+        return ((i * wide - x) ** 2 + (j - y) ** 2) <= radius**2
+
+    def rectangle(left, right, top, bottom):
+        return (i >= left) & (i <= right) & (j >= top) & (j <= bottom)
+
+    spacing = (0.7, 1.0) if case == "larger disc" else (1.0, 1.0)
+    reference, test = {
+        "moved disc": (disc(14, 14, 8), disc(18, 17, 8)),
+        "larger disc": (disc(11, 15, 7, 0.7), disc(11, 15, 9, 0.7)),
+        "rectangles": (rectangle(5, 20, 10, 20), rectangle(9, 20, 10, 20)),
+        "rectangle in disc": (disc(15, 15, 12), rectangle(11, 21, 12, 17)),
+        "corners": (rectangle(4, 24, 4, 9) | rectangle(4, 9, 4, 24), rectangle(6, 27, 6, 9) | rectangle(6, 11, 6, 20)),
+    }[case]
+    settings = Settings(families=("similarity",), il=il, ol=ol)
+    found = compare(imageOf(reference, spacing), imageOf(test, spacing), settings)["MSI"].value
+    # where the points of either start is nobody's business, and moves the mean a little
+    assert found == pytest.approx(similarityIndex(reference, test, spacing, il, ol), abs=0.01)
+    if case == "moved disc" and il == ol:
+        assert found == pytest.approx(math.exp(-(4**2 + 3**2) / 200), abs=1e-9)
+
+
+def testAddedPathLength():
+    """Of slices in an oblique image, each segment looked at in twenty pieces."""
+    k, j, i = np.mgrid[:3, :14, :14]
+    reference = (i - 6) ** 2 + (j - 7) ** 2 <= (5 - k) ** 2
+    test = ((i - 8) ** 2 + (j - 6) ** 2 <= (5 - k) ** 2) & (k < 2)
+    spacing, tolerance, pieces = (1.2, 1.2, 3.0), 1.5, 20
+    added = whole = 0.0
+    for mine, other in zip(reference, test):
+        others = segmentsOf(other, spacing[:2])
+        for a, b in segmentsOf(mine, spacing[:2]):
+            whole += math.dist(a, b)
+            for share in (np.arange(pieces) + 0.5) / pieces:
+                if not others or min(toSegment(a + share * (b - a), *ends) for ends in others) > tolerance:
+                    added += math.dist(a, b) / pieces
+    settings = Settings(families=("effort",), tolerances=(tolerance,))
+    direction = rotation((1, 2, 3), 40) * (-1, 1, 1)
+    comparison = compare(*(imageOf(mask, spacing, (5, 6, 7), direction) for mask in (reference, test)), settings)
+    assert comparison["APL_1.5mm"].value == pytest.approx(added, abs=0.01 * whole)
+    assert comparison["RelativeAPL_1.5mm"].value == pytest.approx(added / whole, abs=0.01)
+
+
+@pytest.mark.parametrize("most", [100_000, 0])
+def testDirectionsOfSpheres(most, monkeypatch):
+    """Of spheres everything is known; of many triangles one look-up serves all pieces of one."""
+    monkeypatch.setattr(signed, "MOST_ELEMENTS", most)
+    mine, other, moved, tau = 15.0, 18.0, np.array([3.7, 3.7, 0.2]), 2.0
+    spheres = ballMesh(mine, resolution=40), ballMesh(other, moved, resolution=40)
+    comparison = compare(*spheres, Settings(families=("signed",)))
+    height = 1 - 2 * (np.arange(20_000) + 0.5) / 20_000
+    turn, out = math.pi * (1 + math.sqrt(5)) * np.arange(20_000), np.sqrt(1 - height**2)
+    even = np.stack([out * np.cos(turn), out * np.sin(turn), height], axis=1)
+    place = moved + other * even
+    far = np.linalg.norm(place, axis=1)
+    apart = np.concatenate([other - np.linalg.norm(mine * even - moved, axis=1), far - mine])
+    normals = np.concatenate([even, place / far[:, None]])
+    sizes = np.repeat([mine**2, other**2], len(even))
+    expected = {
+        "SignedMean": apart @ sizes / sizes.sum(), "OverMax": apart.max(), "UnderMax": -apart.min(),
+        "OverFraction_2mm": sizes[apart > tau].sum() / sizes.sum(),
+        "UnderFraction_2mm": sizes[apart < -tau].sum() / sizes.sum(),
+    }  # fmt: skip
+    for side, (axis, sign) in zip("RLAPIS", [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)]):
+        facing = sign * normals[:, axis] >= np.abs(normals).max(axis=1)
+        expected["Mean" + side] = apart[facing] @ sizes[facing] / sizes[facing].sum()
+        expected["Max" + side], expected["Min" + side] = apart[facing].max(), apart[facing].min()
+    assert {key: comparison[key].value for key in expected} == pytest.approx(expected, rel=0.02, abs=0.25)

@@ -1,0 +1,167 @@
+"""Hazard in a scene: as a volume, and as the colors of distance maps and pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.structures import Structure
+
+slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+from SegmentMetricsLib import mrml  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders, maps, outputs, pictures, views  # noqa: E402
+
+# turned and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
+GEOMETRY = {"spacing": (1.0, 1.2, 2.0), "origin": (-30.0, 12.0, 5.0)}
+BOXES = {"Organ": ((8, 5, 5), (14, 12, 11)), "Other": ((7, 5, 5), (13, 12, 11)), "Wall": ((2, 0, 0), (4, 23, 23))}
+FAMILIES = ("boundary", "hazard")
+RAS = np.array([-1, -1, 1])
+
+
+def structures() -> dict[str, Structure]:
+    result = {}
+    for name, corners in BOXES.items():
+        image = shapes.box(*corners, **GEOMETRY)
+        image.SetDirection(shapes.rotation((1, 2, 3), 25).ravel().tolist())
+        mask = Mask.fromArray(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image))
+        result[name] = Structure(name, mask, file="case.nrrd")
+    return result
+
+
+def compared(**settings):
+    organ, other, wall = structures().values()
+    return compare(organ, other, Settings(families=FAMILIES, **settings), criticals={"Wall": wall})
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compared()
+
+
+@pytest.fixture(scope="module")
+def withoutCriticals():
+    organ, other, _ = structures().values()
+    return compare(organ, other)
+
+
+def valuesOf(volume) -> np.ndarray:
+    """The voxels of a volume node as (n,), i fastest."""
+    return vtk_to_numpy(volume.GetImageData().GetPointData().GetScalars())
+
+
+def hierarchyFolder(node) -> int:
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(node.GetScene())
+    return hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node))
+
+
+class TestVolume:
+    def testVoxelsAreWhereTheHazardIs(self, scene, comparison):
+        volume = mrml.showHazard(comparison)
+        assert volume.IsA("vtkMRMLScalarVolumeNode") and volume.GetName() == "Organ vs Other: hazard"
+        matrix = vtkMatrix4x4()
+        volume.GetIJKToRASMatrix(matrix)
+        shape = volume.GetImageData().GetDimensions()
+        index = np.indices(shape[::-1]).reshape(3, -1)[::-1].T
+        toRas = np.array([[matrix.GetElement(r, c) for c in range(4)] for r in range(4)])
+        positions = (index @ toRas[:3, :3].T + toRas[:3, 3]) * RAS
+        assert valuesOf(volume) == pytest.approx(comparison.hazard.at(positions), abs=1e-6)
+        # all of the wall is in it, and its 10 mm are one way 10 voxels
+        grid = comparison.reference.mask.grid
+        assert grid.toIndex(positions)[:, 0].max() == pytest.approx(14)
+        inWall = np.isin(np.rint(grid.toIndex(positions)[:, 0]), (2, 3, 4))
+        assert (valuesOf(volume)[inWall] == 1).all() and (valuesOf(volume)[~inWall] < 1).all()
+
+    def testColors(self, scene, comparison):
+        display = mrml.showHazard(comparison).GetDisplayNode()
+        function = display.GetColorNode().GetColorTransferFunction()
+        assert function.GetColor(1.0) == pytest.approx(colors.rgb(colors.HAZARD[-1]), abs=1e-3)
+        assert (display.GetWindowLevelMin(), display.GetWindowLevelMax()) == (0, 1)
+        # where there is no hazard one sees the image below
+        assert display.GetApplyThreshold() and 0 < display.GetLowerThreshold() < 0.05
+
+    def testAnotherRunReplaces(self, scene, comparison):
+        first = mrml.showHazard(comparison)
+        first.GetDisplayNode().SetInterpolate(0)
+        count = scene.GetNumberOfNodes()
+        before = valuesOf(first).copy()
+        assert mrml.showHazard(compared(hazardReach=5.0)) is first
+        assert scene.GetNumberOfNodes() == count
+        assert len(valuesOf(first)) < len(before) and first.GetDisplayNode().GetInterpolate() == 0
+
+    def testItIsInThePairsFolder(self, scene, comparison):
+        volume, table = mrml.showHazard(comparison), mrml.showTable(comparison)
+        assert hierarchyFolder(volume) == hierarchyFolder(table) != 0
+        folders.removeResults(comparison)
+        assert not [node for node in scene.GetNodes() if node.GetAttribute(colors.COLORS_ATTRIBUTE)]
+        assert scene.GetFirstNodeByClass("vtkMRMLScalarVolumeNode") is None
+        assert scene.GetFirstNodeByClass("vtkMRMLScalarVolumeDisplayNode") is None
+
+    def testThereMayBeNoHazard(self, scene, withoutCriticals):
+        with pytest.raises(ValueError, match="measure the family hazard with critical structures"):
+            mrml.showHazard(withoutCriticals)
+        organ, other, _ = structures().values()
+        far = Structure("Far", Mask(np.ones((1, 1, 1), np.uint8), (200, 0, 0), organ.mask.grid))
+        away = compare(organ, other, Settings(families=FAMILIES), criticals={"Far": far})
+        with pytest.raises(ValueError, match="too far away"):
+            mrml.showHazard(away)
+
+
+class TestMap:
+    @pytest.mark.parametrize("surface", ["displayed", "measured"])
+    @pytest.mark.parametrize("side", outputs.SIDES)
+    def testEveryPointHasItsHazard(self, scene, comparison, side, surface):
+        model = mrml.showDistanceMap(comparison, side, "hazard", surface=surface)
+        polyData = model.GetPolyData()
+        points = vtk_to_numpy(polyData.GetPoints().GetData()) * RAS
+        found = vtk_to_numpy(polyData.GetPointData().GetArray("Hazard"))
+        assert found == pytest.approx(comparison.hazard.at(points))
+        # 1 - (d / 10)^2 of a point d mm from the centers of the wall's last voxels
+        d = comparison.reference.mask.grid.toIndex(points)[:, 0] - 4
+        assert found == pytest.approx(np.clip(1 - (d / 10) ** 2, 0, 1), abs=3e-3)  # linear between voxels
+        display = model.GetDisplayNode()
+        assert display.GetActiveScalarName() == "Hazard" and display.GetScalarRange() == (0, 1)
+
+    def testLegend(self, scene, comparison):
+        model = mrml.showDistanceMap(comparison, kind="hazard")
+        legend = colors.legendOf(model)
+        assert legend.GetTitleText() == "Hazard" and legend.GetNumberOfLabels() == 5
+        maps.recolor(model, "signed")
+        assert model.GetDisplayNode().GetActiveScalarName() == "SignedDistance"
+        assert legend.GetTitleText().startswith("Distance (mm)")
+        maps.recolor(model, "hazard")
+        assert model.GetDisplayNode().GetScalarRange() == (0, 1) and legend.GetTitleText() == "Hazard"
+
+    def testThereMayBeNoHazard(self, scene, withoutCriticals):
+        with pytest.raises(ValueError, match="measure the family hazard with critical structures"):
+            mrml.showDistanceMap(withoutCriticals, kind="hazard")
+        model = mrml.showDistanceMap(withoutCriticals)
+        with pytest.raises(ValueError, match="made without critical structures"):
+            maps.recolor(model, "hazard")
+        assert not model.GetPolyData().GetPointData().HasArray("Hazard")
+
+
+@pytest.mark.opengl
+def testPicture(withoutCriticals, tmp_path):
+    try:
+        views.requireOpenGL()
+    except views.NoOpenGLError as error:
+        pytest.skip(str(error))
+    comparison = compared(hazardReach=6.0)
+    path = pictures.writeOverlay(comparison, tmp_path / "hazard.png", kind="hazard")
+    image = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))).astype(int)
+    purple = (image[..., 2] - image[..., 1] > 40) & (image[..., 0] > image[..., 1])
+    sand = (image[..., 0] - image[..., 2] > 15) & (image[..., 1] > image[..., 2])
+    for side in (slice(0, 525), slice(525, 1050)):
+        assert purple[88:, side].sum() > 1000 and sand[88:, side].sum() > 1000
+    assert purple[88:, 1050:].sum() > 300  # the legend
+    assert [label for label, _ in pictures.mainNumbers(comparison, 2.0, "hazard")] == ["wDice", "SIS", "STAR"]
+    with pytest.raises(ValueError, match="no hazard"):
+        pictures.writeOverlay(withoutCriticals, tmp_path / "none.png", kind="hazard")
+    assert not (tmp_path / "none.png").exists()

@@ -1,0 +1,316 @@
+"""Protocols: what they may hold, what is wrong with them and where, and the verdicts."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, __main__, compare
+from SegmentMetricsLib.commands import compare as compareCommand
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.judgment import judge, judgeCase, score, worst
+from SegmentMetricsLib.measurements import Measurement
+from SegmentMetricsLib.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
+
+HEADING = "Structure,Measurement,Relation,Pass,Warn,Weight,Convention,Source\n"
+
+
+def protocolOf(*lines: str, heading: str = HEADING):
+    return parseProtocol(heading + "\n".join(lines) + "\n", "limits.csv")
+
+
+def measurement(value: float, key: str = "HD95", unit: str = "mm", reason: str = "") -> Measurement:
+    status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+    return Measurement(key, key, value, unit, status, reason, "boundary", "", "", "lower")
+
+
+# Reading
+
+
+def testRules():
+    protocol = protocolOf(
+        "# made for a test",
+        "Parotid_L,NSD_3.0mm,≥,0.95,0.9,2,MeshMetrics-1.4.1,somebody",
+        "",
+        "*,HD95,<=,5",
+    )
+    first, second = protocol.rules
+    assert first.cells() == {
+        "Structure": "Parotid_L", "Measurement": "NSD_3mm", "Relation": ">=", "Pass": "0.95", "Warn": "0.9",
+        "Weight": "2", "Convention": "MeshMetrics-1.4.1", "Source": "somebody",
+    }  # fmt: skip
+    assert (second.warning, second.weight, second.convention) == (None, 1.0, "")
+    assert protocol.comments == ("made for a test",) and second.where == "limits.csv, line 5"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def testSeparatorsAndOrderOfColumns(separator):
+    text = separator.join(["pass", "STRUCTURE", " relation ", "Measurement"]) + "\r\n"
+    text += separator.join(["0.9", '"Brain"', ">=", "DSC"]) + "\r\n"
+    (rule,) = parseProtocol(text, "x").rules
+    assert (rule.structure, rule.measurement, rule.relation, rule.limit) == ("Brain", "DSC", ">=", 0.9)
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("Brain,NSD_3,>=,0.9", "line 2, column Measurement: there is no measurement 'NSD_3'; is it NSD_2mm?"),
+        ("Brain,Volumen,<=,1", "line 2, column Measurement: there is no measurement 'Volumen'"),
+        ("Brain,HD0,<=,1", "line 2, column Measurement: HD0: A percentile must be greater than 0"),
+        ("Brain,NSD_1e9mm,>=,1", "line 2, column Measurement: NSD_1e9mm: A tolerance must be"),
+        (",DSC,>=,0.9", "line 2, column Structure: the name of a structure, or . for all, is missing."),
+        ("Brain,DSC,=,0.9", "line 2, column Relation: it is one of <=, <, >=, >, within, not '='."),
+        ("Brain,DSC,<=,0.9", "line 2, column Relation: of DSC, higher values are better, so <= cannot pass."),
+        ("Brain,HD95,>,3", "line 2, column Relation: of HD95, lower values are better"),
+        ("Brain,DSC,>=,95", r"line 2, column Pass: DSC lies between 0 and 1 \(as a fraction\), not 95."),
+        ("Brain,DSC,>=,", "line 2, column Pass: '' is no number."),
+        ('Brain,HD95,<=,"2,5"', "line 2, column Pass: '2,5' is no number; write 2.5."),
+        ("Brain,HD95,<=,inf", "line 2, column Pass: it must be a finite number"),
+        ("Brain,HD95,<=,nan", "line 2, column Pass: it must be a finite number"),
+        ("Brain,HD95,<=,3,2", "line 2, column Warn: 2 is no laxer than the limit to pass, 3."),
+        ("Brain,DSC,>=,0.8,0.9", "line 2, column Warn: 0.9 is no laxer"),
+        ("Brain,HD95,<=,3,,0", "line 2, column Weight: it is a number greater than 0, not 0."),
+        ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: there is no 'MONAY'; there are SegmentMetrics"),
+        ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already \(limits.csv, line 2\)"),
+        ('Brain,"HD95,<=,3', "line 2: the quotation marks are wrong"),
+        ('Brain,"HD95"x,<=,3', "line 2: the quotation marks are wrong"),
+        ("Brain,HD95,<=,3,,,,,more", "line 2: there are 9 cells, but the heading has 8 columns."),
+        ("", "limits.csv: the protocol has no rules."),
+    ],
+)
+def testWhatIsWrongAndWhere(line, message):
+    with pytest.raises(InputError, match=message):
+        protocolOf(line)
+
+
+@pytest.mark.parametrize(
+    "heading, message",
+    [
+        ("Structure,Measurement,Pass\n", "line 1: the column Relation is missing"),
+        ("Structure,Measurement,Relation,Pass,Pass\n", "line 1, column 5: the column Pass is there twice."),
+        ("Structure,Mesurement,Relation,Pass\n", "there is no column 'Mesurement'; is it Measurement?"),
+        ("Structure,Measurement,Relation,Pass,Colour\n", "there is no column 'Colour'; the columns are Structure"),
+    ],
+)
+def testWrongHeadings(heading, message):
+    with pytest.raises(InputError, match=message):
+        protocolOf("Brain,DSC,>=,0.9", heading=heading)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\xff\xfe\x00", b"Structure\0", "Stru\u00e4".encode("latin-1")])
+def testFilesThatAreNoTable(tmp_path, content):
+    path = tmp_path / "limits.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"limits\.csv"):
+        readProtocol(path)
+    for missing in (tmp_path, tmp_path / "nothing.csv"):
+        with pytest.raises(InputError, match="cannot be opened"):
+            readProtocol(missing)
+
+
+@pytest.mark.parametrize("name", exampleNames())
+def testExamplesNameTheirSources(name):
+    protocol = readProtocol(name)
+    assert len(protocol.rules) > 5 and any("no clinical limit" in comment for comment in protocol.comments)
+    assert all("arXiv:" in rule.source or "doi:" in rule.source for rule in protocol.rules)
+    assert parseProtocol(protocol.toCsv(), "again").version == protocol.version
+    assert (EXAMPLES / f"{name}.csv").is_file()
+
+
+# Which rules are for whom, and what to measure
+
+
+@pytest.mark.parametrize(
+    "structure, name, fits",
+    [
+        ("Parotid_L", "Left Parotid", True),
+        ("Parotid_L", "Parotid_R", False),
+        ("Parotid_L", "Parotid", False),
+        ("Glnd_Submand_L", "Submandibular-Lt", True),
+        ("parotid*", "Left Parotid", True),
+        ("Parotid_?", "PAROTID-RT", True),
+        ("*", "anything", True),
+        ("GTV[1]", "GTV[1]", True),
+        ("Lung*", "Left Kidney", False),
+    ],
+)
+def testNamesAndPatterns(structure, name, fits):
+    assert Rule(structure, "DSC", ">=", 0.9).fits(name) is fits
+
+
+def testANameReplacesAPattern():
+    protocol = protocolOf("*,HD95,<=,5", "Lens*,HD95,<=,4", "Lens_L,HD95,<=,2", "*,DSC,>=,0.8")
+    assert [(r.measurement, r.limit) for r in protocol.rulesFor("Lens-Lt")] == [("HD95", 2), ("DSC", 0.8)]
+    assert [(r.measurement, r.limit) for r in protocol.rulesFor("Lens_R")] == [("HD95", 5), ("HD95", 4), ("DSC", 0.8)]
+
+
+def testSettingsFollow():
+    protocol = protocolOf(
+        "Lens_L,NSD_1mm,>=,0.9", "Lens_L,HD99,<=,3", "Lens_L,FMS_2,>=,0.5", "Lens_L,HD95,<=,2,,,MeshMetrics-1.4.1"
+    )
+    assert protocol.families == ("boundary", "agreement")
+    assert protocol.settingsFor(Settings(), "Brain") == {"SegmentMetrics": Settings()}
+    chosen = protocol.settingsFor(Settings(families=("overlap",)), "Lens-Lt")
+    assert list(chosen) == ["SegmentMetrics", "MeshMetrics-1.4.1"]
+    own, other = chosen.values()
+    assert (own.tolerances, own.percentiles, own.betas) == ((1.0,), (99.0,), (2.0,))
+    assert own.families == ("boundary", "overlap", "agreement")
+    assert (other.percentiles, other.tolerances, other.subdivisions, other.families) == ((95.0,), (), 0, ("boundary",))
+    # what somebody asked for beyond the default stays
+    own = protocol.settingsFor(Settings(tolerances=(3.0,)), "Lens_L")["SegmentMetrics"]
+    assert own.tolerances == (1.0, 3.0)
+    # a rule without a convention is judged in that of the comparison, others in theirs
+    own = protocol.settingsFor(Settings.preset("MeshMetrics-1.4.1"), "Lens_L")
+    assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (99.0, 95.0)
+    back = protocolOf("A,HD95,<=,2,,,SegmentMetrics").settingsFor(Settings.preset("MeshMetrics-1.4.1"), "A")
+    assert back["SegmentMetrics"].subdivisions is None and back["SegmentMetrics"].oversampling is None
+
+
+# Verdicts
+
+
+@pytest.mark.parametrize(
+    "relation, limit, warning, value, verdict",
+    [
+        ("<=", 3, 5, 3.0, "pass"),
+        ("<", 3, 5, 3.0, "warn"),
+        ("<=", 3, 5, 5.0, "warn"),
+        ("<", 3, 5, 5.0, "fail"),
+        ("<=", 3, None, 3.0000001, "fail"),
+        (">=", 0.9, 0.8, 0.9, "pass"),
+        (">", 0.9, 0.8, 0.9, "warn"),
+        (">=", 0.9, 0.8, 0.79, "fail"),
+        ("within", 2, 3, -2.0, "pass"),
+        ("within", 2, 3, -2.5, "warn"),
+        ("within", 2, 3, 3.5, "fail"),
+        ("<=", 3, 5, math.inf, "fail"),
+        (">=", 3, None, math.inf, "pass"),
+        ("<=", 3, 5, -math.inf, "pass"),
+        ("within", 3, 5, -math.inf, "fail"),
+        ("<=", 3, 5, math.nan, "not evaluable"),
+    ],
+)
+def testVerdicts(relation, limit, warning, value, verdict):
+    found = judge(
+        "Lens", Rule("Lens", "HD95", relation, limit, warning), measurement(value, reason="the test is empty")
+    )
+    assert found.verdict == verdict and found.reason.endswith(".")
+    json.dumps(found.toDictionary(), allow_nan=False)
+
+
+def testReasons():
+    rule = Rule("Lens", "HD95", "<=", 3, 5)
+    assert judge("Lens", rule, measurement(2.5)).reason == "HD95 2.5 mm is <= 3."
+    assert judge("Lens", rule, measurement(4)).reason == "HD95 4 mm is not <= 3 but <= 5."
+    # 3.00001 would be rounded to the limit
+    assert judge("Lens", rule, measurement(5.00001)).reason == "HD95 5.00001 mm is not <= 3."
+    infinite = judge("Lens", rule, measurement(math.inf, reason="the test is empty"))
+    assert infinite.reason == "HD95 inf is not <= 3 because the test is empty."
+    undefined = judge("Lens", rule, measurement(math.nan, reason="both structures are empty"))
+    assert undefined.reason == "Both structures are empty."
+    assert judge("Lens", rule, None).reason == "HD95 was not measured."
+
+
+def testTheWorstVerdictAndTheScore():
+    assert worst(["pass", "warn"]) == "warn" and worst(["fail", "not evaluable"]) == "fail"
+    assert worst(["pass", "not evaluable"]) == "not evaluable" and worst([]) == "not evaluable"
+    rules = [Rule("Lens", "HD95", "<=", limit, None, weight) for limit, weight in ((1, 1.0), (3, 2.0), (3, 5.0))]
+    verdicts = [judge("Lens", rule, measurement(value)) for rule, value in zip(rules, (2, 2, math.nan))]
+    assert score(verdicts) == pytest.approx(2 / 3) and score(verdicts[2:]) is None
+
+
+def testACase():
+    protocol = protocolOf("Lens_L,HD95,<=,3", "Lens_R,HD95,<=,3", "Chiasm,HD95,<=,3", "Brain*,DSC,>=,0.9")
+    measured = [(("Lens-Lt", "Lens_L"), {"SegmentMetrics": {"HD95": measurement(1)}})]
+    judged = judgeCase(protocol, measured, {"reference": ["Right Lens"], "test": []})
+    assert [(v.structure, v.verdict, v.reason) for v in judged.verdicts] == [
+        ("Lens-Lt / Lens_L", "pass", "HD95 1 mm is <= 3."),
+        ("Right Lens", "not evaluable", "Only the reference has Right Lens."),
+        ("Chiasm", "not evaluable", "There is no structure Chiasm."),
+        ("Brain*", "not evaluable", "There is no structure Brain*."),
+    ]
+    assert judged.verdict == "not evaluable" and judged.toDictionary()["score"] == 1.0
+    assert len(judgeCase(protocol, measured, {"reference": [], "test": []}, isWhole=False).verdicts) == 1
+
+
+def testMeasuredLikeAnyOther():
+    """The verdict is about the very number of compare()."""
+    box, shifted = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
+    protocol = protocolOf("*,DSC,>=,0.8", "*,DSC,>,0.8", "*,HD,<=,2.0000001", "*,VolumeDifference,within,1e-6")
+    (settings,) = protocol.settingsFor(Settings(), "x").values()
+    comparison = compare(box, shifted, settings)
+    judged = judgeCase(protocol, [(("x", "x"), {"SegmentMetrics": comparison})], {})
+    # of 10 columns of voxels 8 are shared: 2 * 8 / 20
+    assert [v.verdict for v in judged.verdicts] == ["pass", "fail", "pass", "pass"]
+
+
+# Command line and table nodes
+
+
+@pytest.fixture
+def case(tmp_path, monkeypatch):
+    monkeypatch.setattr(compareCommand.Overlays, "write", lambda *given: None)
+    monkeypatch.chdir(tmp_path)
+    for side, shift in (("ref", 0), ("test", 2)):
+        (tmp_path / side).mkdir()
+        for n, name in enumerate(("Lens_L", "Brain")):
+            box = shapes.box((6 + shift * n, 6, 6), (15 + shift * n, 14, 13))
+            SimpleITK.WriteImage(box, str(tmp_path / side / f"{name}.nrrd"))
+    return tmp_path
+
+
+def testCommandLine(case, capsys):
+    (case / "limits.csv").write_text(
+        HEADING
+        + "Brain,DSC,>=,0.9,0.8\nBrain,NSD_1.5mm,>=,0.99\nLens_L,HD99,<=,1,,,MeshMetrics-1.4.1,=1+1\n=Eye,HD,<=,1\n"
+    )
+    assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "Protocol limits.csv: fail" in out
+    document = json.loads((case / "out" / "metrics.json").read_text())
+    judged = document["protocol"]
+    assert (judged["verdict"], judged["name"], len(judged["version"])) == ("fail", "limits.csv", 16)
+    assert {s["structure"]: s["verdict"] for s in judged["structures"]} == {
+        "Brain": "fail", "Lens_L": "pass", "=Eye": "not evaluable"
+    }  # fmt: skip
+    pairs = {pair["reference"]["name"]: pair["measurements"] for pair in document["pairs"]}
+    assert "NSD_1.5mm" in pairs["Brain"] and "NSD_2mm" in pairs["Lens_L"] and "NSD_2mm" not in pairs["Brain"]
+    assert [pair["settings"]["tolerances"] for pair in document["pairs"]] == [[1.5], [2.0]]
+    with (case / "out" / "verdicts.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["Structure"], row["Verdict"]) for row in rows] == [
+        ("Brain", "warn"), ("Brain", "fail"), ("Lens_L", "pass"), ("'=Eye", "not evaluable")
+    ]  # fmt: skip
+    assert rows[0]["Value"] == "0.8" and rows[2]["Source"] == "'=1+1" and rows[2]["Convention"] == "MeshMetrics-1.4.1"
+    # another run without a protocol leaves no verdicts that seem to belong to it
+    assert __main__.main(["compare", "ref", "test", "--output", "out"]) == 0
+    assert not (case / "out" / "verdicts.csv").exists()
+
+
+def testAWrongProtocolComesBeforeAnyWork(case, capsys):
+    (case / "limits.csv").write_text(HEADING + "Brain,Dyce,>=,0.9\n")
+    assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv"]) == 2
+    assert "limits.csv, line 2, column Measurement" in capsys.readouterr().err and not (case / "out").exists()
+
+
+def testTableNodes(scene, savedAndLoaded):
+    from SegmentMetricsLib import mrml
+
+    protocol = readProtocol("head-and-neck-observers")
+    node = mrml.tableFromProtocol(protocol)
+    again = mrml.protocolFromTable(node)
+    assert again.version == protocol.version and again.name == node.GetName()
+    assert mrml.tableFromProtocol(again, node).GetTable().GetNumberOfRows() == len(protocol.rules)
+    node.GetTable().GetColumnByName("Relation").SetValue(1, "about")
+    with pytest.raises(ValueError, match="line 3, column Relation"):
+        mrml.protocolFromTable(node)
+    node.RemoveColumn(0)
+    with pytest.raises(ValueError, match="the column Structure is missing"):
+        mrml.protocolFromTable(node)
+    with pytest.raises(ValueError, match="There is no table"):
+        mrml.protocolFromTable(None)

@@ -1,0 +1,141 @@
+"""The report, in a real browser: it draws, its switches work, it needs nothing from elsewhere and prints."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib.report.reduction import MOST_TRIANGLES, reduced
+from SegmentMetricsLib.structures import Structure
+
+pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+
+from SegmentMetricsLib.report import Report
+from SegmentMetricsLib.report.document import checksum
+
+NAME = "<script>alert('x')</script> & Ünï"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def structure(image, name: str, file: str = "") -> Structure:
+    found = inputs.structureFromImage(image, name, None, 0.5)
+    return Structure(name, found.mask, file=file)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A report about a ball, a structure that one observer lacks, and contours in one slice."""
+    folder = tmp_path_factory.mktemp("report")
+    file = folder / "observer one.nrrd"
+    file.write_bytes(b"content")
+    settings = Settings(tolerances=(1.5,))
+    report = Report("Case <7>", settings)
+    ball, larger = shapes.ball(12), shapes.ball(14, (2, 0, 0))
+    report.add(compare(structure(ball, NAME, str(file)), structure(larger, NAME), settings))
+    nothing = shapes.imageOf(np.zeros((60, 60, 60), np.uint8), origin=(-30, -30, -30))
+    report.add(compare(structure(ball, "Missing"), structure(nothing, "Missing"), settings))
+    slices = [shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)]
+    report.add(compare(structure(slices[0], "Slice"), structure(slices[1], "Slice"), settings))
+    report.write(folder / "report.html", unmatched={"reference": ["Left & over"]})
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra test)")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here (package chromium)")
+    flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, written):
+    """The report, opened; anything it says to the console as a problem or asks for elsewhere fails the test."""
+    page = browser.new_page(viewport={"width": 1200, "height": 1000})
+    problems = []
+    page.on("console", lambda message: message.type == "error" and problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "request", lambda request: request.url.startswith(("file:", "data:", "blob:")) or problems.append(request.url)
+    )
+    page.goto(written.as_uri())
+    page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    yield page
+    page.close()
+    assert not problems
+
+
+def testItIsCompleteInItself(written):
+    text = written.read_text("utf-8")
+    assert not re.search(r"<(script|link|img)[^>]*(src|href)=", text)
+    # whatever structures are called, nothing of it is HTML
+    assert "<script>alert" not in text and "&lt;script&gt;alert" in text
+    assert text.count("<footer>") == 1 and "no medical device" in text
+    assert "Only in the reference: Left &amp; over" in text
+
+
+def testItSaysWhereTheNumbersComeFrom(written):
+    text = written.read_text("utf-8")
+    assert checksum(written.parent / "observer one.nrrd") in text and "observer one.nrrd" in text
+    assert str(written.parent) not in text
+    settings = json.loads(re.search(r"<h3>Settings</h3><pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
+    assert Settings(**settings) == Settings(tolerances=(1.5,))
+
+
+def testTheMapDrawsAndItsSwitchesWork(page):
+    figure = page.locator("#map0")
+    assert figure.locator("canvas").count() >= 1
+    pictures = [figure.screenshot()]
+    for switch in ('[data-what="side"][value="test"]', '[data-what="kind"][value="absolute"]'):
+        page.locator(".switches").first.locator(switch).check()
+        page.wait_for_timeout(500)
+        pictures.append(figure.screenshot())
+    assert len(set(pictures)) == 3
+    shown = "document.getElementById('map0').data.map(trace => [trace.name, trace.visible, trace.cmin])"
+    assert page.evaluate(shown) == [["reference", False, 0], ["test", True, 0]]
+    page.locator(".switches").first.locator('[value="both"]').check()
+    assert [row[1] for row in page.evaluate(shown)] == [True, True]
+
+
+def testSectionsOpenAndClose(page):
+    second = page.locator("section.structure").nth(2)
+    assert second.locator("svg").count() == 0
+    second.locator("summary").click()
+    second.locator("svg").first.wait_for()
+    page.locator("section.structure summary").first.click()
+    page.wait_for_function("!document.querySelector('#map0 canvas')")
+
+
+def testNothingIsWiderThanThePage(page):
+    for width in (1200, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        # pictures follow a little later
+        page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth", timeout=10_000)
+
+
+def testPaperHasStillPictures(page):
+    assert page.evaluate("[...document.querySelectorAll('img.still')].every(i => i.src.startsWith('data:image/'))")
+    page.emulate_media(media="print")
+    assert page.locator("#map0").is_hidden() and page.locator("img.still").first.is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def testReducedSurfacesKeepShapeAndDistances():
+    comparison = compare(shapes.ball(25), shapes.ball(22))
+    for direction, radius in zip(comparison.distances.directions, (25, 22), strict=True):
+        surface = reduced(direction)
+        assert len(surface.triangles) <= 1.01 * MOST_TRIANGLES < len(direction.surface.cells)
+        np.testing.assert_allclose(np.linalg.norm(surface.points, axis=1), radius, atol=0.6)
+        np.testing.assert_allclose(surface.signed, -3, atol=1)
+        # inner corners of the steps between voxels are nearer
+        assert surface.signed.mean() == pytest.approx(-3, abs=0.25)

@@ -1,0 +1,53 @@
+"""The analysis of Metrics Revolutions, on two small structures."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import pytest
+import shapes
+import SimpleITK
+
+
+@pytest.fixture(scope="module")
+def revolutions():
+    folder = str(Path(__file__).parent / "benchmark")
+    sys.path.insert(0, folder)
+    import revolutions
+
+    yield revolutions
+    sys.path.remove(folder)
+
+
+def testHolm(revolutions):
+    assert revolutions.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def testKinds(revolutions):
+    assert revolutions.kindOf("Optic-Nerve-Lt", 0.5) == "tubular"
+    assert [revolutions.kindOf("Lens-Lt", volume) for volume in (0.1, 2, 15)] == ["small", "midsize", "large"]
+
+
+def testTwoStructures(revolutions, tmp_path):
+    for observer, radius in (("oncologist", 6), ("radiographer", 7)):
+        folder = tmp_path / "data" / "case" / observer
+        folder.mkdir(parents=True)
+        for name, center in (("Orbit-Lt", (0, 0, 0)), ("Orbit-Rt", (1, 0, 0))):
+            image = shapes.ball(radius, center, origin=(-12, -12, -12), size=(25, 25, 25))
+            SimpleITK.WriteImage(image, str(folder / f"{name}.nrrd"))
+    out = tmp_path / "out"
+    revolutions.main(["--data", str(tmp_path / "data"), "--output", str(out), "--spacing", "2,2,2"])
+    with (out / "values.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if (row["tool"], row["key"]) == ("MeshMetrics-0.1", "MASD")]
+    assert [row["structure"] for row in rows] == ["Orbit-Lt", "Orbit-Rt"]
+    for row in rows:
+        assert float(row["reference"]) == pytest.approx(1, abs=0.2)
+        assert float(row["value"]) == pytest.approx(1, abs=0.4)
+    tables = (out / "tables.md").read_text("utf-8")
+    assert "| tool | 2 x 2 x 2 (2 pairs) |" in tables and "| tool | small (2 pairs) |" in tables
+    with (out / "significance.csv").open(encoding="utf-8") as file:
+        assert {row["pairs"] for row in csv.DictReader(file)} == {"2"}
+    revolutions.main(["--from", str(out / "values.csv"), "--output", str(tmp_path / "again")])
+    assert (tmp_path / "again" / "tables.md").read_text("utf-8") == tables

@@ -1,0 +1,222 @@
+"""Cohort statistics against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib.boxplots import axisTicks, boxPlots
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.statistics import Cohort, box, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.summaryoptions import Options
+from SegmentMetricsLib.summarywriting import summaryTable, writeSummary
+
+
+def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diagonal=100.0) -> dict:
+    measurements = {}
+    for key, value in values.items():
+        status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+        measurements[key] = {
+            "value": value if status == "ok" else None,
+            "unit": "" if key in ("DSC", "PBD") else "mm",
+            "status": status,
+            "reason": "" if status == "ok" else "made up",
+        }
+        if value == -math.inf:
+            measurements[key]["sign"] = -1
+    pair = {"structure": name, "measurements": measurements, "diagonal": diagonal}
+    return {"case": case, "method": method, "pairs": [pair]}
+
+
+def cohortOf(values, key: str = "HD95", **options) -> Cohort:
+    return Cohort(outcome(f"case {n}", {key: value}, **options) for n, value in enumerate(values))
+
+
+def only(cohort: Cohort, **options):
+    (summary,) = summarize(cohort, Options(**options))
+    return summary
+
+
+# Numbers
+
+
+def testByHand():
+    found = only(cohortOf([2, 4, 4, 5, 10]))
+    # sum 25; deviations -3 -1 -1 0 5, squares 9 + 1 + 1 + 0 + 25 = 36, 36 / 4 = 9
+    assert (found.cases, found.used, found.mean, found.sd, found.median) == (5, 5, 5, 3, 4)
+    assert (found.q1, found.q3, found.iqr, found.minimum, found.maximum) == (4, 5, 1, 2, 10)
+    assert (found.structure, found.method, found.measurement, found.unit) == ("Lens", "", "HD95", "mm")
+    # four values: the quartiles lie a quarter and three quarters of the way along 1, 2, 3, 4
+    found = only(cohortOf([4, 1, 3, 2]))
+    assert (found.q1, found.median, found.q3) == (1.75, 2.5, 3.25)
+
+
+def testOneValueHasNoSpread():
+    found = only(cohortOf([3]))
+    assert (found.mean, found.median, found.iqr, found.sd, found.meanLow, found.meanHigh) == (3, 3, 0, None, None, None)
+
+
+def testTheBootstrapInterval():
+    # of 0 and 1, two are drawn: their mean is 0, 1/2 or 1 with probabilities 1/4, 1/2, 1/4; 95 % need all
+    assert meanInterval(np.array([0.0, 1.0])) == (0, 1)
+    assert meanInterval(np.array([2.0, 2.0, 2.0])) == (2, 2)
+    assert meanInterval(np.array([2.0])) == (None, None)
+    # for many values it is that of the central limit theorem: mean +- 1.96 SD / sqrt(n)
+    values = np.random.default_rng(1).normal(10, 2, 400)
+    low, high = meanInterval(values, 4000)
+    half = 1.96 * values.std() / 20
+    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.03)
+    assert meanInterval(values, 4000) == (low, high) != meanInterval(values, 4000, seed=1)
+
+
+@pytest.mark.parametrize(
+    "treatment, used, replaced, mean, largest",
+    [
+        ("leave-out", 2, 0, 2, 3),
+        ("image-diagonal", 3, 1, (1 + 3 + 100) / 3, 100),
+        ("cohort-maximum", 3, 1, (1 + 3 + 3) / 3, 3),
+    ],
+)
+def testInfiniteValues(treatment, used, replaced, mean, largest):
+    found = only(cohortOf([1, 3, math.inf, math.nan]), treatment=treatment)
+    assert (found.cases, found.used, found.infinite, found.undefined) == (4, used, 1, 1)
+    assert (found.replaced, found.maximum) == (replaced, largest) and found.mean == pytest.approx(mean)
+
+
+def testInfiniteValuesOfOtherKinds():
+    # negative ones keep their sign; without an image there is no diagonal; a ratio has no length
+    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="image-diagonal").minimum == -100
+    assert only(cohortOf([1, -math.inf], "SignedMean"), treatment="cohort-maximum").minimum == -1
+    assert only(cohortOf([1, math.inf], diagonal=None), treatment="image-diagonal").used == 1
+    assert only(cohortOf([1, math.inf], "PBD"), treatment="image-diagonal").used == 1
+    assert only(cohortOf([1, math.inf], "PBD"), treatment="cohort-maximum").used == 2
+    nothing = only(cohortOf([math.inf, math.nan]), treatment="cohort-maximum")
+    assert (nothing.cases, nothing.used, nothing.mean, nothing.median) == (2, 0, None, None)
+
+
+def testTheMaximumIsThatOfTheWholeCohort():
+    cohort = cohortOf([1, math.inf])
+    cohort.add(outcome("case 1", {"HD95": 7.0}, name="Brain"))
+    lens, brain = summarize(cohort, Options("cohort-maximum"))
+    assert (lens.maximum, brain.maximum) == (7, 7)
+
+
+def testStructuresInDifferentSpellings():
+    cohort = Cohort([outcome("1", {"DSC": 0.5}, name="Parotid_L"), outcome("2", {"DSC": 0.7}, name="left parotid")])
+    cohort.add(outcome("3", {"DSC": 0.9}, name="Parotid_R"))
+    assert [(s.structure, s.cases) for s in summarize(cohort)] == [("Parotid_L", 2), ("Parotid_R", 1)]
+    both = outcome("1", {"DSC": 0.5}, name="Parotid_L")
+    both["pairs"] += outcome("1", {"DSC": 0.7}, name="Parotid L")["pairs"]
+    assert [(s.structure, s.mean) for s in summarize(Cohort([both]))] == [("Parotid_L", 0.5), ("Parotid L", 0.7)]
+
+
+def testWrongOptions():
+    for wrong in ({"treatment": "zero"}, {"resamples": 0}):
+        with pytest.raises(InputError):
+            Options(**wrong)
+
+
+# Methods against each other
+
+
+def methods(first, second, name="Lens", key="DSC") -> list[dict]:
+    return [
+        outcome(f"case {n}", {key: value}, method, name)
+        for method, values in (("A", first), ("B", second))
+        for n, value in enumerate(values)
+    ]
+
+
+def testWilcoxonByHand():
+    # B is better by 1, 2, 3, 4, 5: of the 2^5 choices of signs only all or none are as extreme, 2 / 32
+    cohort = Cohort(methods([10, 10, 10, 10, 10], [11, 12, 13, 14, 15]))
+    (found,) = compareMethods(cohort)
+    assert (found.first, found.second, found.cases, found.medianDifference) == ("A", "B", 5, 3)
+    assert found.p == pytest.approx(2 / 32) and found.corrected == found.p and found.tests == 1
+    # with one sign turned, the smallest: sums of ranks 14 and 1; as extreme are none, {1} and their mirrors: 4 / 32
+    (found,) = compareMethods(Cohort(methods([10] * 5, [9, 12, 13, 14, 15])))
+    assert found.p == pytest.approx(4 / 32)
+
+
+def testBonferroni():
+    same = [10, 10, 10, 10, 10]
+    better = [11, 12, 13, 14, 15]
+    given = methods(same, better) + methods(same, better, "Brain") + methods(same, same, "Cord")
+    lens, brain, cord = compareMethods(Cohort(given))
+    assert lens.corrected == brain.corrected == pytest.approx(2 * 2 / 32)  # two tests: the third cannot be made
+    assert (cord.p, cord.corrected, cord.reason) == (None, None, "the methods do not differ in any case")
+    # another measurement is another family; more than 1 is no probability
+    (single,) = compareMethods(Cohort(methods(same, better, key="HD95")))
+    assert single.tests == 1
+    many = [one for n in range(40) for one in methods(same, better, f"Organ{n}x")]
+    assert compareMethods(Cohort(many))[0].corrected == 1
+
+
+def testPairsAreOfTheSameCase():
+    given = methods([10, 20, 30], [11, 22, math.inf])
+    given += [outcome("case 9", {"DSC": 5}, "B")]
+    given.reverse()
+    (found,) = compareMethods(Cohort(given))
+    assert found.cases == 2 and abs(found.medianDifference) == 1.5
+    (found,) = compareMethods(Cohort([outcome("1", {"DSC": 1}, "A"), outcome("2", {"DSC": 1}, "B")]))
+    assert (found.cases, found.p, found.reason) == (0, None, "no case has both")
+    assert compareMethods(cohortOf([1, 2, 3])) == []
+
+
+# Box plots
+
+
+def testABox():
+    # quartiles of 1..9 and 30: positions 2.25 and 6.75 of 0..9; reach 1.5 * 4.5 = 6.75 above 7.75
+    found = box([*range(1, 10), 30])
+    assert (found.q1, found.median, found.q3) == (3.25, 5.5, 7.75)
+    assert (found.low, found.high, found.outliers) == (1, 9, (30,))
+    assert box([4]) == box([4, 4, 4]) and box([4]).outliers == ()
+
+
+@pytest.mark.parametrize("low, high", [(0, 1), (0.93, 0.97), (-3, 120), (5, 5), (0, 0), (-2e-7, 3e-7), (-8, -8)])
+def testAxes(low, high):
+    ticks = axisTicks(low, high)
+    assert ticks[0] <= low and ticks[-1] >= high and 2 <= len(ticks) <= 8
+    assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
+
+
+def testPicturesAreWellFormed():
+    name = "<b>&\"' \x00\ud800\uffff"
+    cohort = Cohort([*methods([1, 2, 3, 40], [2, 3, 4, 5], name), outcome("x", {"HD95": math.inf}, "A")])
+    plots = boxPlots(cohort, Options(), {"DSC": "Dice <coefficient>"})
+    assert list(plots) == ["DSC"]  # of what is never finite there is nothing to draw
+    root = ElementTree.fromstring(plots["DSC"])
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(root.findall(f"{space}circle")) == 1  # 40 is far off
+    assert "Dice <coefficient> (DSC)" in [text.text for text in root.findall(f"{space}text")]
+    heights = [float(rect.get("y")) for rect in root.findall(f"{space}rect")[1:] if rect.get("fill-opacity")]
+    assert len(heights) == 2 and all(64 <= height <= 64 + 320 for height in heights)
+
+
+# Files
+
+
+def testFiles(tmp_path):
+    cohort = Cohort(methods([1, 2, math.inf], [2, math.nan, 5], "=cmd()"))
+    summaries = writeSummary(cohort, Options("image-diagonal", seed=3), {"ok": 3}, tmp_path)
+    content = json.loads((tmp_path / "summary.json").read_text())
+    assert content["schema"] == "segment-metrics-summary/1" and content["cases"] == {"ok": 3}
+    assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]
+    assert [s["structure"] for s in content["summaries"]] == ["=cmd()", "=cmd()"]
+    with (tmp_path / "summary.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["Structure"] for row in rows] == ["'=cmd()", "'=cmd()"]
+    # a Dice that is infinite does not exist, but a length is not put in its place either
+    assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
+    assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
+    assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
+    assert "3.5 (1.5)" in summaryTable(summaries)
+    # another run leaves nothing of this one
+    writeSummary(Cohort(), Options(), {}, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
