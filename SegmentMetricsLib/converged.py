@@ -10,8 +10,9 @@ import numpy as np
 from .boundary import TIE_TOLERANCE
 from .bounded import Bounded
 from .distances import BoundaryPair, DirectedDistances, SurfaceDistances
+from .elements import pieces
 from .linear import PIECES
-from .refinement import Refined, extrapolated, pieces
+from .refinement import Refined, extrapolated
 
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
 SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
