@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from . import lattice
+from .bounded import Bounded
 from .lateral import Slab, alignedAxis
 from .progress import checkpoint
 
@@ -27,16 +28,23 @@ CHUNK, ROWS_CHUNK = 1 << 20, 1 << 16
 
 @dataclass(frozen=True)
 class Bands:
-    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours), and how many points decided them."""
+    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours), and how many points decided them.
+
+    error: standard error of the overlap, None where it is not known.
+    """
 
     intersection: float
     union: float
     samples: int
+    error: float | None = None
 
     @property
     def overlap(self) -> float:
         """Intersection over union in [0, 1]; NaN when both bands are empty."""
-        return self.intersection / self.union if self.union else float("nan")
+        if not self.union:
+            return float("nan")
+        value = self.intersection / self.union
+        return value if self.error is None else Bounded.within(value, 2 * self.error, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,7 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     if error > 2 * wanted:
         return None  # a few voxels, or a band far thinner than they are
     scale = pair.grid.voxelSize / perCell
-    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell)
+    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell, error)
 
 
 def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarray:

@@ -181,7 +181,7 @@ def _searchedBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance
     if estimate.either.sum() < FEW and isThin(tolerance, grid, THIN_IF_NEEDED):
         return _thinBands(boundaries, tolerance)
     scale = grid.voxelSize * sides.prod() / perVoxel
-    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(index) * perVoxel)
+    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(index) * perVoxel, estimate.error)
 
 
 def isThin(tolerance: float, grid: Grid, share: float) -> bool:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .distances import DirectedDistances, SurfaceDistances
+from .bounded import combined
+from .distances import SurfaceDistances
 
 # Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it.
 TIE_TOLERANCE = 1e-4
 
 
 class Directed(NamedTuple):
-    """A value and what either direction alone gives."""
+    """A value, Bounded where its error is known, and what either direction alone gives."""
 
     value: float
     referenceToTest: float
@@ -25,7 +26,7 @@ class Directed(NamedTuple):
 def hausdorff(distances: SurfaceDistances) -> Directed:
     """Return the Hausdorff distance in mm: the largest distance of any element to the other boundary."""
     there, back = (direction.largest for direction in distances.directions)
-    return Directed(max(there, back), there, back)
+    return Directed(combined(max, there, back), there, back)
 
 
 def percentileHausdorff(distances: SurfaceDistances, percent: float) -> Directed:
@@ -34,20 +35,21 @@ def percentileHausdorff(distances: SurfaceDistances, percent: float) -> Directed
     Weighted by element size, without interpolation. percent: in (0, 100].
     """
     there, back = (direction.percentile(percent) for direction in distances.directions)
-    return Directed(max(there, back), there, back)
+    return Directed(combined(max, there, back), there, back)
 
 
 def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Directed:
     """Return MASD in mm: the mean of the two directed mean distances."""
     there, back = (direction.mean for direction in distances.directions)
-    return Directed((there + back) / 2, there, back)
+    return Directed(combined(lambda a, b: (a + b) / 2, there, back), there, back)
 
 
 def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Directed:
     """Return ASSD in mm: the mean distance over both boundaries together."""
     sizes = [direction.totalSize for direction in distances.directions]
     there, back = (direction.mean for direction in distances.directions)
-    return Directed((there * sizes[0] + back * sizes[1]) / (sizes[0] + sizes[1]), there, back)
+    pooled = combined(lambda a, b: (a * sizes[0] + b * sizes[1]) / (sizes[0] + sizes[1]), there, back)
+    return Directed(pooled, there, back)
 
 
 def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> Directed:
@@ -65,8 +67,7 @@ def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
 
 
 def _shareWithin(distances: SurfaceDistances, limit: float) -> Directed:
-    def share(*directions: DirectedDistances) -> float:
-        return sum(d.sizeWithin(limit) for d in directions) / sum(d.totalSize for d in directions)
-
-    there, back = distances.directions
-    return Directed(share(there, back), share(there), share(back))
+    sizes = [direction.sizeWithin(limit) for direction in distances.directions]
+    totals = [direction.totalSize for direction in distances.directions]
+    pooled = combined(lambda *parts: sum(parts) / sum(totals), *sizes)
+    return Directed(pooled, *(size / whole for size, whole in zip(sizes, totals)))

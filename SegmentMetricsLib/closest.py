@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -15,6 +15,8 @@ from .surfaces import Surface, toPolyData
 
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
+# Fewer points are answered sooner than threads are started.
+FEW = 512
 
 
 @contextmanager
@@ -47,7 +49,7 @@ class ClosestSurface:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces always positive."""
         values = np.empty(len(points))
         output = vtkDoubleArray()
-        with allCores():
+        with allCores() if len(points) > FEW else nullcontext():
             for first in range(0, len(points), CHUNK):
                 checkpoint()
                 chosen = points[first : first + CHUNK] - self.center

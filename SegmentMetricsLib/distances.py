@@ -11,6 +11,7 @@ import numpy as np
 from . import lattice
 from .closest import ClosestSurface
 from .errors import InputError
+from .sampling import Sampler
 from .surfaces import Surface, elementCenters
 
 # The lookup's tables grow with the number of pieces; beyond this the search tree serves.
@@ -66,6 +67,44 @@ class DirectedDistances:
     def largest(self) -> float:
         """Largest distance of an element in mm."""
         return float(self.distances.max())
+
+    @cached_property
+    def signedMean(self) -> float:
+        """Mean signed distance in mm, weighted by element size."""
+        return float(self.signed @ self.sizes) / self.totalSize
+
+    @property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and the largest signed distance (n,) in mm that were found on every element."""
+        return self.signed, self.signed
+
+    @property
+    def between(self) -> float | None:
+        """By how many mm a distance between the places that were asked may exceed ranges; None where that is open."""
+        return None
+
+    def farthest(self, side: int) -> tuple[float, np.ndarray]:
+        """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place."""
+        worst = int((side * self.signed).argmax())
+        return side * float(self.signed[worst]), self.positions[worst]
+
+    def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
+        """Return the place (3,) in mm of the largest or the smallest of the ranges of an element."""
+        return self.positions[element]
+
+    def meanOf(self, elements: np.ndarray) -> float:
+        """Return the mean signed distance in mm of some elements (n,), given as bool, not without size."""
+        sizes = self.sizes[elements]
+        return float(self.signed[elements] @ sizes) / float(sizes.sum())
+
+    def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
+        """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
+        bins = np.searchsorted(limits, side * self.signed, side="left")
+        return self.totalSize - np.cumsum(np.bincount(bins, self.sizes, len(limits) + 1))[:-1]
+
+    def sizeBeyond(self, limit: float, side: int) -> float:
+        """Return the size of what is farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        return float(self.sizes[side * self.signed > limit].sum())
 
     def sizeWithin(self, tolerance: float) -> float:
         """Return the size of the elements whose distance is at most the tolerance in mm."""
@@ -149,6 +188,11 @@ class BoundaryPair:
             values = self.search(target).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
         return -values if source == 0 and self.surfaces[target].isClosed else values
+
+    def sampler(self, source: int) -> Sampler:
+        """Return what tells the distances of one boundary, the reference (0) or the test (1), to the other."""
+        target = 1 - source
+        return Sampler(self.surfaces, source, lambda points: self.search(target).signedDistances(points), self.lattice)
 
     def measure(self, subdivisions: int) -> SurfaceDistances:
         """Return the distances in both directions from the centers of the subdivided elements.

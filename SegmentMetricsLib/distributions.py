@@ -55,25 +55,20 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool) -> Hi
     if limit >= 2 * squeezed:
         limit = squeezed
     edges = binEdges(limit, tolerance, MOST_BINS // 2 if signed else MOST_BINS)
-    outside, within, zero, beyond = (np.zeros(len(edges) - 1) for _ in range(4))
     total = sum(direction.totalSize for direction in distances.directions)
-    for direction in distances.directions:
-        bins = np.searchsorted(edges + TIE_TOLERANCE, direction.distances, side="left") - 1
-        inRange = np.clip(bins, 0, len(edges) - 2)
-        isZero = bins < 0
-        for counted, chosen in (
-            (outside, ~isZero & (direction.signed > 0)),
-            (within, ~isZero & (direction.signed <= 0)),
-            (zero, isZero),
-            (beyond, bins > len(edges) - 2),
-        ):
-            counted += np.bincount(inRange[chosen], direction.sizes[chosen], len(edges) - 1)
+    limits = edges + TIE_TOLERANCE
+    # farther than each edge toward either side; what is beyond the last one is counted before it
+    over, under = (sum(d.sizesBeyond(limits, side) for d in distances.directions) for side in (1, -1))
+    beyond = float(over[-1] + under[-1])
+    outside, within = (farther[:-1] - np.append(farther[1:-1], 0.0) for farther in (over, under))
+    zero = np.zeros(len(outside))
+    zero[0] = total - over[0] - under[0]
     if signed:
         shares = np.concatenate([(within + zero / 2)[::-1], outside + zero / 2])
         edges = np.concatenate([-edges[:0:-1], edges])
     else:
         shares = outside + within + zero
-    return Histogram(edges, 100 * shares / total, float(100 * beyond.sum() / total), largest)
+    return Histogram(edges, 100 * shares / total, 100 * beyond / total, largest)
 
 
 def binEdges(limit: float, tolerance: float, most: int) -> np.ndarray:
@@ -95,13 +90,11 @@ def cumulativePositions(limit: float, tolerance: float) -> np.ndarray:
 
 def cumulativeShares(distances: SurfaceDistances, positions: np.ndarray) -> np.ndarray:
     """Return the shares (n,) in % of both boundaries that lie within ascending distances (n,) in mm."""
-    within = np.zeros(len(positions) + 1)
-    for direction in distances.directions:
-        bins = np.searchsorted(positions + TIE_TOLERANCE, direction.distances, side="left")
-        within += np.bincount(bins, direction.sizes, len(within))
+    limits = np.asarray(positions) + TIE_TOLERANCE
     total = sum(direction.totalSize for direction in distances.directions)
+    beyond = sum(d.sizesBeyond(limits, side) for d in distances.directions for side in (1, -1))
     # rounding of the sum must not end above the whole
-    return np.minimum(100 * np.cumsum(within)[:-1] / total, 100.0)
+    return np.clip(100 * (1 - beyond / total), 0.0, 100.0)
 
 
 def cumulativeLimit(many: Sequence[SurfaceDistances], tolerance: float) -> float:

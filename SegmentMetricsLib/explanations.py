@@ -13,8 +13,8 @@ SETTINGS = {
         "Slicer displays the segments. As displayed: the smooth surface of the 3D views."
     ),
     "subdivisions": (
-        "How often each surface element is cut before its distance is measured. Automatic: once for surfaces, five "
-        "times for contours in one slice. More takes longer and changes little."
+        "How often each surface element is cut before its distance is measured. Automatic: as often as every number "
+        "needs, which then comes with bounds. A fixed number compares with tools that sample so."
     ),
     "extent": (
         "How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, without "

@@ -136,6 +136,15 @@ def cornerPositions() -> Positions:
 
 
 @lru_cache(maxsize=8)
+def nodePositions(halvings: int) -> Positions:
+    """Return the positions of the corners of all pieces of all triangles whose sides have been halved so often."""
+    count = 2**halvings
+    weights = np.array([(a, b, count - a - b) for a in range(count + 1) for b in range(count + 1 - a)])
+    nodes = np.einsum("pc,tcx->tpx", weights, np.rint(2 * caseTriangles()[0]).astype(int)).reshape(-1, 3)
+    return Positions(2 * count, np.unique(nodes % (2 * count), axis=0))
+
+
+@lru_cache(maxsize=8)
 def subVoxelPositions(pieces: int) -> Positions:
     """Return the centers of voxels cut into pieces along each axis."""
     if pieces % 2:  # a whole multiple of 1 / pieces away from the voxel center
@@ -345,6 +354,11 @@ def cellCodes(block: np.ndarray) -> np.ndarray:
     return codes
 
 
+def doubledPoints(lattice: Lattice, source: Surface, number: int) -> np.ndarray:
+    """Return the points (n, 3) of the unsmoothed surface of the mask of that number as multiples of half a voxel."""
+    return np.rint(2 * (source.lattice + lattice.shifts[number])).astype(np.int32)
+
+
 def signedDistances(
     lattice: Lattice, source: Surface, number: int, subdivisions: int | None, search: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
@@ -354,14 +368,26 @@ def signedDistances(
     from the centers of its triangles' pieces, (m * 4 ** subdivisions,) values; None: from its points, (n,) values.
     search: answers the distance of LPS points (n, 3) to the other surface, for the few that lie beyond the tables.
     """
-    target = 1 - number
-    doubled = np.rint(2 * (source.lattice + lattice.shifts[number])).astype(np.int32)
+    doubled = doubledPoints(lattice, source, number)
     if subdivisions is None:
-        positions, multiples = cornerPositions(), doubled
-    else:
-        positions = elementPositions(subdivisions)
-        weights = barycentricWeights(3, subdivisions).astype(np.int32)
-        multiples = np.einsum("pc,mcx->mpx", weights, doubled[source.cells], optimize=True).reshape(-1, 3)
+        return signedDistancesAt(lattice, number, doubled, cornerPositions(), search)
+    weights = barycentricWeights(3, subdivisions).astype(np.int32)
+    multiples = np.einsum("pc,mcx->mpx", weights, doubled[source.cells], optimize=True).reshape(-1, 3)
+    return signedDistancesAt(lattice, number, multiples, elementPositions(subdivisions), search)
+
+
+def signedDistancesAt(
+    lattice: Lattice,
+    number: int,
+    multiples: np.ndarray,
+    positions: Positions,
+    search: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Return the distances (n,) in mm of places on one surface of a pair to the other, negative inside the other.
+
+    multiples: (n, 3) the places as whole multiples of the positions' part of a voxel.
+    """
+    target = 1 - number
     cells, numbers = lattice.split(multiples, positions)
     tables = cellTables(lattice.spacing, positions)
     codes = lattice.codes[target].take(cells)

@@ -26,7 +26,9 @@ class Measurement:
 
     value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined", with the reason if not ok,
     or what was left out.
-    referenceToTest, testToReference: the value of either direction alone, None where there is none. position: LPS in mm
+    referenceToTest, testToReference: the value of either direction alone, None where there is none. lower, upper: what
+    the true value lies between, for the largest distances with certainty and for others in 95 % of pairs or more; None
+    where that is not known. position: LPS in mm
     of the one place that the value is about, None when there is no such place.
     """
 
@@ -42,6 +44,8 @@ class Measurement:
     better: str
     referenceToTest: float | None = None
     testToReference: float | None = None
+    lower: float | None = None
+    upper: float | None = None
     position: tuple[float, float, float] | None = None
 
     def toDictionary(self) -> dict:
@@ -57,6 +61,8 @@ class Measurement:
         if self.referenceToTest is not None:
             result["referenceToTest"] = finite(self.referenceToTest)
             result["testToReference"] = finite(self.testToReference)
+        if self.lower is not None:
+            result["lower"], result["upper"] = self.lower, self.upper
         if self.position is not None:
             result["position"] = list(self.position)
         return result
@@ -87,6 +93,8 @@ class Measurement:
             better=definition.better if definition else "",
             referenceToTest=number("referenceToTest") if isDirected else None,
             testToReference=number("testToReference") if isDirected else None,
+            lower=data.get("lower"),
+            upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
         )
 
@@ -166,8 +174,10 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         description=definition.description.format(**words),
         source=definition.source,
         better=definition.better,
-        referenceToTest=directed[0],
-        testToReference=directed[1],
+        referenceToTest=None if directed[0] is None else float(directed[0]),
+        testToReference=None if directed[1] is None else float(directed[1]),
+        lower=getattr(value, "lower", None),
+        upper=getattr(value, "upper", None),
         position=position,
     )
 

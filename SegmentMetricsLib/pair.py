@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import evaluated, extents, overlap, voxelization
+from . import converged, evaluated, extents, overlap, voxelization
 from .agreement import Table
 from .distances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
@@ -108,6 +108,8 @@ class Pair:
     @cached_property
     def distances(self) -> SurfaceDistances:
         subdivisions = self.settings.subdivisionsFor(self.dimension)
+        if subdivisions is None:
+            return converged.measure(self.boundaries, self.settings.tolerances, self.settings.percentiles)
         elements = (
             sum(len(s.surface.cells) for s in self.structures) * (4 if self.dimension == 3 else 2) ** subdivisions
         )

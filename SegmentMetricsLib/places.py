@@ -85,7 +85,7 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
         # all patches of the other boundary that lie opposite this one are the same place
         _, opposite = trees[1 - side].query(_cellCenters(direction.surface)[patch.cells])
         taken.update((1 - side, int(owner)) for owner in np.unique(owners[1 - side][opposite]) if owner >= 0)
-        position = direction.positions[patch.peak]
+        position = direction.farthestPlace(patch.peak, patch.value > 0)
         inner = 0 if patch.value > 0 else 1
         normal = _normalBelow(position, distances.directions[inner].surface, trees[inner])
         places.append((patch, side, position, normal))
@@ -149,7 +149,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
     pieces = len(direction.signed) // len(direction.surface.cells)
     signed = direction.signed.reshape(-1, pieces)
     patches = []
-    for sign in (1, -1):
+    for sign, farthest in zip((1, -1), reversed(direction.ranges)):
         beyond = sign * signed > tolerance + TIE_TOLERANCE
         cells = np.flatnonzero(beyond.any(axis=1))
         if not len(cells):
@@ -161,7 +161,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
         graph = coo_matrix((np.ones(len(rows), np.int8), (rows, points)), shape=(count, count))
         _, labels = connected_components(graph, directed=False)
         labels = np.unique(labels[: len(cells)], return_inverse=True)[1]
-        values = np.where(beyond[cells], sign * signed[cells], -1)
+        values = np.where(beyond[cells], sign * farthest.reshape(-1, pieces)[cells], -1)
         sizes = (direction.sizes.reshape(-1, pieces)[cells] * beyond[cells]).sum(axis=1)
         areas = np.bincount(labels, sizes)
         order = np.lexsort((values.max(axis=1), labels))
@@ -169,7 +169,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
         for first, last, area in zip(ends - np.bincount(labels), ends, areas, strict=True):
             members = order[first:last]
             peak = _firstOfFarthest(direction, cells[members], values[members])
-            patches.append(_Patch(cells[members], peak, float(direction.signed[peak]), float(area)))
+            patches.append(_Patch(cells[members], peak, float(farthest[peak]), float(area)))
     return patches
 
 

@@ -30,7 +30,7 @@ class Record:
     surface: str
     convention: str
     method: str
-    subdivisions: int
+    subdivisions: int | None
     measurements: Mapping[str, Measurement]
     findings: tuple[str, ...]
     worstPlaces: tuple[Place, ...] = ()

@@ -21,13 +21,15 @@ VOXEL_UNITS = ("mm", "voxel")
 MSI_UNITS = ("mm", "pixel")
 KERNELS = ("polynomial", "exponential")
 COMBINATIONS = ("max", "sum")
+ACCURACIES = ("converged", "sampled")
+DEFAULT_ACCURACY = "sampled"
 EXTENTS = ("whole", "common")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
     "SegmentMetrics": {},
-    "MeshMetrics-0.1": {"surface": "unsmoothed", "subdivisions": None, "oversampling": 5},
-    "MeshMetrics-1.4.1": {"surface": "unsmoothed", "subdivisions": 0, "oversampling": 1},
+    "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
+    "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
 }
 # mm; no contour of a patient is farther from another one
 LARGEST_TOLERANCE = 1000.0
@@ -43,7 +45,10 @@ class Settings:
     tolerances: tau in mm, each in (0, 1000], for NSD, BIoU and the over- and under-contoured fractions.
     percentiles: of the Hausdorff distance, each in (0, 100].
     surface: "unsmoothed", the boundary between voxels, or "displayed", the smooth surface that Slicer shows.
-    subdivisions: how often each element is cut before it is measured; None is 1 for surfaces and 5 for contours.
+    accuracy: "converged", elements are looked at as closely as every number needs, which then has bounds, or "sampled",
+        at the centers of equal pieces alone, which is faster; None is "sampled".
+    subdivisions: if sampled, how often each element is cut before it is measured; None is 1 for surfaces and 5 for
+        contours.
     oversampling: sub-voxels along each voxel axis for BIoU; None is as many points, out of step with the voxels, as an
         accuracy of 0.2 %pt needs (0.5 for structures under 1,000 voxels).
     families: names of the metric families to compute.
@@ -81,6 +86,7 @@ class Settings:
     tolerances: tuple[float, ...] = (2.0,)
     percentiles: tuple[float, ...] = (95.0,)
     surface: str = "unsmoothed"
+    accuracy: str | None = None
     subdivisions: int | None = None
     oversampling: int | None = None
     families: tuple[str, ...] = DEFAULT_FAMILIES
@@ -140,10 +146,20 @@ class Settings:
         self._requireAgreement()
         self._requireHazard()
         self._requireSimilarity()
+        self._chooseAccuracy()
         fixed = {"surface": "unsmoothed", "subdivisions": None, "oversampling": None}
         for name, value in (fixed if self.isOfAnotherTool else PRESETS[self.convention]).items():
             if getattr(self, name) != value:
                 raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
+
+    def _chooseAccuracy(self) -> None:
+        if self.accuracy is None:
+            sampled = self.subdivisions is not None or "accuracy" in PRESETS.get(self.convention, {})
+            object.__setattr__(self, "accuracy", "sampled" if sampled else DEFAULT_ACCURACY)
+        if self.accuracy not in ACCURACIES:
+            raise InputError(f"The accuracy must be one of {', '.join(ACCURACIES)}, not {self.accuracy!r}.")
+        if self.accuracy == "converged" and self.subdivisions is not None:
+            raise InputError("A fixed number of subdivisions is not converged; leave either one out.")
 
     def _requireAgreement(self) -> None:
         """Check the settings of the families that count voxels."""
@@ -230,10 +246,14 @@ class Settings:
 
     def changed(self, **changes) -> Settings:
         """Return the settings with changes by keyword."""
+        if "subdivisions" in changes:
+            changes = {"accuracy": None, **changes}
         return dataclasses.replace(self, **changes)
 
-    def subdivisionsFor(self, dimension: int) -> int:
-        """Return how often elements are cut: triangles in 3D, segments in 2D."""
+    def subdivisionsFor(self, dimension: int) -> int | None:
+        """Return how often elements are cut: triangles in 3D, segments in 2D; None where that differs by element."""
+        if self.accuracy == "converged":
+            return None
         if self.subdivisions is not None:
             return self.subdivisions
         return 1 if dimension == 3 else 5

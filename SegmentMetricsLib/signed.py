@@ -12,6 +12,7 @@ from vtkmodules.vtkCommonCore import mutable
 from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
 from .boundary import TIE_TOLERANCE
+from .bounded import Bounded, combined
 from .distances import DirectedDistances, SurfaceDistances
 from .errors import Undefined
 from .places import outwardNormals
@@ -43,8 +44,9 @@ class Side(NamedTuple):
 
 def mean(distances: SurfaceDistances) -> float:
     """Return the signed mean distance in mm: positive where the test is larger than the reference on the whole."""
-    total = sum(direction.totalSize for direction in distances.directions)
-    return float(sum(direction.signed @ direction.sizes for direction in distances.directions)) / total
+    sizes = [direction.totalSize for direction in distances.directions]
+    means = [direction.signedMean for direction in distances.directions]
+    return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
 def overFraction(distances: SurfaceDistances, tolerance: float) -> float:
@@ -60,10 +62,10 @@ def underFraction(distances: SurfaceDistances, tolerance: float) -> float:
 def largest(distances: SurfaceDistances, over: bool) -> Located:
     """Return the largest over- or under-contouring in mm, not negative, and where it is; 0 and nowhere without any."""
     side = 1 if over else -1
-    direction = max(distances.directions, key=lambda d: (side * d.signed).max())
-    worst = int((side * direction.signed).argmax())
-    value = side * float(direction.signed[worst])
-    return Located(value, tuple(direction.positions[worst].tolist())) if value > 0 else Located(0.0, None)
+    found = [direction.farthest(side) for direction in distances.directions]
+    value = combined(lambda *values: max(0.0, *values), *(value for value, _ in found))
+    position = max(found, key=lambda one: one[0])[1]
+    return Located(value, tuple(position.tolist()) if value > 0 else None)
 
 
 def toward(sides: dict[str, Side], side: str) -> Side:
@@ -84,16 +86,24 @@ def bySide(distances: SurfaceDistances) -> dict[str, Side]:
     own = outwardNormals(reference.surface, np.arange(len(reference.surface.cells)))
     normals = np.concatenate([np.repeat(own, pieces, axis=0), _normalsBelow(test, reference.surface, own)])
     signed = np.concatenate([d.signed for d in distances.directions])
-    sizes = np.concatenate([d.sizes for d in distances.directions])
+    low, high = (np.concatenate(values) for values in zip(*(d.ranges for d in distances.directions)))
     farthest = np.abs(normals).max(axis=1)
+    between = reference.between if test.between is None else max(reference.between, test.between)
     sides = {}
     for name, vector in SIDES.items():
         facing = (normals @ np.array(vector, float) >= farthest - EQUAL_COMPONENTS) & (farthest > 0)
-        size = float(sizes[facing].sum())
-        if size > 0:
-            values = signed[facing]
-            # adding 0 takes the sign off zeros
-            sides[name] = Side(float(values @ sizes[facing]) / size, values.max() + 0.0, values.min() + 0.0)
+        parts = np.split(facing, [len(reference.signed)])
+        sizes = [float(d.sizes[part].sum()) for d, part in zip(distances.directions, parts)]
+        if sum(sizes) > 0:
+            means = [d.meanOf(part) if size else 0.0 for d, part, size in zip(distances.directions, parts, sizes)]
+            mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
+            # An element's mean, not its ends: they may belong to a neighbor that faces another side. Adding 0 takes the
+            # sign off zeros.
+            largest, smallest = float(signed[facing].max()) + 0.0, float(signed[facing].min()) + 0.0
+            if between is not None:
+                largest = Bounded(largest, largest - between, float(high[facing].max()) + between)
+                smallest = Bounded(smallest, float(low[facing].min()) - between, smallest + between)
+            sides[name] = Side(mean, largest, smallest)
     return sides
 
 
@@ -139,5 +149,6 @@ def _normalsAt(reference: Surface, normals: np.ndarray, points: np.ndarray, sign
 
 def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
     # the tie rule of the normalized surface distance, so that the two fractions and NSD add up to 1
-    beyond = sum(d.sizes[side * d.signed > tolerance + TIE_TOLERANCE].sum() for d in distances.directions)
-    return float(beyond) / sum(d.totalSize for d in distances.directions)
+    beyond = [d.sizeBeyond(tolerance + TIE_TOLERANCE, side) for d in distances.directions]
+    size = sum(d.totalSize for d in distances.directions)
+    return combined(lambda *parts: sum(parts) / size, *beyond)

@@ -778,7 +778,7 @@ def testManyLabelsAreStillALabelMap(tmp_path):
 
 def testPathsThatCannotBeUsed(tmp_path):
     assert refusal(tmp_path / "no.nrrd") == "there is no such file."
-    for name in ("table.csv", "scan.dcm", "README", "model.vtk"):
+    for name in ("table.csv", "scan.ima", "README", "model.vtk"):
         (tmp_path / name).write_text("x")
         assert refusal(tmp_path / name).startswith("this kind of file is not supported; use .seg.nrrd, .nrrd,")
     for suffix in files.SUFFIXES:

@@ -20,6 +20,7 @@ def testDefaults():
         "tolerances": [2.0],
         "percentiles": [95.0],
         "surface": "unsmoothed",
+        "accuracy": "sampled",
         "subdivisions": None,
         "oversampling": None,
         "families": ["boundary", "signed", "overlap"],
@@ -107,6 +108,8 @@ def testAcceptedValues(given, kept):
         ({"subdivisions": 99}, "The subdivisions must be a whole number from 0 to 8, not 99."),
         ({"subdivisions": 1.5}, "The subdivisions must be a whole number from 0 to 8, not 1.5."),
         ({"subdivisions": True}, "The subdivisions must be a whole number from 0 to 8, not True."),
+        ({"accuracy": "exact"}, "The accuracy must be one of converged, sampled, not 'exact'."),
+        ({"accuracy": "converged", "subdivisions": 1}, "A fixed number of subdivisions is not converged;"),
         ({"oversampling": 0}, "The oversampling must be a whole number from 1 to 20, not 0."),
         (
             {"families": ()},
@@ -175,6 +178,21 @@ def testPresets(name, in3D, in2D, oversampling):
     assert (settings.oversampling, settings.convention, settings.tolerances) == (oversampling, name, (1.0, 3.0))
     # what a preset fixes may be said once more
     assert Settings.preset(name, **PRESETS[name]) == Settings.preset(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "accuracy", "in3D", "in2D"),
+    [
+        ({}, "sampled", 1, 5),
+        ({"subdivisions": 2}, "sampled", 2, 2),
+        ({"accuracy": "sampled"}, "sampled", 1, 5),
+        ({"accuracy": "converged"}, "converged", None, None),
+    ],
+)
+def testAccuracyFollowsTheSubdivisions(given, accuracy, in3D, in2D):
+    settings = Settings(**given)
+    assert settings.accuracy == accuracy
+    assert (settings.subdivisionsFor(3), settings.subdivisionsFor(2)) == (in3D, in2D)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def testSquareMovedToTheRight():
     average on the 2 mm that stick out, whose nearest place of the reference is its corner, straight to the left: they
     belong to R.
     """
-    found = valuesOf(compare(shapes.loops(SQUARE), shapes.loops(MOVED), SIGNED))
+    found = valuesOf(compare(shapes.loops(SQUARE), shapes.loops(MOVED), Settings(families="signed", subdivisions=5)))
     right = (6 * 2 + 4 * 1 + 10 * 2 + 2 * (2 * 1)) / (10 + 10 + 2 * 2)
     left = (10 * -2 + 6 * -2) / (10 + 6)
     flank = (8 * 0 + 2 * -1 + 2 * -1 + 8 * 0) / (10 + 2 + 8)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
 from .options import requireWritable
+from .results import unfinishedResults
 
 LEGEND = (
     "In brackets: difference to SegmentMetrics in mm or %pt{colors}. Empty: the tool has no such number. "
@@ -46,10 +45,11 @@ def run(options: argparse.Namespace) -> int:
     requireWritable(options.output)
     from .. import files, structures
     from ..conventions import find, known
+    from ..pairing import pairStructures
 
     tools = [find(key).key for key in (options.tool or known())]
     sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
-    pairing = structures.pairByName(*sets, options.structure)
+    pairing = pairStructures(*sets, options.structure)
     if not pairing.pairs:
         names = (structures.listed(s.name for s in given) for given in sets)
         problem = "No structure has the same name in both: the reference has {}; the test has {}."
@@ -68,9 +68,9 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> lis
     """Return the records of all pairs."""
     from tqdm import tqdm
 
+    from ..casework import comparePair
     from ..comparison import describe
     from ..conventions.output import ConventionsRecord
-    from .compare import comparePair
 
     records = []
     progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
@@ -84,18 +84,11 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> lis
 def write(records: list, pairing, settings: Settings, output: Path) -> None:
     """Write conventions.json and conventions.csv: both, or none."""
     from ..conventions import output as results
-    from ..writing import deliver, writeJson
+    from ..writing import writeJson
 
-    try:
-        unfinished = Path(tempfile.mkdtemp(prefix=".segment-metrics-", dir=requireWritable(output)))
-    except OSError as error:
-        raise InputError(f"{output}: results cannot be written into this folder ({error.strerror}).") from error
-    try:
+    with unfinishedResults(output, []) as unfinished:
         writeJson(results.document(records, pairing, settings.toDictionary()), unfinished / "conventions.json")
         results.writeCsv(records, unfinished / "conventions.csv")
-        deliver(unfinished, output)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def show(records: list, withReasons: bool) -> None:

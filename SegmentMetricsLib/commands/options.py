@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..errors import InputError, requireText
 from ..settings import (
+    ACCURACIES,
     DEFAULT_FAMILIES,
     EXTENTS,
     FAMILIES,
@@ -35,7 +36,8 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         "--percentile", metavar="P", action="append", type=float, help="of the Hausdorff distance (95; may be repeated)"
     )
     parser.add_argument("--surface", choices=SURFACES, help="boundary to measure (unsmoothed)")
-    parser.add_argument("--subdivisions", metavar="N", type=int, help="how often elements are cut (1, in 2D 5)")
+    parser.add_argument("--accuracy", choices=ACCURACIES, help="as close as needed (converged), or at equal pieces")
+    parser.add_argument("--subdivisions", metavar="N", type=int, help="if sampled: how often to cut (1, in 2D 5)")
     parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
     parser.add_argument(
         "--metrics",
@@ -120,6 +122,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
         "tolerances": options.tolerance,
         "percentiles": options.percentile,
         "surface": options.surface,
+        "accuracy": options.accuracy,
         "subdivisions": options.subdivisions,
         "oversampling": options.oversampling,
         "families": chosenFamilies(options, saved),

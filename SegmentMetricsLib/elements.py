@@ -1,0 +1,188 @@
+"""Elements of a boundary with the distances at their nodes, and what they amount to; see refinement.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .crossing import total
+from .linear import PIECES, SIDES, meanMagnitude, ordered, shareBelow, shareWithin, upward
+
+
+@dataclass(eq=False)
+class Part:
+    """Some elements, each with its nodes: the corners, then the middles of the sides.
+
+    values: (n,) signed distances at all points, mm. nodes: (k, 3) or (k, 6) point numbers. sizes: (k,) mm or mm2.
+    halvings: (k,) how often the sides have been halved. isLeaf: (k,) whether the element has not been cut further.
+    """
+
+    values: np.ndarray
+    nodes: np.ndarray
+    sizes: np.ndarray
+    halvings: np.ndarray
+    isLeaf: np.ndarray
+
+    @property
+    def corners(self) -> int:
+        return 2 if self.nodes.shape[1] == 3 else 3
+
+    def chosen(self, rows: np.ndarray) -> Part:
+        """Return some of the elements."""
+        return Part(self.values, self.nodes[rows], self.sizes[rows], self.halvings[rows], self.isLeaf[rows])
+
+    def joined(self, other: Part) -> Part:
+        """Return these elements and others, whose points include the points of these."""
+        both = ((getattr(self, name), getattr(other, name)) for name in ("nodes", "sizes", "halvings", "isLeaf"))
+        return Part(other.values, *map(np.concatenate, both))
+
+    @cached_property
+    def signed(self) -> np.ndarray:
+        """(nodes, k) signed distances at the nodes of every element."""
+        return self.values[self.nodes.T]
+
+    def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest signed distance (k,) toward one side (1 or -1)."""
+        low, high = self._extremes
+        return (low, high) if side > 0 else (-high, -low)
+
+    @cached_property
+    def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.signed[0].copy(), self.signed[0].copy()
+        for column in self.signed[1:]:
+            np.minimum(low, column, out=low)
+            np.maximum(high, column, out=high)
+        return low, high
+
+    @cached_property
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and the largest distance (k,) on every element."""
+        low, high = self._extremes
+        return np.maximum(np.maximum(low, -high), 0), np.maximum(high, -low)
+
+    @cached_property
+    def signedMeans(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean signed distance (k,) on every element: from its corners alone, and from its pieces."""
+        corners, middles = (np.add.reduce(nodes, axis=0) for nodes in np.split(self.signed, [self.corners]))
+        # each middle is a corner of three of the four pieces of a triangle, of both of a segment
+        fine = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
+        return corners / self.corners, fine
+
+    @cached_property
+    def means(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean distance (k,) on every element: from its corners alone, and from its pieces."""
+        coarse, fine = (np.abs(means) for means in self.signedMeans)
+        # that is right where the sign does not change
+        crossed = np.flatnonzero((self.range[0] == 0) & (self.range[1] > 0))
+        coarse[crossed] = meanMagnitude(self.signed[: self.corners, crossed])
+        fine[crossed] = overPieces(meanMagnitude(pieces(self.signed[:, crossed])), self.corners)
+        return coarse, fine
+
+
+class Leaves:
+    """The elements of two parts that have not been cut further, numbered one part after the other.
+
+    low, high: (k,) smallest and largest distance at the nodes, mm. sizes: (k,) mm or mm2.
+    """
+
+    def __init__(self, base: Part, fine: Part):
+        self.base, self.fine = base, fine
+        self.rows = np.flatnonzero(base.isLeaf), np.flatnonzero(fine.isLeaf)
+        self.low, self.high = (self._joined(*(part.range[n] for part in (base, fine))) for n in (0, 1))
+        self.sizes, self.halvings = self._joined(base.sizes, fine.sizes), self._joined(base.halvings, fine.halvings)
+
+    def _joined(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.concatenate([first[self.rows[0]], second[self.rows[1]]])
+
+    def split(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers in either part of some leaves (c,), given in ascending order."""
+        count = len(self.rows[0])
+        middle = np.searchsorted(chosen, count)
+        return self.rows[0][chosen[:middle]], self.rows[1][chosen[middle:] - count]
+
+    def signed(self, chosen: np.ndarray) -> np.ndarray:
+        """Return the signed distances (nodes, c) at the nodes of some leaves."""
+        first, second = self.split(chosen)
+        return np.concatenate([self.base.signed[:, first], self.fine.signed[:, second]], axis=1)
+
+    @cached_property
+    def meanDifferences(self) -> np.ndarray:
+        """(k,) distance times size that the pieces have more than the element as a whole."""
+        coarse, fine = (self._joined(*(part.means[n] for part in (self.base, self.fine))) for n in (0, 1))
+        return (fine - coarse) * self.sizes
+
+    def within(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the size within a limit in mm, the leaves (c,) it passes through, and by how much these differ."""
+        chosen = np.flatnonzero((self.low <= limit) & (self.high > limit))
+        return self._summed(chosen, lambda values: shareWithin(values, limit), self.high <= limit)
+
+    def beyond(self, limit: float, side: int) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the same for the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        low, high = (self._joined(*(part.signedRange(side)[n] for part in (self.base, self.fine))) for n in (0, 1))
+        chosen = np.flatnonzero((low <= limit) & (high > limit))
+        return self._summed(chosen, lambda values: 1 - shareBelow(side * values, limit), low > limit)
+
+    def _summed(self, chosen: np.ndarray, share, isWhole: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        nodes = self.signed(chosen)
+        corners = self.base.corners
+        shares = share(np.concatenate([nodes[:corners], pieces(nodes)], axis=1))
+        coarse, fine = shares[: len(chosen)], overPieces(shares[len(chosen) :], corners)
+        sizes = self.sizes[chosen]
+        size = float(self.sizes[isWhole].sum()) + total(fine, sizes)
+        return size, chosen, (fine - coarse) * sizes
+
+    def near(self, low: float, high: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """Return distances in order at the corners of pieces, and their sizes, whose sum is the size within a limit.
+
+        low, high: mm; only pieces of leaves that a limit from low to high passes through.
+        """
+        chosen = np.flatnonzero((self.high > low) & (self.low <= high))
+        ascending = upward(ordered(pieces(self.signed(chosen))))
+        count = len(PIECES[self.base.corners])
+        return ascending, np.tile(self.sizes[chosen] / count, count)
+
+
+def pieces(nodes: np.ndarray) -> np.ndarray:
+    """Return the values (corners, pieces * c) at the corners of the pieces of elements from those at nodes (., c)."""
+    corners = 2 if len(nodes) == 3 else 3
+    return nodes[PIECES[corners].T].reshape(corners, -1)
+
+
+def overPieces(values: np.ndarray, corners: int) -> np.ndarray:
+    """Return the means (c,) over the pieces of every element of what is known of all pieces (pieces * c,)."""
+    count = len(PIECES[corners])
+    return np.add.reduce(values.reshape(count, -1), axis=0) / count
+
+
+def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different sides (s, 2) of elements of `count` points, and each element's side numbers (k, 1 or 3)."""
+    corners = cells.shape[1]
+    ends = cells[:, SIDES[corners]].reshape(-1, 2)
+    if corners == 2:
+        return ends, np.arange(len(ends))[:, None]
+    keys = ends.min(axis=1) * count + ends.max(axis=1)
+    order = np.argsort(keys)
+    ordered = keys[order]
+    isFirst = np.ones(len(keys), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=isFirst[1:])
+    numbers = np.empty(len(keys), np.int64)
+    numbers[order] = np.cumsum(isFirst) - 1
+    return np.stack(np.divmod(ordered[isFirst], count), axis=1), numbers.reshape(-1, 3)
+
+
+def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return more points, after those that are there, and the segments (m * count, 2) of segments cut so often."""
+    start, end = coordinates[cells[:, 0]], coordinates[cells[:, 1]]
+    steps = np.arange(1, count)[:, None]
+    between = (start[:, None] * (count - steps) + end[:, None] * steps) / count
+    numbers = len(coordinates) + np.arange(len(cells) * (count - 1)).reshape(len(cells), -1)
+    chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
+    points = np.concatenate([coordinates, between.reshape(-1, 3)])
+    return points, np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
+
+
+def halfway(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the middles of coordinates, which are whole numbers divisible by 2 or real ones."""
+    return (first + second) >> 1 if first.dtype.kind == "i" else (first + second) / 2

@@ -1,0 +1,93 @@
+"""Functions that are linear over triangles or line segments: shares of size and means, in closed form.
+
+values: (3, n) at the corners of triangles or (2, n) at the ends of segments. Every result is (n,), one per element, as
+a share or mean of its own size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+# How an element is cut into equal pieces: numbers of its corners, followed by the middles of its sides 01, 12, 20.
+PIECES = {2: np.array([[0, 2], [2, 1]]), 3: np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])}
+# The sides of an element, by its corners.
+SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])}
+
+
+def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the values (corners, n) as corners arrays (n,), the smallest of every element first."""
+    first, second = np.minimum(values[0], values[1]), np.maximum(values[0], values[1])
+    if len(values) == 2:
+        return first, second
+    return np.minimum(first, values[2]), np.maximum(first, np.minimum(second, values[2])), np.maximum(second, values[2])
+
+
+def shareBelow(values: np.ndarray, limit: float) -> np.ndarray:
+    """Return the share of every element on which the function is at most the limit."""
+    return orderedShareBelow(ordered(values), limit)
+
+
+def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarray) -> np.ndarray:
+    """Return the same of values that are in order already. limit: one for all or (n,)."""
+    low, high = ascending[0], ascending[-1]
+    result = (high <= limit).astype(float)
+    crossed = np.flatnonzero((low < limit) & (limit < high))
+    low, high = low[crossed], high[crossed]
+    limit = limit[crossed] if isinstance(limit, np.ndarray) else limit
+    if len(ascending) == 2:
+        result[crossed] = (limit - low) / (high - low)
+        return result
+    middle = ascending[1][crossed]
+    # what is below is a triangle at the lowest corner, or all but one at the highest
+    isLower = limit <= middle
+    span = (high - low) * np.where(isLower, middle - low, high - middle)
+    corner = np.where(isLower, limit - low, high - limit) ** 2 / np.where(span > 0, span, 1)
+    result[crossed] = np.where(isLower, corner, 1 - corner)
+    return result
+
+
+def shareWithin(values: np.ndarray, limit: float) -> np.ndarray:
+    """Return the share of every element on which the function is neither above the limit nor below its negative."""
+    ascending = upward(ordered(values))
+    result = orderedShareBelow(ascending, limit)
+    low = np.flatnonzero(ascending[0] < -limit)
+    if len(low):
+        result[low] += orderedShareBelow(negative(column[low] for column in ascending), limit) - 1
+    return result
+
+
+def upward(ascending: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """Return values in order (n,), those of functions that reach farther down than up with their sign changed."""
+    isDown = ascending[0] + ascending[-1] < 0
+    return tuple(np.where(isDown, turned, column) for column, turned in zip(ascending, negative(ascending)))
+
+
+def negative(ascending: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Return the negatives of values in order (n,), in order."""
+    return tuple(-column for column in reversed(tuple(ascending)))
+
+
+def meanMagnitude(values: np.ndarray) -> np.ndarray:
+    """Return the mean of the absolute value of the function over every element."""
+    result = np.abs(values.sum(axis=0)) / len(values)
+    ascending = ordered(values)
+    crossed = np.flatnonzero((ascending[0] < 0) & (ascending[-1] > 0))
+    if not len(crossed):
+        return result
+    if len(values) == 2:
+        low, high = -ascending[0][crossed], ascending[1][crossed]
+        result[crossed] = (low**2 + high**2) / (2 * (low + high))
+        return result
+    # One corner lies on the other side of zero than the two others: the function is turned over on the triangle there.
+    low, middle, high = (column[crossed] for column in ascending)
+    isLowest = middle > 0
+    low, middle, high = (
+        np.where(isLowest, low, -high),
+        np.where(isLowest, middle, -middle),
+        np.where(isLowest, high, -low),
+    )
+    alone = low**2 / ((middle - low) * (high - low))
+    result[crossed] = (low + middle + high - 2 * alone * low) / 3
+    return result

@@ -1,0 +1,259 @@
+"""Converged distances against shapes whose distances are known, and against dense sampling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+from test_lattice import masksOf
+
+from SegmentMetricsLib import Settings, compare, converged, inputs, linear, refinement
+from SegmentMetricsLib.bounded import Bounded, combined
+from SegmentMetricsLib.distances import BoundaryPair
+from SegmentMetricsLib.farthest import farthest
+from SegmentMetricsLib.meshing import fromMask
+from SegmentMetricsLib.settings import DEFAULT_FAMILIES
+from SegmentMetricsLib.surfaces import Surface
+
+BOUNDARY = ("HD", "HD95", "MASD", "ASSD", "NSD_1mm", "NSD_2mm")
+SIGNED = ("SignedMean", "OverFraction_1mm", "UnderFraction_1mm", "OverMax", "UnderMax", "MeanR", "MaxS", "MinA")
+CONVERGED = Settings(accuracy="converged", tolerances=(1.0, 2.0), families=("boundary", "signed"))
+# Largest errors: HD, HD95, means in mm; shares.
+WANTED = {"HD": 0.01, "HD95": 0.03, "MASD": 0.002, "ASSD": 0.002, "NSD_1mm": 0.003, "NSD_2mm": 0.003}
+
+
+def assertOrdered(comparison, keys) -> None:
+    for key in keys:
+        measurement = comparison[key]
+        assert measurement.lower <= measurement.value <= measurement.upper, key
+
+
+def blobs(seed: int, spacing=(1.5, 1.5, 3.0), size=(14, 16, 12)):
+    """Return two masks that differ by smooth noise."""
+    from scipy.ndimage import gaussian_filter
+
+    random = np.random.default_rng(seed)
+    base, change = (gaussian_filter(random.standard_normal(size[::-1]), width) for width in (2.5, 2.0))
+    fields = (base / base.std(), base / base.std() + 0.5 * change / change.std())
+    return masksOf(*(field > np.quantile(fields[0], 0.6) for field in fields), spacing)
+
+
+def structures(masks):
+    from SegmentMetricsLib import Structure
+
+    return [Structure(name, mask) for name, mask in zip("AB", masks, strict=True)]
+
+
+class TestLinear:
+    values = np.random.default_rng(0).normal(size=(3, 40))
+
+    @pytest.mark.parametrize("corners", [2, 3])
+    def testSharesAndMeansAgainstPoints(self, corners):
+        values = self.values[:corners]
+        places = np.random.default_rng(1).dirichlet(np.ones(corners), 40_000)
+        points = places @ values
+        for limit in (-0.4, 0.0, 0.3, 1.1):
+            assert linear.shareBelow(values, limit) == pytest.approx((points <= limit).mean(axis=0), abs=0.015)
+        assert linear.shareWithin(values, 0.5) == pytest.approx((np.abs(points) <= 0.5).mean(axis=0), abs=0.015)
+        assert linear.meanMagnitude(values) == pytest.approx(np.abs(points).mean(axis=0), abs=0.015)
+
+    def testPlateaus(self):
+        values = np.array([[1.0, 1, 1], [-1, -1, -1], [1, 1, 2], [0, 0, 0], [2, 2, 2]]).T
+        assert linear.shareWithin(values, 1.0).tolist() == [1, 1, 0, 1, 0]
+        assert linear.shareBelow(values, -1.0).tolist() == [0, 1, 0, 0, 0]
+        assert linear.meanMagnitude(values).tolist() == pytest.approx([1, 1, 4 / 3, 0, 2])
+
+    def testLimitsOfTheirOwn(self):
+        ascending = linear.ordered(self.values)
+        limits = np.linspace(-1, 1, 40)
+        expected = [linear.shareBelow(self.values[:, n : n + 1], limit)[0] for n, limit in enumerate(limits)]
+        assert linear.orderedShareBelow(ascending, limits) == pytest.approx(expected)
+
+
+class TestBounded:
+    def testItIsANumberWithBounds(self):
+        value = Bounded.within(0.99, 0.05, 0.0, 1.0)
+        assert (value, value.lower, value.upper) == (0.99, pytest.approx(0.94), 1.0)
+        assert combined(max, value, Bounded(0.9, 0.9, 2.0)).upper == 2.0
+        assert combined(max, value, 3.0).lower is None
+
+
+class TestKnownShapes:
+    @pytest.mark.parametrize("shift", [0.3, 1.0, 2.7])
+    def testShiftedBox(self, shift):
+        comparison = compare(
+            shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((shift, 0, 0), (10 + shift, 10, 10)), CONVERGED
+        )
+        assertOrdered(comparison, (*BOUNDARY, *SIGNED))
+        # One end lies `shift` off, so does the other but for its rim, which is nearer to the other box's sides; what
+        # the sides have for themselves makes up for most of that.
+        mean = (200 * shift + 4 / 3 * shift**3) / 600
+        assert comparison["HD"].value == pytest.approx(shift, abs=1e-6)
+        # large faces that are close take too many pieces for the narrow bounds
+        assert comparison["HD"].upper <= shift + (0.01 if shift >= 1 else 0.1) + 1e-6
+        assert comparison["MASD"].lower <= mean <= comparison["MASD"].upper
+        assert comparison["MASD"].value == pytest.approx(mean, abs=0.002)
+        assert comparison["HD95"].value == pytest.approx(shift, abs=1e-4)
+
+    def testTiltedPlaneIsExactWithoutCutting(self):
+        # over a plane distances are linear, so the first nodes tell all
+        points = np.array([[0.0, 0, 1], [4, 0, 3], [0, 4, 1], [4, 4, 3]])
+        cells = np.array([[0, 1, 2], [1, 3, 2]])
+        floor = np.array([[-99.0, -99, 0], [99, -99, 0], [-99, 99, 0], [99, 99, 0]])
+        pair = BoundaryPair(Surface(points, cells, openEdges=4), Surface(floor, cells, openEdges=4))
+        refined = refinement.Refined(pair.sampler(0), (2.0,), (50, 95))
+        assert len(refined.fine.nodes) == 0
+        assert refined.mean == pytest.approx(2, abs=1e-9)
+        assert refined.sizeWithin(2.0) / refined.totalSize == pytest.approx(0.5, abs=1e-6)
+        assert refined.percentile(25) == pytest.approx(1.5, abs=1e-5)
+        assert refined.percentile(95) == pytest.approx(2.9, abs=1e-5)
+        assert 3 <= refined.largest.upper <= 3.01
+        assert refined.sizesBeyond(np.array([0.5, 1.5, 2.0, 3.5]), 1) / refined.totalSize == pytest.approx(
+            [1, 0.75, 0.5, 0], abs=1e-6
+        )
+        assert refined.sizesBeyond(np.array([0.5, 1.5]), -1).tolist() == [0, 0]
+
+    def testConcentricBalls(self):
+        comparison = compare(shapes.ballMesh(20, resolution=24), shapes.ballMesh(22.5, resolution=24), CONVERGED)
+        assertOrdered(comparison, (*BOUNDARY, *SIGNED))
+        # where everything is equally far, nothing can be left out: the bounds are certain but wider
+        assert comparison["HD"].value == pytest.approx(2.5, abs=1e-6)
+        assert comparison["HD"].upper - comparison["HD"].lower <= 0.3
+        assert comparison["MASD"].value == pytest.approx(2.5, abs=0.05)
+        assert comparison["SignedMean"].value == pytest.approx(comparison["ASSD"].value, abs=1e-6)
+        assert comparison["NSD_2mm"].value == 0
+
+    def testPolygon(self):
+        # two squares, one twice as wide: on the long sides the distance grows linearly beyond the end of the other
+        comparison = compare(
+            shapes.loops([(0, 0), (2, 0), (2, 2), (0, 2)]),
+            shapes.loops([(0, 0), (4, 0), (4, 2), (0, 2)]),
+            Settings(accuracy="converged", tolerances=(1.0,), percentiles=(50, 95, 100), oversampling=1),
+        )
+        assert comparison.dimension == 2
+        assert comparison["HD"].value == pytest.approx(2, abs=1e-9)
+        assert comparison["HD100"].value == comparison["HD"].value
+        assert comparison["HD"].upper <= 2.01
+        # the short side is 2 mm off all along, the long ones 0 to 2 mm
+        testToReference = (2 * 2 * 1.0 + 2 * 2.0) / 12
+        # the side of the small one within the large one is nearest to the two long sides
+        referenceToTest = 1.0 / 8
+        assert comparison["MASD"].testToReference == pytest.approx(testToReference, abs=0.002)
+        assert comparison["MASD"].referenceToTest == pytest.approx(referenceToTest, abs=0.002)
+        assertOrdered(comparison, ("HD", "HD50", "HD95", "HD100", "MASD", "ASSD", "NSD_1mm", "SignedMean"))
+
+    def testIdenticalBoundariesAreZeroForSure(self):
+        for image in (shapes.ball(8), shapes.ballMesh(8)):
+            comparison = compare(image, image, CONVERGED)
+            for key in ("HD", "HD95", "MASD", "ASSD", "SignedMean"):
+                assert comparison[key].value == pytest.approx(0, abs=1e-6)
+                assert comparison[key].upper < 0.01
+            assert comparison["NSD_1mm"].lower == 1
+
+    def testOpenSurfaces(self):
+        plane = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0], [4, 4, 0]])
+        cells = np.array([[0, 1, 2], [1, 3, 2]])
+        crossing = plane * [1, 1, 0] + np.array([[0, 0, -1.0], [0, 0, 1], [0, 0, -1], [0, 0, 1]])
+        floor = Surface(plane * 50 - [90, 90, 0], cells, openEdges=4)
+        pair = BoundaryPair(Surface(crossing, cells, openEdges=4), floor)
+        refined = refinement.Refined(pair.sampler(0), (0.5,), (95,))
+        # distances have no sign here, so the kink where the two cross has to be found by cutting
+        assert refined.mean == pytest.approx(0.5, abs=0.002)
+        assert refined.sizeWithin(0.5) / refined.totalSize == pytest.approx(0.5, abs=0.003)
+
+
+class TestAgainstDenseSampling:
+    @pytest.mark.parametrize("seed", range(4))
+    def testNumbersConverge(self, seed):
+        pair = structures(blobs(seed))
+        comparison = compare(*pair, CONVERGED)
+        assertOrdered(comparison, (*BOUNDARY, *SIGNED))
+        dense = [
+            compare(*pair, Settings(tolerances=(1.0, 2.0), subdivisions=n, families="boundary", oversampling=1))
+            for n in (3, 4)
+        ]
+        for key in BOUNDARY:
+            coarse, fine = (values[key].value for values in dense)
+            # what dense sampling itself is off by
+            uncertain = abs(fine - coarse)
+            if key == "HD":
+                assert comparison["HD"].upper - comparison["HD"].lower <= 0.01 + 1e-6
+                assert fine <= comparison["HD"].upper
+                assert comparison["HD"].value >= fine - 1e-6
+            else:
+                assert abs(comparison[key].value - fine) <= WANTED[key] + uncertain, key
+
+    def testRefinementIsNeeded(self):
+        # the same without any cutting is off by more than is wanted: the test above can fail
+        pair = BoundaryPair(*(fromMask(mask) for mask in blobs(1)))
+        dense = pair.measure(4).referenceToTest
+        refined = converged.measure(pair, (1.0,), (95,)).referenceToTest.refined
+        base = refined.base
+        coarse = linear.shareWithin(base.signed[:3], 1.0001) @ base.sizes / refined.totalSize
+        truth = dense.sizeWithin(1.0001) / dense.totalSize
+        assert abs(coarse - truth) > 0.002
+        assert abs(refined.sizeWithin(1.0001) / refined.totalSize - truth) < abs(coarse - truth) / 2
+
+
+class TestRoads:
+    @pytest.mark.parametrize("seed", range(3))
+    def testLookupAndSearchAgree(self, seed):
+        random = np.random.default_rng(seed)
+        pair = BoundaryPair(*(fromMask(mask) for mask in blobs(seed, random.uniform(0.7, 3, 3))))
+        byLookup = converged.measure(pair, (1.0, 2.0), (95,))
+        pair.lattice = None
+        bySearch = converged.measure(pair, (1.0, 2.0), (95,))
+        assert (byLookup.method, bySearch.method) == ("lattice lookup", "search tree")
+        for one, other in zip(byLookup.directions, bySearch.directions, strict=True):
+            assert np.abs(one.refined.base.signed - other.refined.base.signed).max() < 1e-6
+            for name in ("mean", "signedMean", "largest"):
+                assert getattr(one, name) == pytest.approx(getattr(other, name), abs=2e-6)
+            assert one.percentile(95) == pytest.approx(other.percentile(95), abs=1e-5)
+            for limit in (1.0001, 2.0001):
+                within = [d.sizeWithin(limit) / d.totalSize for d in (one, other)]
+                assert within[0] == pytest.approx(within[1], abs=1e-5)
+
+    def testMovingBothChangesNothing(self):
+        meshes = shapes.ballMesh(12, resolution=24), shapes.boxMesh((-11, -9, -10), (9, 11, 12))
+        surfaces = [inputs.structureFromPolyData(mesh, name).surface for mesh, name in zip(meshes, "AB", strict=True)]
+        rotation = shapes.rotation((1, 2, -0.5), 33)
+        moved = [Surface(s.points @ rotation.T + [300.0, -40, 75], s.cells) for s in surfaces]
+        still, turned = (converged.measure(BoundaryPair(*pair), (2.0,), (95,)) for pair in (surfaces, moved))
+        for one, other in zip(still.directions, turned.directions, strict=True):
+            assert one.mean == pytest.approx(other.mean, abs=1e-5)
+            assert one.largest == pytest.approx(other.largest, abs=0.01)
+            assert one.percentile(95) == pytest.approx(other.percentile(95), abs=1e-4)
+            assert one.sizeWithin(2) / one.totalSize == pytest.approx(other.sizeWithin(2) / other.totalSize, abs=1e-4)
+
+
+class TestFarthest:
+    def testBoundsHoldAndAreTight(self):
+        # distances to a few points: the farthest place lies somewhere inside
+        random = np.random.default_rng(3)
+        targets = random.uniform(0, 10, (12, 3))
+
+        def distances(points):
+            return np.linalg.norm(points[:, None] - targets, axis=2).min(axis=1)
+
+        elements = random.uniform(0, 10, (30, 3, 3))
+        low, high, place = farthest(elements, distances(elements.reshape(-1, 3)).reshape(30, 3), distances, 0.01)
+        dense = np.einsum("pc,ncx->npx", random.dirichlet(np.ones(3), 4000), elements).reshape(-1, 3)
+        assert distances(dense).max() <= high
+        assert high - low <= 0.01 + 1e-5
+        assert distances(place[None])[0] == pytest.approx(low)
+
+
+class TestMeasurements:
+    def testBoundsAreWrittenAndRead(self):
+        from SegmentMetricsLib.measurements import Measurement
+
+        comparison = compare(*structures(blobs(2)), Settings(accuracy="converged", families=DEFAULT_FAMILIES))
+        data = comparison["HD95"].toDictionary()
+        assert data["lower"] <= data["value"] <= data["upper"]
+        assert Measurement.fromDictionary("HD95", data) == comparison["HD95"]
+        assert "lower" not in comparison["DSC"].toDictionary()
+        assert comparison.toDictionary()["subdivisions"] is None
+
+    def testFixedSamplingHasNone(self):
+        comparison = compare(*structures(blobs(2)), Settings(subdivisions=0, oversampling=1))
+        assert comparison["HD"].lower is None and comparison["HD"].upper is None
