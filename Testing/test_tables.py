@@ -22,3 +22,24 @@ def testSidesOfThePatientHaveATableOfTheirOwn():
 
 def testNoSidesWithoutTheSignedFamily():
     assert "Toward" not in tables.pairTable(compare(*PAIR, Settings(families="overlap")).record())
+
+
+def testEveryNumberThatIsNotFiniteSaysWhy():
+    hazard = compare(*PAIR, Settings(families=("overlap", "hazard"))).record()
+    assert "RFN, RFP, SIS, STAR, wDice undefined: no critical structure is given." in tables.pairTable(hazard)
+    convention = Settings(families="boundary", convention="MONAI")
+    several = tables.overviewTable([compare(*PAIR, convention).record()] * 2)
+    assert several.splitlines()[-1] == "BIoU_2mm undefined: MONAI does not report it."
+    assert "undefined" not in tables.pairTable(compare(*PAIR).record())
+
+
+def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
+    settings = Settings(families=("agreement", "voxel", "hazard", "similarity", "effort"))
+    records = [compare(*PAIR, settings, criticals={"cord": PAIR[1]}).record()] * 2
+    table, grid = tables.overviewTable(records).split("\n\n")
+    for heading in ("KAP", "AVD", "HDvox", "SIS", "STAR", "wDice", "MSI", "APL 2 mm"):
+        assert heading in table.splitlines()[0]
+    assert grid == "True negatives are counted in the reference's image: 24 x 24 x 24, 13824 voxels."
+    union = compare(*PAIR, Settings(families="agreement", grid="union")).record()
+    assert tables.evaluatedGrid([records[0], union]).endswith("both structures: 2 different sizes, see metrics.json.")
+    assert tables.evaluatedGrid([compare(*PAIR).record()]) == ""
