@@ -54,7 +54,7 @@ def distanceMap(comparison: Comparison) -> dict:
             "paper_bgcolor": "rgba(0,0,0,0)",
             "scene": {
                 "aspectmode": "data",
-                "camera": {"eye": {"x": 0.0, "y": -1.65, "z": 0.35}, "up": {"x": 0, "y": 0, "z": 1}},
+                "camera": {"eye": {"x": 0.0, "y": -1.85, "z": 0.35}, "up": {"x": 0, "y": 0, "z": 1}},
                 **{f"{axis}axis": {"visible": False} for axis in "xyz"},
             },
         },
