@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from .errors import oneLine
@@ -32,6 +33,9 @@ HEADINGS = {
     "VoxelVolumeReference": "Voxel vol. ref.",
     "VoxelVolumeTest": "Voxel vol. test",
     "RelativeAPL": "Relative APL",
+    "AreaReference": "Area ref.",
+    "AreaTest": "Area test",
+    "AreaDifference": "Area diff.",
     "CentroidShiftR": "Center to right",
     "CentroidShiftA": "Center to ant.",
     "CentroidShiftS": "Center to sup.",
@@ -47,8 +51,17 @@ def pairTable(record: Record) -> str:
         if not sideOf(key):
             directed = (measurement.referenceToTest, measurement.testToReference)
             rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
-    parts = (aligned(rows, left=2), sidesTable(record), reasons([record]), evaluatedGrid([record]))
+    main = aligned(rows, left=2) if len(rows) > 1 or not record.slices else slicesTable(record)
+    parts = (main, sidesTable(record), reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
+
+
+def slicesTable(record: Record) -> str:
+    """Return the per-slice profile, a slice per line."""
+    rows = [["Slice", *map(heading, record.slices[0].values)]]
+    for row in record.slices:
+        rows.append([str(row.index), *("inf" if math.isinf(v) else rounded(v, 2) for v in row.values.values())])
+    return aligned(rows, left=0)
 
 
 def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str:

@@ -484,6 +484,19 @@ def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
     assert not (tmp_path / "none").exists()
 
 
+def testCommandWithMembershipsAsWholeNumbers(tmp_path, capsys):
+    import SimpleITK
+
+    soft = np.pad(np.full((5, 5, 5), 200, np.uint8), 3)
+    soft[3] //= 4
+    SimpleITK.WriteImage(shapes.imageOf(soft), str(tmp_path / "soft.nrrd"))
+    SimpleITK.WriteImage(shapes.imageOf((soft > 0).astype(np.uint8)), str(tmp_path / "mask.nrrd"))
+    given = [str(tmp_path / name) for name in ("mask.nrrd", "soft.nrrd")]
+    given += ["--membership-maximum", "255", "--tool", "MedPy", "--output", str(tmp_path / "out")]
+    assert main(["conventions", *given]) == 0
+    assert "0.889" in capsys.readouterr().out  # 2 * 100 / (125 + 100): one of five layers stays below 0.5
+
+
 def testColorsOfTerminals():
     comparison = compare(shapes.ball(6), shapes.ball(7, (1, 0, 0)))
     record = output.ConventionsRecord({"name": "ball"}, {"name": "ball"}, comparison.conventions())

@@ -52,3 +52,10 @@ def testSmallVolumesAreNotShownAsNothing():
     assert rows["VoxelVolumeReference"].endswith(" 0.58 cm3")
     same = {m.key: m.text() for m in compare(PAIR[0], PAIR[0]).values()}
     assert same["OverVolume"] == "0.00 cm3"
+
+
+def testSlicesAloneAreATable():
+    heading, _, first, *_, last = tables.pairTable(compare(*PAIR, Settings(families="slices")).record()).splitlines()
+    assert heading.split()[:4] == ["Slice", "DSC", "HD", "MASD"] and "Area ref." in heading
+    assert first.split()[:3] == ["6", "0.93", "1.00"]  # 2 * 63 / (72 + 63); a column of 9 of 72 voxels is missing
+    assert last.split()[:4] == ["14", "0.00", "inf", "inf"]
