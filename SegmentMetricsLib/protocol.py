@@ -22,6 +22,8 @@ OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 # "within" is about the size of a number with a sign.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?["
+# What another tool leaves nobody to choose.
+FIXED_BY_TOOLS = ("surface", "accuracy", "subdivisions", "oversampling")
 EXAMPLES = Path(__file__).parent / "protocols"
 
 
@@ -190,7 +192,7 @@ def _rule(line: Line) -> Rule:
         raise line.problem("Weight", f"it is a number greater than 0, not {shortest(weight)}.")
     convention = cells["Convention"]
     if convention and convention not in PRESETS:
-        raise line.problem("Convention", f"there is no {convention!r}; there are {', '.join(PRESETS)}.")
+        _requireReported(line, convention, definition)
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
 
 
@@ -210,6 +212,17 @@ def _measurement(line: Line) -> tuple[Definition, str]:
     except (InputError, ValueError) as error:
         raise line.problem("Measurement", f"{given}: {error}") from error
     return definition, definition.keyFor({name: shortest(value) for name, value in parameters.items()})
+
+
+def _requireReported(line: Line, key: str, definition: Definition) -> None:
+    """Raise InputError when no tool is called so, or when the tool does not report what the line measures."""
+    from .conventions import known
+
+    if key not in known():
+        choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
+        raise line.problem("Convention", f"there is no {key!r}; there are {choice}.")
+    if definition.key not in known()[key].numbers:
+        raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
 
 
 def _limit(line: Line, column: str, definition: Definition, relation: str) -> float:
@@ -239,8 +252,10 @@ def _number(line: Line, column: str) -> float:
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention with which just what the rules ask for is measured."""
     families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
-    free = {name: getattr(Settings(), name) for name in PRESETS[base.convention]}
-    changes = {**free, **PRESETS[convention], "convention": convention}
+    # what the base's convention fixes is free again
+    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else FIXED_BY_TOOLS
+    free = {name: getattr(Settings(), name) for name in fixed}
+    changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
     return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
 
 
