@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkCommonCore import reference, vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
 
 from .progress import checkpoint
@@ -42,8 +44,10 @@ class ClosestSurface:
         self.center = surface.points.mean(axis=0)
         self.isClosed = surface.isClosed
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
+        self._triangles = local if local.dimension == 3 else wall(local)
+        self._polyData = toPolyData(self._triangles)
         self._distance = vtkImplicitPolyDataDistance()
-        self._distance.SetInput(toPolyData(local if local.dimension == 3 else wall(local)))
+        self._distance.SetInput(self._polyData)
 
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces always positive."""
@@ -56,6 +60,25 @@ class ClosestSurface:
                 self._distance.FunctionValue(numpy_to_vtk(np.ascontiguousarray(chosen)), output)
                 values[first : first + CHUNK] = vtk_to_numpy(output)
         return values if self.isClosed else np.abs(values)
+
+    @cached_property
+    def _locator(self) -> vtkStaticCellLocator:
+        locator = vtkStaticCellLocator()
+        locator.SetDataSet(self._polyData)
+        locator.BuildLocator()
+        return locator
+
+    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
+        closest, cell = [0.0] * 3, vtkGenericCell()
+        number, part, squared = reference(0), reference(0), reference(0.0)
+        numbers = np.empty(len(points), np.int64)
+        for row, point in enumerate((points - self.center).tolist()):
+            if row % CHUNK == 0:
+                checkpoint()
+            self._locator.FindClosestPoint(point, closest, cell, number, part, squared)
+            numbers[row] = number.get()
+        return self._triangles.points[self._triangles.cells[numbers]] + self.center
 
 
 def wall(contours: Surface) -> Surface:

@@ -213,7 +213,13 @@ class Refined:
             atCorners.append(values[nodes])
         elements, atCorners = np.concatenate(elements), np.concatenate(atCorners)
         if len(elements):
-            found = farthest(elements, atCorners, lambda points: turned(self.sampler.signedAt(points)), LARGEST_ERROR)
+            found = farthest(
+                elements,
+                atCorners,
+                lambda points: turned(self.sampler.signedAt(points)),
+                self.sampler.nearestTriangles,
+                LARGEST_ERROR,
+            )
             if found[0] > lowest:
                 lowest, place = found[0], found[2]
             highest = found[1]

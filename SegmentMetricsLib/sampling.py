@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from . import lattice as lookup
+from .closest import ClosestSurface
 from .surfaces import Surface
 
 # The tables of places between the points grow with every halving; beyond this one the search tree serves.
@@ -24,21 +25,25 @@ class Sampler:
     Places are given by coordinates (n, 3): LPS mm, or on a lattice whole multiples of 1 / SCALE voxel, which is a power
     of two, so that sides can be halved exactly.
 
-    source: the reference (0) or the test (1). search: tells signed distances (n,) in mm of LPS points (n, 3) to the
-    other boundary. lattice: on which both lie, or None.
+    source: the reference (0) or the test (1). tree: returns the other boundary's search tree, which is made only if a
+    place asks for it. lattice: on which both lie, or None.
     """
 
     def __init__(
         self,
         surfaces: tuple[Surface, Surface],
         source: int,
-        search: Callable[[np.ndarray], np.ndarray],
+        tree: Callable[[], ClosestSurface],
         lattice: lookup.Lattice | None,
     ):
         self.surface, self.target = surfaces[source], surfaces[1 - source]
-        self._source, self._search, self._lattice = source, search, lattice
+        self._source, self._tree, self._lattice = source, tree, lattice
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
         self._sign = -1 if source == 0 and self.target.isClosed else 1
+
+    def _search(self, points: np.ndarray) -> np.ndarray:
+        """Return signed distances (n,) in mm of LPS points (n, 3) to the other boundary, negative inside it."""
+        return self._tree().signedDistances(points)
 
     @property
     def coordinates(self) -> np.ndarray:
@@ -74,6 +79,10 @@ class Sampler:
     def signedAt(self, points: np.ndarray) -> np.ndarray:
         """Return the same of LPS points (n, 3), mm."""
         return self._sign * self._search(points)
+
+    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) of the other boundary's triangle next to each of the LPS points (n, 3), mm."""
+        return self._tree().nearestTriangles(points)
 
     def areShared(self, cells: np.ndarray) -> np.ndarray:
         """Return which elements (k,) of the boundary, given by number, are elements of the other one as well."""

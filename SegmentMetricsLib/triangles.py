@@ -53,6 +53,27 @@ class TriangleSet:
         return result
 
 
+def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the distances (...) in mm from points (..., 3) to one triangle each (..., 3, 3), broadcast together.
+
+    Triangles may be as thin as a line or a point.
+    """
+    normal = np.cross(triangles[..., 1, :] - triangles[..., 0, :], triangles[..., 2, :] - triangles[..., 0, :])
+    squaredNormal = (normal**2).sum(axis=-1)
+    above = squaredNormal > 0
+    best = np.inf
+    for first in range(3):
+        start, step = triangles[..., first, :], triangles[..., (first + 1) % 3, :] - triangles[..., first, :]
+        gap, length = points - start, (step**2).sum(axis=-1)
+        along = (gap * step).sum(axis=-1) / np.where(length > 0, length, 1)
+        best = np.minimum(best, ((gap - along.clip(0, 1)[..., None] * step) ** 2).sum(axis=-1))
+        above = above & ((np.cross(normal, step) * gap).sum(axis=-1) >= 0)
+    height = ((points - triangles[..., 0, :]) * normal).sum(axis=-1) ** 2 / np.where(
+        squaredNormal > 0, squaredNormal, 1
+    )
+    return np.sqrt(np.where(above, height, best))
+
+
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return whether the segments from starts (p, 3) to one end point (3,) cross triangles (t, 3, 3), as (p, t)."""
     # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign
