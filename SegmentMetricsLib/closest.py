@@ -17,8 +17,8 @@ from .surfaces import Surface, toPolyData
 
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
-# Fewer points are answered sooner than threads are started.
-FEW = 512
+# Fewer points are answered sooner than threads are started, and than the tree that knows inside from outside is built.
+FEW = 2048
 
 
 @contextmanager
@@ -46,8 +46,12 @@ class ClosestSurface:
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
         self._polyData = toPolyData(self._triangles)
-        self._distance = vtkImplicitPolyDataDistance()
-        self._distance.SetInput(self._polyData)
+
+    @cached_property
+    def _distance(self) -> vtkImplicitPolyDataDistance:
+        distance = vtkImplicitPolyDataDistance()
+        distance.SetInput(self._polyData)
+        return distance
 
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces always positive."""
@@ -68,17 +72,28 @@ class ClosestSurface:
         locator.BuildLocator()
         return locator
 
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3), not negative."""
+        if len(points) > FEW:
+            return np.abs(self.signedDistances(points))
+        return np.sqrt(self._nearest(points)[1])
+
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
+        return self._triangles.points[self._triangles.cells[self._nearest(points)[0]]] + self.center
+
+    def _nearest(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the triangle next to each point (n, 3), and the squared distances (n,) in mm2."""
         closest, cell = [0.0] * 3, vtkGenericCell()
         number, part, squared = reference(0), reference(0), reference(0.0)
-        numbers = np.empty(len(points), np.int64)
+        numbers, found = np.empty(len(points), np.int64), np.empty(len(points))
+        find = self._locator.FindClosestPoint
         for row, point in enumerate((points - self.center).tolist()):
             if row % CHUNK == 0:
                 checkpoint()
-            self._locator.FindClosestPoint(point, closest, cell, number, part, squared)
-            numbers[row] = number.get()
-        return self._triangles.points[self._triangles.cells[numbers]] + self.center
+            find(point, closest, cell, number, part, squared)
+            numbers[row], found[row] = number.get(), squared.get()
+        return numbers, found
 
 
 def wall(contours: Surface) -> Surface:

@@ -116,7 +116,9 @@ class Refined:
             values = np.empty(len(middles))
             for halved in np.unique(ofSides):
                 rows = ofSides == halved
-                values[rows] = self.sampler.signed(middles[rows], int(halved))
+                ends = sides[rows, 0]
+                neighbors = self.coordinates[ends], self.values[ends]
+                values[rows] = self.sampler.signed(middles[rows], int(halved), neighbors)
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
         if not len(self.values):
@@ -216,7 +218,7 @@ class Refined:
             found = farthest(
                 elements,
                 atCorners,
-                lambda points: turned(self.sampler.signedAt(points)),
+                (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
                 self.sampler.nearestTriangles,
                 LARGEST_ERROR,
             )
