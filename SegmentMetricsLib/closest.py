@@ -84,16 +84,18 @@ class ClosestSurface:
 
     def _nearest(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of the triangle next to each point (n, 3), and the squared distances (n,) in mm2."""
-        closest, cell = [0.0] * 3, vtkGenericCell()
-        number, part, squared = reference(0), reference(0), reference(0.0)
-        numbers, found = np.empty(len(points), np.int64), np.empty(len(points))
+        closest, cell, part = [0.0] * 3, vtkGenericCell(), reference(0)
+        number, squared = reference(0), reference(0.0)
+        numbers, found = [], []
         find = self._locator.FindClosestPoint
-        for row, point in enumerate((points - self.center).tolist()):
-            if row % CHUNK == 0:
-                checkpoint()
-            find(point, closest, cell, number, part, squared)
-            numbers[row], found[row] = number.get(), squared.get()
-        return numbers, found
+        local = (points - self.center).tolist()
+        for first in range(0, len(local), CHUNK):
+            checkpoint()
+            for point in local[first : first + CHUNK]:
+                find(point, closest, cell, number, part, squared)
+                numbers.append(number.get())
+                found.append(squared.get())
+        return np.array(numbers, np.int64), np.array(found, float)
 
 
 def wall(contours: Surface) -> Surface:

@@ -58,20 +58,30 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
 
     Triangles may be as thin as a line or a point.
     """
-    normal = np.cross(triangles[..., 1, :] - triangles[..., 0, :], triangles[..., 2, :] - triangles[..., 0, :])
-    squaredNormal = (normal**2).sum(axis=-1)
+    normal = _cross(triangles[..., 1, :] - triangles[..., 0, :], triangles[..., 2, :] - triangles[..., 0, :])
+    squaredNormal = _dot(normal, normal)
     above = squaredNormal > 0
     best = np.inf
     for first in range(3):
         start, step = triangles[..., first, :], triangles[..., (first + 1) % 3, :] - triangles[..., first, :]
-        gap, length = points - start, (step**2).sum(axis=-1)
-        along = (gap * step).sum(axis=-1) / np.where(length > 0, length, 1)
+        gap, length = points - start, _dot(step, step)
+        along = _dot(gap, step) / np.where(length > 0, length, 1)
         best = np.minimum(best, ((gap - along.clip(0, 1)[..., None] * step) ** 2).sum(axis=-1))
         above = above & ((np.cross(normal, step) * gap).sum(axis=-1) >= 0)
     height = ((points - triangles[..., 0, :]) * normal).sum(axis=-1) ** 2 / np.where(
         squaredNormal > 0, squaredNormal, 1
     )
     return np.sqrt(np.where(above, height, best))
+
+
+def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.einsum("...i,...i->...", one, other)
+
+
+def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    # numpy's own takes longer than all the rest where there are few
+    (a, b, c), (x, y, z) = (tuple(vectors[..., axis] for axis in range(3)) for vectors in (one, other))
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
 
 
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:

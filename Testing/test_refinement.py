@@ -102,7 +102,7 @@ class TestKnownShapes:
         cells = np.array([[0, 1, 2], [1, 3, 2]])
         floor = np.array([[-99.0, -99, 0], [99, -99, 0], [-99, 99, 0], [99, 99, 0]])
         pair = BoundaryPair(Surface(points, cells, openEdges=4), Surface(floor, cells, openEdges=4))
-        refined = refinement.Refined(pair.sampler(0), (2.0,), (50, 95))
+        refined = refinement.refined([pair.sampler(0)], (2.0,), (50, 95))[0]
         assert len(refined.fine.nodes) == 0
         assert refined.mean == pytest.approx(2, abs=1e-9)
         assert refined.sizeWithin(2.0) / refined.totalSize == pytest.approx(0.5, abs=1e-6)
@@ -157,7 +157,7 @@ class TestKnownShapes:
         crossing = plane * [1, 1, 0] + np.array([[0, 0, -1.0], [0, 0, 1], [0, 0, -1], [0, 0, 1]])
         floor = Surface(plane * 50 - [90, 90, 0], cells, openEdges=4)
         pair = BoundaryPair(Surface(crossing, cells, openEdges=4), floor)
-        refined = refinement.Refined(pair.sampler(0), (0.5,), (95,))
+        refined = refinement.refined([pair.sampler(0)], (0.5,), (95,))[0]
         # distances have no sign here, so the kink where the two cross has to be found by cutting
         assert refined.mean == pytest.approx(0.5, abs=0.002)
         assert refined.sizeWithin(0.5) / refined.totalSize == pytest.approx(0.5, abs=0.003)
