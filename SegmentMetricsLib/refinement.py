@@ -330,16 +330,32 @@ class Refined:
         size = self.sizeWithin(value)
         low, high = (100 * abs(bound - size) / self.totalSize for bound in (size.lower, size.upper))
         coarse = 0.02 * PERCENTILE_ERROR
-        lower = self.percentile(max(percent - high, 0.0), coarse) - coarse - ROUNDING
-        upper = self.percentile(min(percent + low, 100.0), coarse) + ROUNDING
+        around = self._estimates.get(percent)
+        below, above = ((around.low, value), (value, around.high)) if around else (None, None)
+        lower = self._percentile(max(percent - high, 0.0), coarse, below) - coarse - ROUNDING
+        upper = self._percentile(min(percent + low, 100.0), coarse, above) + ROUNDING
         return Bounded(value, max(min(lower, value), 0.0), max(upper, value))
 
     def percentile(self, percent: float, precision: float = ROUNDING / 10) -> float:
         """Return the smallest distance in mm that at least `percent` of the size does not exceed."""
+        around = self._estimates.get(percent)
+        return self._percentile(percent, precision, (around.low, around.high) if around else None)
+
+    def _percentile(self, percent: float, precision: float, within: tuple[float, float] | None) -> float:
+        """Return the same, sought within two distances first."""
         wanted = percent / 100 * self.totalSize * (1 - 1e-12)
         leaves = self.leaves
+        if within is not None and within[0] >= 0:
+            found = self._reaching(wanted, *within, precision)
+            if within[0] < found < within[1]:
+                return found
         # the size within a distance lies between that of the elements wholly within and of those partly within
         least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
+        return self._reaching(wanted, least, most, precision)
+
+    def _reaching(self, wanted: float, least: float, most: float, precision: float) -> float:
+        """Return the smallest distance from least to most in mm within which the boundary has a wanted size."""
+        leaves = self.leaves
         wanted -= float(leaves.sizes[leaves.high <= least].sum())
         ascending, sizes = leaves.near(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once

@@ -66,11 +66,10 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
         start, step = triangles[..., first, :], triangles[..., (first + 1) % 3, :] - triangles[..., first, :]
         gap, length = points - start, _dot(step, step)
         along = _dot(gap, step) / np.where(length > 0, length, 1)
-        best = np.minimum(best, ((gap - along.clip(0, 1)[..., None] * step) ** 2).sum(axis=-1))
-        above = above & ((np.cross(normal, step) * gap).sum(axis=-1) >= 0)
-    height = ((points - triangles[..., 0, :]) * normal).sum(axis=-1) ** 2 / np.where(
-        squaredNormal > 0, squaredNormal, 1
-    )
+        aside = gap - along.clip(0, 1)[..., None] * step
+        best = np.minimum(best, _dot(aside, aside))
+        above = above & (_dot(_cross(normal, step), gap) >= 0)
+    height = _dot(points - triangles[..., 0, :], normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
     return np.sqrt(np.where(above, height, best))
 
 
