@@ -7,7 +7,7 @@ import pytest
 import shapes
 from test_lattice import masksOf
 
-from SegmentMetricsLib import Settings, compare, converged, inputs, linear, refinement
+from SegmentMetricsLib import Settings, compare, converged, elements, inputs, linear, refinement
 from SegmentMetricsLib.bounded import Bounded, combined
 from SegmentMetricsLib.distances import BoundaryPair
 from SegmentMetricsLib.farthest import farthest
@@ -161,6 +161,25 @@ class TestKnownShapes:
         # distances have no sign here, so the kink where the two cross has to be found by cutting
         assert refined.mean == pytest.approx(0.5, abs=0.002)
         assert refined.sizeWithin(0.5) / refined.totalSize == pytest.approx(0.5, abs=0.003)
+
+
+class TestElements:
+    def testSidesAreSharedByNeighbors(self):
+        random = np.random.default_rng(4)
+        cells = np.stack([random.permutation(50)[:3] for _ in range(200)])
+        sides, numbers = elements.uniqueSides(cells, 50)
+        assert numbers.shape == cells.shape
+        assert len({tuple(side) for side in sides.tolist()}) == len(sides)
+        ends = np.stack([cells, np.roll(cells, -1, axis=1)], axis=2)
+        assert (sides[numbers] == np.sort(ends, axis=2)).all()
+
+    @pytest.mark.parametrize("bits", [20, 60])
+    def testInOrder(self, bits):
+        keys = np.random.default_rng(6).integers(0, 1 << bits, 500)
+        keys[100:200] = keys[:100]
+        order, ordered = elements.inOrder(keys, bits)
+        assert (keys[order] == ordered).all() and (np.diff(ordered) >= 0).all()
+        assert sorted(order.tolist()) == list(range(500))
 
 
 class TestAgainstDenseSampling:
