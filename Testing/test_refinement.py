@@ -9,6 +9,7 @@ from test_lattice import masksOf
 
 from SegmentMetricsLib import Settings, compare, converged, elements, inputs, linear, refinement
 from SegmentMetricsLib.bounded import Bounded, combined
+from SegmentMetricsLib.closest import ClosestSurface
 from SegmentMetricsLib.distances import BoundaryPair
 from SegmentMetricsLib.farthest import farthest
 from SegmentMetricsLib.meshing import fromMask
@@ -244,6 +245,30 @@ class TestRoads:
             assert one.largest == pytest.approx(other.largest, abs=0.01)
             assert one.percentile(95) == pytest.approx(other.percentile(95), abs=1e-4)
             assert one.sizeWithin(2) / one.totalSize == pytest.approx(other.sizeWithin(2) / other.totalSize, abs=1e-4)
+
+    def testSearchesWithAndWithoutSideAgree(self):
+        surface = fromMask(blobs(2)[0])
+        tree = ClosestSurface(surface)
+        random = np.random.default_rng(2)
+        points = surface.points[random.integers(0, len(surface.points), 300)] + random.normal(0, 2, (300, 3))
+        signed = np.abs(tree.signedDistances(points))
+        assert tree.distances(points) == pytest.approx(signed, abs=1e-9)
+        assert tree.distances(points[:0]).shape == (0,)
+        assert distancesToTriangles(points, tree.nearestTriangles(points)) == pytest.approx(signed, abs=1e-6)
+
+    def testThePercentileOfTheNearerDirectionIsRefinedNoFurther(self):
+        # a ball with a spur: the way back is much longer than the way there
+        meshes = shapes.ballMesh(8, resolution=24), shapes.boxMesh((-8, -8, -8), (30, 8, 8))
+        surfaces = [inputs.structureFromPolyData(mesh, name).surface for mesh, name in zip(meshes, "AB", strict=True)]
+        pair = BoundaryPair(*surfaces)
+        both = converged.measure(pair, (), (95,)).directions
+        alone = [refinement.refined([pair.sampler(source)], (), (95,))[0] for source in (0, 1)]
+        there, back = (one.percentile(95) for one in both)
+        assert there.upper < back.lower
+        # the numbers are the same within what is known of them, the larger one as precisely as when it is alone
+        assert back == pytest.approx(alone[1].percentile(95), abs=0.01)
+        assert there.lower - 0.01 <= alone[0].percentile(95) <= there.upper + 0.01
+        assert len(both[0].refined.values) <= len(alone[0].values)
 
 
 class TestFarthest:
