@@ -129,16 +129,18 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     # the first step is none
     found = [(same, numbers[same] * 256 + codes[same])]
     found += _allNearest(lattice, asked[near], squared[near], cells, numbers, tables)
-    triples, which = np.unique(np.concatenate([triple for _, triple in found]), return_inverse=True)
+    triples = np.concatenate([triple for _, triple in found])
+    isThere = np.zeros(triples.max(initial=0) + 1, bool)
+    isThere[triples] = True
+    different = np.flatnonzero(isThere)
     axes = lattice.grid.axes / lattice.grid.spacing
-    outside, inside = _sidesOfTriples(tables, triples, axes)
-    isInside = lattice.isInside(0, cells, numbers, tables)
+    # by triple, outside and inside one after the other
+    sides = np.zeros((2, len(isThere)), np.uint8)
+    sides[:, different] = _sidesOfTriples(tables, different, axes)
+    start = lattice.isInside(0, cells, numbers, tables) * len(isThere)
     result = np.zeros(len(cells), np.uint8)
-    first = 0
-    for owners, _ in found:
-        rows = which[first : first + len(owners)]
-        result[owners] |= np.where(isInside[owners], inside[rows], outside[rows])
-        first += len(owners)
+    for owners, triple in found:
+        result[owners] |= sides.ravel().take(start[owners] + triple)
     if len(far):
         places = lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)
         result[asked[far]] = sidesOf(boundaries.search(0).outwardAt(places))
