@@ -12,7 +12,7 @@ from . import lattice
 from .closest import ClosestSurface
 from .errors import InputError
 from .sampling import Sampler
-from .surfaces import Surface, elementCenters
+from .surfaces import Surface, barycentricWeights, elementCenters
 
 # The lookup's tables grow with the number of pieces; beyond this the search tree serves.
 LARGEST_LATTICE_SUBDIVISIONS = 1
@@ -56,7 +56,8 @@ class DirectedDistances:
     def position(self, element: int) -> np.ndarray:
         """Return the LPS center (3,) of one element, mm."""
         cell, piece = divmod(element, len(self.signed) // len(self.surface.cells))
-        return elementCenters(self.surface.points, self.surface.cells[cell : cell + 1], self.subdivisions)[piece]
+        weights = barycentricWeights(self.surface.dimension, self.subdivisions)
+        return weights[piece] / weights[0].sum() @ self.surface.points[self.surface.cells[cell]]
 
     @cached_property
     def atPoints(self) -> np.ndarray:
@@ -96,12 +97,6 @@ class DirectedDistances:
     def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
         """Return the place (3,) in mm of the largest or the smallest of the ranges of an element."""
         return self.position(element)
-
-    def meanOf(self, elements: np.ndarray) -> float:
-        """Return the mean signed distance in mm of some elements (n,), given as bool, not without size."""
-        rows = np.flatnonzero(elements)
-        sizes = self.sizes.take(rows)
-        return float(self.signed.take(rows) @ sizes) / float(sizes.sum())
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""

@@ -197,11 +197,20 @@ def _sidesOfTriples(tables: CellTables, triples: np.ndarray, axes: np.ndarray) -
     squared = (ways**2).sum(axis=1)
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + TIE_TOLERANCE**2
-    nearest = squared <= limits[owners]
+    nearest = np.flatnonzero(squared <= limits[owners])
+    owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    touches = squared[nearest] <= TIE_TOLERANCE**2
     normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
-    return tuple(
-        np.bitwise_or.reduceat(sidesOf(_directions(way, normals) @ axes.T) * nearest, starts) for way in (ways, -ways)
-    )
+    outside = sidesOf(_directions(ways, normals) @ axes.T)
+    # the way from the boundary inward points to the opposite side
+    inside = np.where(touches, outside, _opposite(outside))
+    return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
+
+
+def _opposite(sides: np.ndarray) -> np.ndarray:
+    """Return the opposite sides (n,): the SIDES come in pairs."""
+    return (sides & 0b010101) << 1 | (sides & 0b101010) >> 1
 
 
 @lru_cache(maxsize=8)

@@ -132,8 +132,16 @@ class _Faces:
         # column by column, as rows of four are slow to reduce
         return functools.reduce(function, values.reshape(-1, self.pieces).T)
 
+    @cached_property
+    def means(self) -> np.ndarray:
+        """(g,) mean signed distance of the elements of every group, which are equally large, mm."""
+        return self._reduced(np.add, self.distances.signed) / self.pieces
+
     def mean(self, groups: np.ndarray) -> float:
         """Return the mean signed distance in mm of some groups, Bounded where its error is known."""
+        if self.distances.between is None:
+            sizes = self.sizes.take(groups)
+            return float(self.means.take(groups) @ sizes) / float(sizes.sum())
         isChosen = np.zeros((len(self.sides), self.pieces), bool)
         isChosen[groups] = True
         return self.distances.meanOf(isChosen.ravel())
