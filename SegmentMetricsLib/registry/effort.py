@@ -76,7 +76,7 @@ EFFORT = (
         Empty.COMPUTED,
         "Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: "
         "what somebody has to draw to correct the test.",
-        _addedPathLength, symmetric=False, identity=0,
+        _addedPathLength, symmetric=False, identity=0, trend="falling",
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
     ),
     Definition(
@@ -84,7 +84,7 @@ EFFORT = (
         "effort", VAASSEN, Empty.COMPUTED,
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
         lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), _addedPathLength(pair, tolerance)),
-        symmetric=False, identity=0,
+        symmetric=False, identity=0, trend="falling",
         hint="Choose it to compare the effort between structures of different size.",
     ),
     *(
