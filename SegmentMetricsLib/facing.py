@@ -7,7 +7,8 @@ the case of the other. Hundreds of thousands of points share some ten thousand s
 once for each of them.
 
 On a lattice many points have several places of the reference equally near. They belong to the sides of all of these:
-which of them a search happens to find first would depend on how the image is stored.
+which of them a search happens to find first would depend on how the image is stored. The few points that are far are
+cheaper to ask from the search tree, as for their distances; it tells one place.
 """
 
 from __future__ import annotations
