@@ -12,7 +12,7 @@ from . import lattice
 from .closest import ClosestSurface
 from .errors import InputError
 from .sampling import Sampler
-from .surfaces import Surface, elementCenters
+from .surfaces import Surface, barycentricWeights, elementCenters
 
 # The lookup's tables grow with the number of pieces; beyond this the search tree serves.
 LARGEST_LATTICE_SUBDIVISIONS = 1
@@ -53,6 +53,12 @@ class DirectedDistances:
         """(n, 3) LPS centers of the elements, mm."""
         return elementCenters(self.surface.points, self.surface.cells, self.subdivisions)
 
+    def position(self, element: int) -> np.ndarray:
+        """Return the LPS center (3,) of one element, mm."""
+        cell, piece = divmod(element, len(self.signed) // len(self.surface.cells))
+        weights = barycentricWeights(self.surface.dimension, self.subdivisions)
+        return weights[piece] / weights[0].sum() @ self.surface.points[self.surface.cells[cell]]
+
     @cached_property
     def atPoints(self) -> np.ndarray:
         """(len(surface.points),) signed distance in mm at every point of the boundary."""
@@ -86,16 +92,11 @@ class DirectedDistances:
     def farthest(self, side: int) -> tuple[float, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place."""
         worst = int((side * self.signed).argmax())
-        return side * float(self.signed[worst]), self.positions[worst]
+        return side * float(self.signed[worst]), self.position(worst)
 
     def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
         """Return the place (3,) in mm of the largest or the smallest of the ranges of an element."""
-        return self.positions[element]
-
-    def meanOf(self, elements: np.ndarray) -> float:
-        """Return the mean signed distance in mm of some elements (n,), given as bool, not without size."""
-        sizes = self.sizes[elements]
-        return float(self.signed[elements] @ sizes) / float(sizes.sum())
+        return self.position(element)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""

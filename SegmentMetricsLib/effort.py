@@ -99,14 +99,6 @@ def outline(reference: Surface, test: Surface | None) -> Outline:
     return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
 
 
-def addedPathLength(slices: Sequence[Outline], tolerance: float) -> float:
-    """Return APL in mm: the length of the reference's contours that lies farther than tau (mm) from the test's.
-
-    A distance that equals the tolerance is within. Slices without a test count in full. 0 without a reference.
-    """
-    return float(sum(lengthsBeyond(one, tolerance).sum() for one in slices))
-
-
 def shareOf(slices: Sequence[Outline], length: float) -> float:
     """Return a length in mm over that of the reference's contours, in [0, 1]. Raises Undefined without a reference."""
     whole = float(sum(one.reference.sizes.sum() for one in slices))

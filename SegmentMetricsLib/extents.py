@@ -201,7 +201,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     if reference.dimension == 2 or not all(s.surface.isClosed for s in structures):
         return
     worst = max(distances.directions, key=lambda d: d.largest)
-    place = worst.positions[int(worst.distances.argmax())]
+    place = worst.position(int(worst.distances.argmax()))
     slab = slabOf(*structures)[0] if all(map(isLong, structures)) else None
     if slab is None or slab.contains(place[None])[0]:
         return

@@ -5,26 +5,17 @@ Every function takes the distances of both directions and pools both boundaries 
 
 from __future__ import annotations
 
+import functools
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from vtkmodules.vtkCommonCore import mutable
-from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
 from .boundary import TIE_TOLERANCE
 from .bounded import Bounded, combined
-from .distances import DirectedDistances, SurfaceDistances
+from .distances import BoundaryPair, DirectedDistances, SurfaceDistances
 from .errors import Undefined
-from .places import outwardNormals
-from .progress import checkpoint
-from .surfaces import Surface, elementCenters, toPolyData
-
-# Sides of the patient and the LPS vectors that point there.
-SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
-# Components of unit normals that differ by less are equal: a diagonal surface faces two sides.
-EQUAL_COMPONENTS = 1e-6
-# Up to so many elements of a mesh are looked up one by one; of more, and of masks, those of one cell belong together.
-MOST_ELEMENTS = 100_000
+from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
 
 
 class Located(NamedTuple):
@@ -75,76 +66,85 @@ def toward(sides: dict[str, Side], side: str) -> Side:
     return sides[side]
 
 
-def bySide(distances: SurfaceDistances) -> dict[str, Side]:
+def bySide(distances: SurfaceDistances, boundaries: BoundaryPair) -> dict[str, Side]:
     """Return the signed distances toward each side of the patient that some of the boundary faces.
 
     An element belongs to the side of the largest component of the reference's outward normal: its own on the reference,
     on the test the one at the nearest place of the reference. One that faces two sides equally belongs to both.
+    boundaries: between which the distances were measured.
     """
     reference, test = distances.directions
-    pieces = len(reference.signed) // len(reference.surface.cells)
-    own = outwardNormals(reference.surface, np.arange(len(reference.surface.cells)))
-    normals = np.concatenate([np.repeat(own, pieces, axis=0), _normalsBelow(test, reference.surface, own)])
-    signed = np.concatenate([d.signed for d in distances.directions])
-    low, high = (np.concatenate(values) for values in zip(*(d.ranges for d in distances.directions)))
-    farthest = np.abs(normals).max(axis=1)
+    faces = [_Faces(reference, sidesOfReference(boundaries)), _Faces(test, sidesBelow(boundaries, test))]
     between = reference.between if test.between is None else max(reference.between, test.between)
     sides = {}
-    for name, vector in SIDES.items():
-        facing = (normals @ np.array(vector, float) >= farthest - EQUAL_COMPONENTS) & (farthest > 0)
-        parts = np.split(facing, [len(reference.signed)])
-        sizes = [float(d.sizes[part].sum()) for d, part in zip(distances.directions, parts)]
+    for name in SIDES:
+        parts = [np.flatnonzero(one.sides & sideBit(name)) for one in faces]
+        sizes = [float(one.sizes.take(part).sum()) for one, part in zip(faces, parts)]
         if sum(sizes) > 0:
-            means = [d.meanOf(part) if size else 0.0 for d, part, size in zip(distances.directions, parts, sizes)]
+            there = [(one, part) for one, part in zip(faces, parts) if len(part)]
+            means = [one.mean(part) if size else 0.0 for one, part, size in zip(faces, parts, sizes)]
             mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
             # An element's mean, not its ends: they may belong to a neighbor that faces another side. Adding 0 takes the
             # sign off zeros.
-            largest, smallest = float(signed[facing].max()) + 0.0, float(signed[facing].min()) + 0.0
+            largest = max(float(one.largest.take(part).max()) for one, part in there) + 0.0
+            smallest = min(float(one.smallest.take(part).min()) for one, part in there) + 0.0
             if between is not None:
-                largest = Bounded(largest, largest - between, float(high[facing].max()) + between)
-                smallest = Bounded(smallest, float(low[facing].min()) - between, smallest + between)
+                high = max(float(one.high.take(part).max()) for one, part in there)
+                low = min(float(one.low.take(part).min()) for one, part in there)
+                largest = Bounded(largest, largest - between, high + between)
+                smallest = Bounded(smallest, low - between, smallest + between)
             sides[name] = Side(mean, largest, smallest)
     return sides
 
 
-def _normalsBelow(test: DirectedDistances, reference: Surface, normals: np.ndarray) -> np.ndarray:
-    """Return the reference's outward unit normal (n, 3) at the place nearest to each element of the test.
+class _Faces:
+    """The elements of one boundary in groups that face one way: those of one cell, or each for itself.
 
-    normals: (m, 3) of the reference's cells.
+    distances: from the boundary. sides: (g,) that the groups face, as sums of sideBit().
     """
-    pieces = len(test.signed) // len(test.surface.cells)
-    if reference.lattice is None and len(test.signed) <= MOST_ELEMENTS:
-        return _normalsAt(reference, normals, test.positions, test.signed)
-    # the piece in the middle of a cell stands for all of them: its place and its side belong together
-    centers = elementCenters(test.surface.points, test.surface.cells, 0)
-    apart = np.linalg.norm(test.positions.reshape(-1, pieces, 3) - centers[:, None], axis=2)
-    middle = apart.argmin(axis=1) + pieces * np.arange(len(centers))
-    return np.repeat(_normalsAt(reference, normals, test.positions[middle], test.signed[middle]), pieces, axis=0)
 
+    def __init__(self, distances: DirectedDistances, sides: np.ndarray):
+        self.distances, self.sides = distances, sides
+        self.pieces = len(distances.signed) // len(sides)
+        self.sizes = distances.sizes[:: self.pieces] * self.pieces
 
-def _normalsAt(reference: Surface, normals: np.ndarray, points: np.ndarray, signed: np.ndarray) -> np.ndarray:
-    """Return the outward unit normals (n, 3) of a boundary below points (n, 3), on whose side `signed` tells.
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """(g,) largest signed distance of the elements of every group, mm."""
+        return self._reduced(np.maximum, self.distances.signed)
 
-    Next to an edge between two cells it is the way from the edge to the point that counts.
-    """
-    center = reference.points.mean(axis=0)
-    locator = vtkCellLocator()
-    locator.SetDataSet(toPolyData(Surface(reference.points - center, reference.cells, reference.normal)))
-    locator.BuildLocator()
-    local = points - center
-    closest, cell, part, squared = [0.0] * 3, mutable(0), mutable(0), mutable(0.0)
-    feet, cells = np.empty_like(local), np.empty(len(local), np.int64)
-    # how far the boundary is, is known, which makes the search short
-    reach = (np.abs(signed) + TIE_TOLERANCE).tolist()
-    for number, point in enumerate(local.tolist()):
-        if number % 4096 == 0:
-            checkpoint()
-        if not locator.FindClosestPointWithinRadius(point, reach[number], closest, cell, part, squared):
-            locator.FindClosestPoint(point, closest, cell, part, squared)
-        feet[number], cells[number] = closest, cell.get()
-    ways = (local - feet) * np.where(signed < 0, -1, 1)[:, None]
-    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
-    return np.where(lengths > TIE_TOLERANCE, ways / np.where(lengths > 0, lengths, 1), normals[cells])
+    @cached_property
+    def smallest(self) -> np.ndarray:
+        """(g,) smallest signed distance of the elements of every group, mm."""
+        return self._reduced(np.minimum, self.distances.signed)
+
+    @cached_property
+    def high(self) -> np.ndarray:
+        """(g,) largest signed distance found on any element of every group, mm."""
+        return self._reduced(np.maximum, self.distances.ranges[1])
+
+    @cached_property
+    def low(self) -> np.ndarray:
+        """(g,) smallest signed distance found on any element of every group, mm."""
+        return self._reduced(np.minimum, self.distances.ranges[0])
+
+    def _reduced(self, function: np.ufunc, values: np.ndarray) -> np.ndarray:
+        # column by column, as rows of four are slow to reduce
+        return functools.reduce(function, values.reshape(-1, self.pieces).T)
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """(g,) mean signed distance of the elements of every group, which are equally large, mm."""
+        return self._reduced(np.add, self.distances.signed) / self.pieces
+
+    def mean(self, groups: np.ndarray) -> float:
+        """Return the mean signed distance in mm of some groups, Bounded where its error is known."""
+        if self.distances.between is None:
+            sizes = self.sizes.take(groups)
+            return float(self.means.take(groups) @ sizes) / float(sizes.sum())
+        isChosen = np.zeros((len(self.sides), self.pieces), bool)
+        isChosen[groups] = True
+        return self.distances.meanOf(isChosen.ravel())
 
 
 def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:

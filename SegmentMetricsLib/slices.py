@@ -6,17 +6,17 @@ A slice belongs to the profile when at least one of the two is in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import boundary, overlap
-from .effort import NearContour, lengthsBeyond, outline
+from .effort import NearContour
 from .errors import Undefined
 from .masks import Mask
-from .registry.effort import masksOfSlices, outlinesOf, stacksOf
+from .registry.effort import lengthsBeyond, masksOfSlices, stacksOf
 from .settings import shortest
 from .slicing import SliceStack
 from .surfaces import elementCenters
@@ -129,13 +129,18 @@ def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
     """
     if pair.dimension == 2 and not pair.emptiness:
         return (_ofContours(pair),)
-    return profile(pair.once(masksOfSlices), pair.once(stacksOf), pair.settings.tolerances)
+    masks, stacks = pair.once(masksOfSlices), pair.once(stacksOf)
+    return profile(masks, stacks, {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances})
 
 
 def profile(
-    masks: tuple[Mask, Mask], stacks: tuple[SliceStack, SliceStack], tolerances: Sequence[float]
+    masks: tuple[Mask, Mask], stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray]
 ) -> tuple[SliceRow, ...]:
-    """Return the rows of two structures. masks, stacks: of the reference and the test, on one lattice."""
+    """Return the rows of two structures.
+
+    masks, stacks: of the reference and the test, on one lattice. beyond: by tolerance in mm the length (m,) in mm of
+    each segment of the reference's stack that lies farther than that from the test's.
+    """
     given = [mask for mask in masks if not mask.isEmpty]
     first, last = min(mask.low[2] for mask in given), max(mask.high[2] for mask in given)
     counts = np.array([_perSlice(mask, first, last) for mask in masks])
@@ -144,12 +149,9 @@ def profile(
     pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
     normal = normalOf(grid.axes)
     distances = [_Slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
-    outlined = outline(*(stack.contours for stack in stacks)) if not stacks[0].isEmpty else None
     added = {
-        tolerance: np.bincount(stacks[0].numbers - first, lengthsBeyond(outlined, tolerance), last - first + 1)
-        if outlined
-        else np.zeros(last - first + 1)
-        for tolerance in tolerances
+        tolerance: np.bincount(stacks[0].numbers - first, lengths, last - first + 1)
+        for tolerance, lengths in beyond.items()
     }
     rows = []
     for number in np.flatnonzero(counts.any(axis=0)).tolist():
@@ -232,7 +234,6 @@ def _ofContours(pair: Pair) -> SliceRow:
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
     normal = pair.reference.surface.normal
     normal = normal * np.sign(normal[np.abs(normal).argmax()])
-    outlines = pair.once(outlinesOf)
     return SliceRow(
         index=0,
         position=float(place @ normal),
@@ -243,7 +244,7 @@ def _ofContours(pair: Pair) -> SliceRow:
         meanDistance=boundary.meanAverageSurfaceDistance(pair.distances).value,
         areaReference=counts.reference * pixel,
         areaTest=counts.test * pixel,
-        addedPathLengths={t: float(lengthsBeyond(outlines[0], t).sum()) for t in pair.settings.tolerances},
+        addedPathLengths={t: float(pair.once(lengthsBeyond, t).sum()) for t in pair.settings.tolerances},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,6 +130,7 @@ def triangleIndices(polyData: vtkPolyData) -> np.ndarray:
     return vtk_to_numpy(polyData.GetPolys().GetConnectivityArray()).astype(np.int64).reshape(-1, 3)
 
 
+@lru_cache(maxsize=16)
 def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
     """Return where the centers of a subdivided element lie.
 
@@ -149,7 +150,10 @@ def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
             a, b, c = doubled[:, 0], doubled[:, 1], doubled[:, 2]
             quarters = [[a, m01, m20], [m01, b, m12], [m20, m12, c], [m01, m12, m20]]
             pieces = np.stack([np.stack(q, 1) for q in quarters], 1).reshape(-1, 3, 3)
-    return pieces.sum(axis=1)
+    weights = pieces.sum(axis=1)
+    # kept for the next one who asks
+    weights.setflags(write=False)
+    return weights
 
 
 def elementCenters(points: np.ndarray, cells: np.ndarray, subdivisions: int) -> np.ndarray:

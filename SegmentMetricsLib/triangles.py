@@ -83,6 +83,21 @@ def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
 
 
+def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the point (n, 3) of each triangle (n, 3, 3) that is nearest to each point (n, 3)."""
+    following = np.roll(triangles, -1, axis=1)
+    steps, offsets = following - triangles, points[:, None] - triangles
+    along = np.einsum("nci,nci->nc", offsets, steps) / np.einsum("nci,nci->nc", steps, steps)
+    toSides = triangles + np.clip(along, 0, 1)[..., None] * steps
+    nearest = ((points[:, None] - toSides) ** 2).sum(axis=2).argmin(axis=1)
+    result = toSides[np.arange(len(points)), nearest]
+    # the foot of the perpendicular where that lies in the triangle
+    normals = np.cross(steps[:, 0], steps[:, 1])
+    isAbove = (np.einsum("nci,nci->nc", np.cross(steps, normals[:, None]), offsets) <= 0).all(axis=1)
+    heights = np.einsum("ni,ni->n", offsets[:, 0], normals) / np.einsum("ni,ni->n", normals, normals)
+    return np.where(isAbove[:, None], points - heights[:, None] * normals, result)
+
+
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return whether the segments from starts (p, 3) to one end point (3,) cross triangles (t, 3, 3), as (p, t)."""
     # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign

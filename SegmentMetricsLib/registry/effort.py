@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .. import effort, slicing, voxelization
 from ..definitions import OURS, Definition, Empty
 from ..errors import Undefined
@@ -55,8 +57,17 @@ def outlinesOf(pair: Pair) -> list[effort.Outline]:
     return [effort.outline(*(stack.contours for stack in pair.once(stacksOf)))]
 
 
+def lengthsBeyond(pair: Pair, tolerance: float) -> np.ndarray:
+    """Return how much in mm of each segment (m,) of the reference's contours is farther than tau (mm) from the test's.
+
+    A distance that equals the tolerance is within. Slices without a test count in full; (0,) without a reference.
+    """
+    lengths = [effort.lengthsBeyond(one, tolerance) for one in pair.once(outlinesOf)]
+    return np.concatenate([np.zeros(0), *lengths])
+
+
 def _addedPathLength(pair: Pair, tolerance: float) -> float:
-    return effort.addedPathLength(pair.once(outlinesOf), tolerance)
+    return float(pair.once(lengthsBeyond, tolerance).sum())
 
 
 EFFORT = (
@@ -65,14 +76,14 @@ EFFORT = (
         Empty.COMPUTED,
         "Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: "
         "what somebody has to draw to correct the test.",
-        lambda pair, tolerance: pair.once(_addedPathLength, tolerance), symmetric=False, identity=0, trend="falling",
+        _addedPathLength, symmetric=False, identity=0, trend="falling",
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
     ),
     Definition(
         "RelativeAPL_{tolerance}mm", "Added path length relative to the reference, {tolerance} mm", "", 0, 1, "lower",
         "effort", VAASSEN, Empty.COMPUTED,
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
-        lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), pair.once(_addedPathLength, tolerance)),
+        lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), _addedPathLength(pair, tolerance)),
         symmetric=False, identity=0, trend="falling",
         hint="Choose it to compare the effort between structures of different size.",
     ),

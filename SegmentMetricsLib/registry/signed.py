@@ -40,7 +40,7 @@ def _towardSides() -> Iterator[Definition]:
 
 
 def _sides(pair: Pair) -> dict[str, signed.Side]:
-    return signed.bySide(pair.signedDistances)
+    return signed.bySide(pair.signedDistances, pair.boundaries)
 
 
 def _fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:

@@ -1,0 +1,96 @@
+"""The sides that the reference faces below a test: table lookup against every triangle looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.distances import BoundaryPair
+from SegmentMetricsLib.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
+from SegmentMetricsLib.lattice import caseTriangles
+from SegmentMetricsLib.places import outwardNormals
+from SegmentMetricsLib.surfaces import elementCenters
+from SegmentMetricsLib.triangles import closestPoints
+
+# mm up to which the table lookup answers for sure
+NEAR = 1.5
+
+
+def testSidesOfNormals():
+    diagonal = np.array([1.0, 1.0, 0.0]) / np.sqrt(2)
+    normals = np.array([*SIDES.values(), diagonal, -diagonal, (0.6, 0.0, 0.8), (0.0, 0.0, 0.0)], float)
+    names = ["".join(side for side in SIDES if sides & sideBit(side)) for sides in sidesOf(normals)]
+    assert names == [*SIDES, "LP", "RA", "S", ""]
+
+
+def testClosestPointsOfTriangles():
+    generator = np.random.default_rng(4)
+    triangles, points = generator.normal(size=(300, 3, 3)), 2 * generator.normal(size=(300, 3))
+    found = closestPoints(points, triangles)
+    share = np.arange(41) / 40
+    a, b = (values.ravel() for values in np.meshgrid(share, share))
+    weights = np.stack([a, b, 1 - a - b], axis=1)[a + b <= 1]
+    sampled = np.einsum("sc,tcx->tsx", weights, triangles)
+    distances = np.linalg.norm(found - points, axis=1)
+    least = np.linalg.norm(sampled - points[:, None], axis=2).min(axis=1)
+    assert (distances <= least + 1e-9).all()
+    # and it is a point of the triangle
+    own = np.stack(
+        [np.linalg.lstsq(np.vstack([t.T, np.ones(3)]), [*p, 1], rcond=None)[0] for t, p in zip(triangles, found)]
+    )
+    assert own.min() >= -1e-9
+    assert np.einsum("tc,tcx->tx", own, triangles) == pytest.approx(found, abs=1e-9)
+
+
+def testNormalsOfCasesPointFromTheInsideToTheOutside():
+    """Complementary cases that hold the same triangle see it from either side."""
+    normals, (_, numbers) = outwardNormalsOfCases((1.0, 2.0, 3.0)), caseTriangles()
+    assert np.linalg.norm(normals[1:255], axis=2) == pytest.approx(1)
+    corner = numbers[1, 0]  # around the first voxel alone: outward is away from it
+    assert (normals[1, 0] > 0).all()
+    assert numbers[254, 0] == corner and normals[254, 0] == pytest.approx(-normals[1, 0])
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["straight", "turned"])
+def testLookupFindsTheSidesOfAllNearestPlaces(turned):
+    settings = Settings(families="signed")
+    spacing = (1.0, 1.5, 2.0)
+    images = [shapes.imageOf(shapes.blob(seed), spacing) for seed in (1, 2)]
+    if turned:
+        angle = 0.4
+        axes = [np.cos(angle), -np.sin(angle), 0, np.sin(angle), np.cos(angle), 0, 0, 0, -1]
+        for image in images:
+            image.SetDirection(axes)
+    comparison = compare(*images, settings)
+    reference, test = (direction.surface for direction in comparison.distances.directions)
+    boundaries = BoundaryPair(reference, test)
+    assert boundaries.lattice is not None
+    found = sidesBelow(boundaries, comparison.distances.directions[1])
+    expected = everyTriangle(boundaries, reference, test)
+    # of far points the search tree tells one place
+    near = np.abs(boundaries.search(0).signedDistances(elementCenters(test.points, test.cells, 0))) <= NEAR
+    assert near.mean() > 0.5
+    assert (found[near] == expected[near]).all()
+    assert (found != 0).all() and not (found & ~expected).any()
+    assert len(np.unique(found)) > 6
+
+
+def everyTriangle(boundaries, reference, test) -> np.ndarray:
+    """Return the sides of all triangles of the reference that are nearest to the center of each cell of the test."""
+    corners = reference.points[reference.cells]
+    normals = outwardNormals(reference, np.arange(len(corners)))
+    centers = elementCenters(test.points, test.cells, 0)
+    outside = np.where(boundaries.search(0).signedDistances(centers) < 0, -1, 1)
+    result = np.zeros(len(centers), np.uint8)
+    for number, (center, side) in enumerate(zip(centers, outside)):
+        ways = center - closestPoints(np.broadcast_to(center, (len(corners), 3)), corners)
+        lengths = np.linalg.norm(ways, axis=1)
+        nearest = lengths <= lengths.min() + 1e-5
+        touches = lengths[nearest, None] < 1e-4
+        directions = np.where(
+            touches, normals[nearest], side * ways[nearest] / np.maximum(lengths[nearest, None], 1e-9)
+        )
+        result[number] = np.bitwise_or.reduce(sidesOf(directions))
+    return result
