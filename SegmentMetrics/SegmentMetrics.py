@@ -175,13 +175,22 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         from SegmentMetricsLib.mrml import outcomes
 
         p, settings = parameters, settingsOf(parameters)
+        comparisons = self.compareChosen(p, settings, work)
         if p.mode == Mode.allStructures:
-            comparisons = self.compareSegmentations(p.reference, p.test, settings, progress=work.report, run=work.run)
             return outcomes.keepAll(comparisons, p.reference, p.test, settings)
-        comparison = self.compareSegments(
-            p.reference, p.referenceSegment, p.test, p.testSegment, settings, run=work.run
-        )
-        return outcomes.keepPair(comparison)
+        return outcomes.keepPair(comparisons[0])
+
+    def compareChosen(self, parameters, settings, work) -> list:
+        """Compare the segments that the parameter node says and return Comparisons. work: a LongWork."""
+        from SegmentMetricsPanel.enumerations import Mode
+
+        from SegmentMetricsLib.mrml import Comparisons
+
+        p = parameters
+        if p.mode == Mode.allStructures:
+            return self.compareSegmentations(p.reference, p.test, settings, progress=work.report, run=work.run)
+        pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
+        return Comparisons([self.compareSegments(*pair, settings, run=work.run)])
 
     @staticmethod
     def loadSample() -> list:

@@ -9,8 +9,10 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib import explanations, tables, writing
+from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.measurements import rounded
 
+from .parameters import OWN_CONVENTION
 from .sorting import SortableTable
 
 
@@ -47,7 +49,8 @@ class Results:
         remarks = notCompared(outcome) if outcome.isOfAll else []
         if outcome.records:
             record = outcome.records[number]
-            self.ui.verdictLabel.text = f"<b>{escaped(record.name)}</b>: {escaped(typeset(record.summary))}"
+            name = f"<b>{escaped(record.name)}</b>{escaped(asWhom(record))}"
+            self.ui.verdictLabel.text = f"{name}: {escaped(typeset(record.summary))}"
             remarks += record.findings
         else:
             self.ui.verdictLabel.text = _("There is no structure that both segmentations have.")
@@ -209,6 +212,14 @@ def importance(key: str) -> int:
     """Return the place of a measurement among the columns of the overview."""
     name = "HD percentile" if re.fullmatch(r"HD[\d.]+", key) else key.partition("_")[0]
     return {"HD percentile": 0, "NSD": 1, "DSC": 2, "HD": 3}.get(name, 4)
+
+
+def asWhom(record) -> str:
+    """Return which other tool's convention the numbers follow, "" for none."""
+    if record.convention == OWN_CONVENTION:
+        return ""
+    label = known()[record.convention].label if record.convention in known() else record.convention
+    return " " + _("as {tool} reports it").format(tool=label)
 
 
 def notCompared(outcome) -> list[str]:
