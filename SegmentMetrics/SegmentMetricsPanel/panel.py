@@ -375,6 +375,7 @@ class Panel(VTKObservationMixin):
         finally:
             self.isBusy = False
             self.isNews = False  # the same attempt again would end in the same way
+            self._enableApply()
         return result
 
     def _finish(self) -> None:
