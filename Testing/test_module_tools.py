@@ -162,7 +162,7 @@ def testAConventionOfAnotherVersion(session):
 def testReportOfAllStructures(desktop, session, tmp_path):
     session.ui.modeComboBox.currentIndex = 1
     nodes = twoStructures()
-    nodes[0].SetName("Doe^John")
+    nodes[0].SetName("Jones^4711")
     choose(session, *nodes, "A")
     session.apply()
     desktop.answers.append(str(tmp_path / "Two structures"))
@@ -170,7 +170,7 @@ def testReportOfAllStructures(desktop, session, tmp_path):
     session.settle(0.1)
     page = (tmp_path / "Two structures.html").read_text(encoding="utf-8")
     assert "2 structures compared" in page and "Only in the reference: C" in page
-    assert "Doe" not in page, "names of nodes may be those of patients"
+    assert "Jones^4711" not in page, "names of nodes may be those of patients"
     session.ui.reportButton.click()  # and the dialog is canceled
     assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
 
