@@ -1,5 +1,7 @@
 """The panel: what happens between choosing two segments and looking at where they differ."""
 
+from pathlib import Path
+
 import qt
 import slicer
 import vtk
@@ -269,7 +271,7 @@ class Panel(VTKObservationMixin):
         self.plot.showPair(p, self.outcome, number)
         self.slices.show(p, self.outcome, number)
         self.conventions.show(self.outcome, number, stale)
-        self.reports.show(self.whyNotReport())
+        self.reports.show(self.whyNotReport(), self.outcome)
         problems = (self.map.problem, self.hazard.problem, self.plot.problem)
         message = next(filter(None, (self.notice, self.whyNotSettings(), *problems)), "")
         self.ui.messageLabel.text = message
@@ -347,7 +349,7 @@ class Panel(VTKObservationMixin):
             return self.logic.compareChosen(parameters, settings, work)
 
         def write(work):
-            return reports.write(path, settingsOf(parameters), compare, work, parameters.reportConventions)
+            return reports.write(Path(path), settingsOf(parameters), compare, work, parameters.reportConventions)
 
         missing = self._attempt(write)
         if missing is not None:

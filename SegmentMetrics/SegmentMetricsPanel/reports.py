@@ -9,6 +9,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.report import Report, requirePlotly
+from SegmentMetricsLib.writing import fileNames
 
 # that of the extra "report" of pyproject.toml
 PLOTLY = "plotly>=6,<8"
@@ -19,10 +20,13 @@ class Reports:
 
     def __init__(self, ui, write):
         self.ui, self.write = ui, write
+        self.suggestion = "report"
         ui.reportButton.connect("clicked(bool)", self.onReport)
 
-    def show(self, problem: str) -> None:
-        """Enable the button, or disable it and say why."""
+    def show(self, problem: str, outcome=None) -> None:
+        """Enable the button, or disable it and say why. outcome: what the report will be about."""
+        isPair = outcome is not None and not outcome.isOfAll and len(outcome.records) == 1
+        self.suggestion = fileNames([outcome.records[0].name])[0] if isPair else "report"
         self.ui.reportButton.enabled = not problem
         self.ui.reportButton.toolTip = problem or _(
             "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
@@ -33,7 +37,7 @@ class Reports:
             if not installPlotly():
                 return
             path = qt.QFileDialog.getSaveFileName(
-                self.ui.reportButton, _("Write report"), "report.html", _("Page (*.html)")
+                self.ui.reportButton, _("Write report"), f"{self.suggestion}.html", _("Page (*.html)")
             )
             if path:
                 self.write(Path(path if Path(path).suffix else f"{path}.html"))
