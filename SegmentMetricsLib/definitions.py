@@ -49,7 +49,8 @@ class Definition:
     exchanged. identity: its value when both are the same, None if that depends on them. dependsOnGrid: whether the
     voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says
     which structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out,
-    "" if nothing. side: of the patient, in words, of a measurement that exists for each of them.
+    "" if nothing. side: of the patient, in words, of a measurement that exists for each of them. trend:
+    how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter.
     """
 
     key: str
@@ -68,6 +69,7 @@ class Definition:
     dependsOnGrid: bool = False
     hint: str = ""
     side: str = ""
+    trend: str = ""
     emptiness: Callable[[Pair], str] = lambda pair: pair.emptiness
     note: Callable[[Pair], str] = lambda pair: ""
 

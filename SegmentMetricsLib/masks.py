@@ -31,8 +31,9 @@ class Mask:
         foreground = np.asarray(array) != 0
         bounds = []
         for axis in range(3):
-            others = tuple(a for a in range(3) if a != axis)
-            filled = np.flatnonzero(foreground.any(axis=others))
+            # what is known to be empty is not looked at again
+            part = foreground[(*bounds, ...)]
+            filled = np.flatnonzero(part.any(axis=tuple(a for a in range(3) if a != axis)))
             if not len(filled):
                 return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
             bounds.append(slice(int(filled[0]), int(filled[-1]) + 1))
@@ -168,7 +169,10 @@ def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
     from scipy.ndimage import find_objects
 
     values = None
-    if labels.size and (labels.max() > LARGEST_DENSE_LABEL or labels.min() < 0):
+    lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
+    if (lowest, highest) == (0, 1):  # one structure, as in a folder with a file for each: no boxes to look for
+        return {1: Mask.fromArray(labels, grid)}
+    if highest > LARGEST_DENSE_LABEL or lowest < 0:
         values, dense = np.unique(labels, return_inverse=True)
         # 0 stays background whatever negative labels come before it
         order = np.argsort(values != 0, kind="stable")

@@ -8,7 +8,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.definitions import Empty
+from SegmentMetricsLib.definitions import PARAMETERS, Empty
 from SegmentMetricsLib.explanations import ofMeasurement
 from SegmentMetricsLib.registry import REGISTRY, findDefinition
 from SegmentMetricsLib.settings import FAMILIES
@@ -54,6 +54,19 @@ def compared(name: str, order: str):
     return COMPARED[name, order]
 
 
+CHANGES = ("moved", "enlarged")
+
+
+def changed(change: str, amount: int):
+    """Return the comparison of a box with itself moved, or made larger on one side, by so many voxels."""
+    if (change, amount) not in COMPARED:
+        low, high = (6, 8, 7), (17, 14, 13)
+        start = low[0] + amount if change == "moved" else low[0]
+        test = shapes.box((start, *low[1:]), (high[0] + amount, *high[1:]), SIZE)
+        COMPARED[change, amount] = compareBoth(shapes.box(low, high, SIZE), test)
+    return COMPARED[change, amount]
+
+
 def measured(comparison, definition):
     return {key: m for key, m in comparison.items() if findDefinition(key)[0] is definition}
 
@@ -89,6 +102,27 @@ class TestEntry:
                 if definition.better and definition.key != "MI":
                     sign = 1 if definition.better == "lower" else -1
                     assert sign * measurement.value >= sign * same.value - 1e-12
+
+    def testMonotonicity(self, definition):
+        """The farther the test is moved, by less than half of it, or the larger it is, the worse it is."""
+        for change in CHANGES:
+            series = [measured(changed(change, amount), definition) for amount in range(5)]
+            for key in series[0]:
+                values = [found[key].value for found in series if found[key].status != "undefined"]
+                assert len(values) != 1
+                steps = np.diff(values) * {"lower": 1, "higher": -1, "": 0}[definition.better]
+                assert (steps >= -1e-9).all(), (change, key, values)
+
+    def testMonotonicityInItsParameter(self, definition):
+        """Larger tolerances and percentiles change a value the way that the entry declares."""
+        names = [name for name in PARAMETERS if f"{{{name}}}" in definition.key]
+        assert bool(names) == bool(definition.trend) and definition.trend in ("", "rising", "falling", "any")
+        for name in PAIRS if definition.trend in ("rising", "falling") else ():
+            found = measured(compared(name, "AB"), definition)
+            ordered = sorted(found, key=lambda key: float(next(iter(findDefinition(key)[1].values()))))
+            values = [found[key].value for key in ordered if found[key].status != "undefined"]
+            assert len(ordered) > 1
+            assert (np.diff(values) * (1 if definition.trend == "rising" else -1) >= -1e-12).all()
 
     def testEmpty(self, definition):
         box = PAIRS["boxes"][0]

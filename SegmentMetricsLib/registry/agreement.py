@@ -38,7 +38,7 @@ AGREEMENT = (
         "FMS_{beta}", "F-measure, beta {beta}", "", 0, 1, "higher", "agreement", TAHA, Empty.ZERO,
         "Weighted harmonic mean of precision and sensitivity, with beta {beta}; beta 1 is the Dice coefficient, a "
         "larger one favors sensitivity.",
-        lambda pair, beta: agreement.fMeasure(pair.table, beta), symmetric=False, identity=1,
+        lambda pair, beta: agreement.fMeasure(pair.table, beta), symmetric=False, identity=1, trend="any",
         hint="Small structures: one voxel changes it much, prefer distances.",
         emptiness=ofMemberships,
     ),

@@ -40,7 +40,7 @@ BOUNDARY = (
         REVOLUTIONS, Empty.INFINITE,
         "Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.",
         lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
-        identity=0,
+        identity=0, trend="rising",
         hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
     ),
     Definition(
@@ -63,7 +63,7 @@ BOUNDARY = (
         "boundary", NIKOLOV, Empty.ZERO,
         "Share of both contours' area that lies within {tolerance} mm of the other contour.",
         lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
-        identity=1,
+        identity=1, trend="rising",
         hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
     ),
     Definition(
@@ -71,7 +71,7 @@ BOUNDARY = (
         CHENG, Empty.ZERO,
         "Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
         lambda pair, tolerance: pair.once(_bands, tolerance).overlap,
-        identity=1,
+        identity=1, trend="any",
         hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
     ),
 )  # fmt: skip

@@ -65,7 +65,7 @@ EFFORT = (
         Empty.COMPUTED,
         "Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: "
         "what somebody has to draw to correct the test.",
-        lambda pair, tolerance: pair.once(_addedPathLength, tolerance), symmetric=False, identity=0,
+        lambda pair, tolerance: pair.once(_addedPathLength, tolerance), symmetric=False, identity=0, trend="falling",
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
     ),
     Definition(
@@ -73,7 +73,7 @@ EFFORT = (
         "effort", VAASSEN, Empty.COMPUTED,
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
         lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), pair.once(_addedPathLength, tolerance)),
-        symmetric=False, identity=0,
+        symmetric=False, identity=0, trend="falling",
         hint="Choose it to compare the effort between structures of different size.",
     ),
     *(

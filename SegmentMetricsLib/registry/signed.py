@@ -87,7 +87,7 @@ SIGNED = (
         Empty.COMPUTED,
         "Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
         lambda pair, tolerance: _fractionOutside(pair, tolerance, over=True), symmetric=False,
-        identity=0,
+        identity=0, trend="falling",
         hint="Choose it when drawing too much matters; it does not tell how far outside.",
     ),
     Definition(
@@ -95,7 +95,7 @@ SIGNED = (
         Empty.COMPUTED,
         "Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
         lambda pair, tolerance: _fractionOutside(pair, tolerance, over=False), symmetric=False,
-        identity=0,
+        identity=0, trend="falling",
         hint="Choose it when missing a part matters; it does not tell how far inside.",
     ),
     Definition(

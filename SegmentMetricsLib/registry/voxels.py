@@ -65,7 +65,7 @@ VOXEL = (
         TAHA, Empty.INFINITE,
         "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
         "exceed; the larger of the two directions.",
-        lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0,
+        lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0, trend="rising",
         emptiness=_emptiness, note=_note,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
     ),

@@ -42,31 +42,20 @@ def distanceMap(comparison: Comparison) -> dict:
     distances = comparison.distances
     signed = all(direction.surface.isClosed for direction in distances.directions)
     limit = colorLimit(distances)
+    surfaces = {
+        name: reduced(direction) for name, direction in zip(("reference", "test"), distances.directions, strict=True)
+    }
+    meshes = [_mesh(surface, name, name == "reference", signed, limit) for name, surface in surfaces.items()]
     return {
-        "data": [
-            _mesh(reduced(direction), name, number == 0, signed, limit)
-            for number, (name, direction) in enumerate(zip(("reference", "test"), distances.directions, strict=True))
-        ],
+        "data": [*meshes, _sides(np.concatenate([surface.points for surface in surfaces.values()]))],
         "layout": {
             "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
             "font": FONT,
             "paper_bgcolor": "rgba(0,0,0,0)",
             "scene": {
                 "aspectmode": "data",
-                "camera": {"eye": {"x": 0.0, "y": -2.3, "z": 0.4}, "up": {"x": 0, "y": 0, "z": 1}},
-                **{
-                    f"{axis}axis": {
-                        "title": {"text": title},
-                        "showbackground": False,
-                        "gridcolor": "#e8e8e8",
-                        "nticks": 4,
-                    }
-                    for axis, title in (
-                        ("x", "← right, left →"),
-                        ("y", "← anterior, posterior →"),
-                        ("z", "← inferior, superior →"),
-                    )
-                },
+                "camera": {"eye": {"x": 0.0, "y": -1.85, "z": 0.35}, "up": {"x": 0, "y": 0, "z": 1}},
+                **{f"{axis}axis": {"visible": False} for axis in "xyz"},
             },
         },
         "signed": signed,
@@ -79,6 +68,23 @@ def colorLimit(distances: SurfaceDistances) -> float:
     """Return the distance in mm of the outermost color: nearly all distances are below it."""
     usual = max(direction.percentile(98) for direction in distances.directions)
     return roundAbove(max(usual, 0.1))
+
+
+def _sides(points: np.ndarray) -> dict:
+    """Return letters around points (n, 3), LPS in mm, that name the sides of the patient."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    center, reach = (low + high) / 2, (high - low) / 2 + 0.12 * (high - low).max()
+    places = [center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)]
+    return {
+        "type": "scatter3d",
+        "mode": "text",
+        "name": "sides",
+        "text": list("RLAPIS"),
+        **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
+        "textfont": {"size": 14, "color": "#666"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
 def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float) -> dict:

@@ -14,7 +14,7 @@ function draw(section) {
     place.dataset.drawn = "yes";
     const figure = contentOf(place.dataset.figure);
     place.figure = figure;
-    place.distances = figure.data.map(distancesOf);
+    place.distances = figure.data.filter((trace) => trace.type === "mesh3d").map(distancesOf);
     place.drawing = Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
   }
 }
@@ -56,19 +56,20 @@ function choose(input) {
   const side = value("side");
   const kind = value("kind") || "absolute";
   const absolute = kind === "absolute";
-  Plotly.restyle(place, {
-    visible: figure.data.map((trace) => side === "both" || trace.name === side),
-    opacity: figure.data.map((trace) => (side === "both" && trace.name === "test" ? 0.5 : 1)),
-    showscale: figure.data.map((trace) => (side === "both" ? trace.name === "reference" : trace.name === side)),
+  const surfaces = figure.data.filter((trace) => trace.type === "mesh3d");
+  const change = {
+    visible: surfaces.map((trace) => side === "both" || trace.name === side),
+    opacity: surfaces.map((trace) => (side === "both" && trace.name === "test" ? 0.5 : 1)),
+    showscale: surfaces.map((trace) => (side === "both" ? trace.name === "reference" : trace.name === side)),
     intensity: place.distances.map((values) => (absolute ? values.map(Math.abs) : values)),
-    colorscale: figure.data.map(() => (absolute ? figure.scales.absolute : figure.scales.signed)),
-    cmin: figure.data.map(() => (absolute ? 0 : -figure.limit)),
-  });
+    colorscale: surfaces.map(() => (absolute ? figure.scales.absolute : figure.scales.signed)),
+    cmin: surfaces.map(() => (absolute ? 0 : -figure.limit)),
+  };
+  Plotly.restyle(place, change, surfaces.map((trace) => figure.data.indexOf(trace)));
 }
 
 // The distances of a surface; plotly.js changes its traces in place, so they are unpacked before it gets them.
 function distancesOf(trace) {
-  if (!trace.intensity) return null;
   const bytes = Uint8Array.from(atob(trace.intensity.bdata), (character) => character.charCodeAt(0));
   return new Float32Array(bytes.buffer);
 }
