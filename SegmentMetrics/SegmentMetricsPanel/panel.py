@@ -22,6 +22,7 @@ from .maps import MapControls
 from .parameters import settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
+from .protocols import ProtocolChooser, Verdicts, protocolOf
 from .results import Results
 from .selection import Inputs
 from .slices import Slices
@@ -48,7 +49,10 @@ class Panel(VTKObservationMixin):
         self.shown = None
         self.inputs = Inputs(ui)
         self.choices = Choices(ui)
+        self.protocols = ProtocolChooser(ui)
+        self.protocolNode = None  # the one that is observed
         self.results = Results(ui, self.choosePair)
+        self.verdicts = Verdicts(ui)
         self.plot = PlotPanel(ui.plotFrame.layout())
         self.map = MapControls(ui)
         self.hazard = HazardOverlay(ui)
@@ -75,13 +79,15 @@ class Panel(VTKObservationMixin):
         """Work with a parameter node, or with none while there is no scene to work with."""
         self.pause()
         self.removeObservers()
+        self.protocolNode = None
         self.parameters = parameters
         self.inputs.setParameters(parameters)
         if parameters is None:
-            self.choices.parameters = None
+            self.choices.parameters = self.protocols.parameters = None
             self.watcher.stop()
             self.setOutcome(None)
             self.results.show(None, 0)
+            self.verdicts.show(None, 0)
             self.slices.clear()
             self.conventions.clear()
             self.reports.show(self.inputs.whyNot())
@@ -139,6 +145,8 @@ class Panel(VTKObservationMixin):
     def onNodeAdded(self, _caller, _event, node) -> None:
         if node.IsA("vtkMRMLSegmentationNode"):  # its segments come in a moment
             qt.QTimer.singleShot(0, self.inputs.chooseLikely)
+        elif node.IsA("vtkMRMLTableNode") and self.isActive:  # its columns, too: it may be a protocol
+            self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAboutToBeRemoved(self, _caller, _event, node) -> None:
@@ -180,6 +188,7 @@ class Panel(VTKObservationMixin):
             return _("Something else is chosen now.")
         try:
             isSame = settingsOf(p) == self.outcome.settings
+            isSame = isSame and self._protocolVersion() == (self.outcome.judgment or {}).get("version")
         except InputError:
             isSame = False
         return "" if isSame else _("The settings are different now.")
@@ -194,6 +203,7 @@ class Panel(VTKObservationMixin):
         """Return what is wrong with the settings, "" when nothing is."""
         try:
             settingsOf(self.parameters)
+            self._protocolVersion()
         except InputError as error:
             return str(error)
         return ""
@@ -216,6 +226,7 @@ class Panel(VTKObservationMixin):
             self._recall()
         self.inputs.show()
         self.choices.show(self.parameters)
+        self._followProtocol()
         problem = self._enableApply()
         stale = self.staleness()
         advice = "" if problem else _("Apply to measure again.")
@@ -225,6 +236,22 @@ class Panel(VTKObservationMixin):
         self._present(stale)
         if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
             self.onApply()
+
+    def _followProtocol(self) -> None:
+        """Show which protocol is chosen, and notice when its table is edited."""
+        self.protocols.show(self.parameters)
+        node = self.parameters.protocol
+        if node is not self.protocolNode:
+            if self.protocolNode is not None:
+                self.removeObserver(self.protocolNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
+            if node is not None:
+                self.addObserver(node, vtk.vtkCommand.ModifiedEvent, self.onNews)
+            self.protocolNode = node
+
+    def _protocolVersion(self) -> str | None:
+        """Return a text that changes with the rules of the chosen protocol, None without one. Raises InputError."""
+        protocol = protocolOf(self.parameters)
+        return protocol.version if protocol else None
 
     def _enableApply(self) -> str:
         """Enable Apply, or disable it and say why in its tool tip; return why."""
@@ -265,6 +292,7 @@ class Panel(VTKObservationMixin):
         if shown != self.shown:  # tables keep what is selected in them unless there is something new
             self.shown = shown
             self.results.show(self.outcome, number)
+            self.verdicts.show(self.outcome, number)
             self.places.show(p, self.outcome, number)
         self.map.show(p, self.outcome, number)
         self.hazard.show(p, self.outcome, number)
@@ -348,8 +376,11 @@ class Panel(VTKObservationMixin):
         def compare(settings, work):
             return self.logic.compareChosen(parameters, settings, work)
 
+        def judge(comparisons, work):
+            return self.logic.judge(parameters, comparisons, work)
+
         def write(work):
-            return reports.write(Path(path), settingsOf(parameters), compare, work, parameters.reportConventions)
+            return reports.write(Path(path), settingsOf(parameters), compare, judge, work, parameters.reportConventions)
 
         missing = self._attempt(write)
         if missing is not None:

@@ -63,6 +63,7 @@ class SegmentMetricsParameterNode:
     il: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
     ol: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
     convention: str = OWN_CONVENTION
+    protocol: slicer.vtkMRMLTableNode
     autoUpdate: bool = False
 
     result: slicer.vtkMRMLTableNode

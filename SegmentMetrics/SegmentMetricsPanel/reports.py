@@ -65,10 +65,11 @@ def installPlotly() -> bool:
     return True
 
 
-def write(path: Path, settings, compare, work, withConventions: bool) -> list[str]:
+def write(path: Path, settings, compare, judge, work, withConventions: bool) -> list[str]:
     """Measure for a report and write it; return in sentences what is not in it.
 
-    compare: takes settings and work, a LongWork, and returns Comparisons. The report's title is the name of its file:
+    compare: takes settings and work, a LongWork, and returns Comparisons. judge: takes these
+    and work and returns a Judgment or None. The report's title is the name of its file:
     names of nodes may be those of patients. Raises ValueError when nothing can be compared, and OSError.
     """
     report = Report(path.stem, settings, withConventions)
@@ -76,10 +77,7 @@ def write(path: Path, settings, compare, work, withConventions: bool) -> list[st
     for number, comparison in enumerate(comparisons):
         work.report(number, len(comparisons), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))
-    unmatched = {
-        "reference": [structure.name for structure in comparisons.unmatchedReference],
-        "test": [structure.name for structure in comparisons.unmatchedTest],
-    }
-    work.run(lambda: report.write(path, None, unmatched))
+    judgment = judge(comparisons, work)
+    work.run(lambda: report.write(path, judgment, comparisons.unmatched))
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]

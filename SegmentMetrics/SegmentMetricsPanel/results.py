@@ -13,6 +13,7 @@ from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.measurements import rounded
 
 from .parameters import OWN_CONVENTION
+from .protocols import escaped, notJudged, verdictCell
 from .sorting import SortableTable
 
 
@@ -79,7 +80,7 @@ class Results:
         if not records:
             self.table.show([], [])
         elif self.outcome.isOfAll:
-            self.table.show(*overview(records, self.family))
+            self.table.show(*overview(records, self.family, self.outcome.judgment))
             self.table.select(self.number)
         else:
             record, family = records[0], self.family
@@ -185,8 +186,11 @@ def short(measurement) -> str:
     return f"{float(rounded(measurement.value, digits)):+.{digits}f}"
 
 
-def overview(records, family: str = "") -> tuple:
-    """Return headings, rows and heading tips of the table of many pairs: of one family, or the main metrics for ""."""
+def overview(records, family: str = "", judgment=None) -> tuple:
+    """Return headings, rows and heading tips of the table of many pairs: of one family, or the main metrics for "".
+
+    judgment: what a protocol says, for a column with the verdicts; None without one.
+    """
     if not records:
         return [], [], []
     measurements = {m.key: m for record in records for m in shown(record, family)}
@@ -195,9 +199,14 @@ def overview(records, family: str = "") -> tuple:
     keys = list(measurements) if family or not main else main
     headings = [_("Structure"), *(tables.heading(key) for key in keys)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]
+    if judgment is not None:
+        headings.insert(1, _("Verdict"))
+        tips.insert(1, _("What the protocol says; hover over a verdict to read why."))
     rows = []
     for record in records:
         row = [(record.name, record.name.lower(), record.summary)]
+        if judgment is not None:
+            row.append(verdictCell(judgment, record.name))
         for key in keys:
             measurement = record.measurements.get(key)
             if measurement is None:
@@ -231,7 +240,10 @@ def notCompared(outcome) -> list[str]:
     ):
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=", ".join(outcome.unmatched[side])))
-    return remarks + [f"{name}: {reason}" for name, reason in outcome.failures.items()]
+    remarks += [f"{name}: {reason}" for name, reason in outcome.failures.items()]
+    if outcome.judgment and notJudged(outcome):
+        remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
+    return remarks
 
 
 def sortable(value: float | None) -> float | None:
@@ -242,8 +254,3 @@ def sortable(value: float | None) -> float | None:
 def typeset(text: str) -> str:
     """Return a text with proper exponents: the terminal has to do without."""
     return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
-
-
-def escaped(text: str) -> str:
-    """Return a text that a label does not take for markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
