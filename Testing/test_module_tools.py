@@ -1,4 +1,4 @@
-"""The panel's section of other tools and its reports on the stand-in, where something is missing or out of order."""
+"""Other tools, reports and protocols in the panel on the stand-in, where something is missing or out of order."""
 
 from __future__ import annotations
 
@@ -224,3 +224,79 @@ def testReportNeedsTheVersionThatTheProjectNames():
 
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     assert f'report = ["{PLOTLY}"]' in text
+
+
+PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"
+
+
+def chooseProtocol(session, text: str) -> None:
+    box = session.ui.protocolComboBox
+    box.currentIndex = box.findText(text)
+    session.settle(0.1)
+
+
+def testProtocolsOfFilesAndExamples(desktop, session, tmp_path):
+    path = tmp_path / "limits.csv"
+    path.write_text(PROTOCOL, encoding="utf-8")
+    choose(session, *twoBoxes(), "Box")
+    desktop.answers.append(str(path))
+    chooseProtocol(session, "From a file...")
+    node = session.parameters.protocol
+    assert node.GetNumberOfRows() == 2 and session.ui.protocolComboBox.currentText == node.GetName()
+    session.apply()
+    assert [row[2] for row in session.texts(session.ui.protocolTable)] == ["pass", "fail"]
+    chooseProtocol(session, "From a file...")  # and the dialog is canceled
+    assert session.parameters.protocol is node and session.ui.protocolComboBox.currentText == node.GetName()
+    chooseProtocol(session, "Example: head-and-neck-tolerances")
+    assert session.parameters.protocol.GetNumberOfRows() > 5 and session.panel.staleness()
+    session.apply()
+    assert "no rule for this structure" in session.ui.judgmentLabel.text
+    assert session.ui.protocolTable.rowCount == 0
+    chooseProtocol(session, "None")
+    session.apply()
+    assert session.parameters.protocol is None and not session.isShown(session.ui.judgmentLabel)
+
+
+def testAProtocolThatMakesNoSense(desktop, session, tmp_path):
+    path = tmp_path / "limits.csv"
+    path.write_text(PROTOCOL.replace("0.5", "half"), encoding="utf-8")
+    choose(session, *twoBoxes(), "Box")
+    desktop.answers.append(str(path))
+    chooseProtocol(session, "From a file...")
+    (message,) = [shown[1] for shown in desktop.shown if shown[0] == "Critical"]
+    assert "limits.csv" in message and "line 3" in message and "half" in message
+    assert session.parameters.protocol is None and session.ui.protocolComboBox.currentIndex == 0
+
+
+def testAProtocolThatIsDeleted(session):
+    """The verdicts that were given stay, out of date, until the next run."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol import parseProtocol
+
+    node = tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
+    choose(session, *twoBoxes(), "Box")
+    session.parameters.protocol = node
+    session.settle(0.05)
+    session.apply()
+    slicer.mrmlScene.RemoveNode(node)
+    session.settle(0.1)
+    assert session.parameters.protocol is None and session.ui.protocolComboBox.currentText == "None"
+    assert session.panel.staleness() and session.isShown(session.ui.protocolTable)
+    session.apply()
+    assert not session.isShown(session.ui.protocolTable) and not session.panel.staleness()
+
+
+def testALimitThatNeedsCriticalStructures(session):
+    """What a rule needs and was not chosen is said."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol import parseProtocol
+
+    text = "Structure,Measurement,Relation,Pass\nBox,SIS,<=,0.5\n"
+    node = tableFromProtocol(parseProtocol(text, "Limits"))
+    choose(session, *twoBoxes(), "Box")
+    session.parameters.protocol = node
+    session.settle(0.05)
+    session.apply()
+    (row,) = session.texts(session.ui.protocolTable)
+    assert row[1:] == ["-", "not evaluable"]
+    assert "critical" in session.ui.protocolTable.item(0, 2).toolTip()

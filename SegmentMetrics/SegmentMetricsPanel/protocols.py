@@ -8,6 +8,7 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib import explanations, tables
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from SegmentMetricsLib.measurements import rounded
 from SegmentMetricsLib.mrml import protocolFromTable, tableFromProtocol
@@ -77,9 +78,11 @@ class ProtocolChooser:
         before = self.parameters.protocol
         if not path:
             return before
-        with slicer.util.tryWithErrorDisplay(_("The protocol cannot be used.")):
+        try:
             return tableFromProtocol(readProtocol(Path(path)))
-        return before
+        except (InputError, OSError) as error:
+            slicer.util.errorDisplay(str(error), _("The protocol cannot be used."))
+            return before
 
 
 class Verdicts:
