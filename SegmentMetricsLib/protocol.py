@@ -11,10 +11,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from . import naming
+from .conventions import known
 from .definitions import PARAMETERS, Definition
 from .errors import InputError
 from .measurements import REGISTRY, findDefinition
-from .settings import PRESETS, Settings, shortest
+from .settings import FIXED_BY_TOOLS, PRESETS, Settings, shortest
 from .sheets import Line, Sheet, parseSheet, readSheet
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
@@ -32,7 +33,8 @@ class Rule:
     structure: a name, or a pattern with * and ?. measurement: a key such as NSD_3mm. relation: "<=", "<", ">=", ">" or
     "within" (the value without its sign is at most the limit). limit: up to which it passes. warning: up to which it is
     a warning and no failure, None for no such range. weight: how much the rule counts. convention: name of the preset
-    to measure with, "" for that of the comparison. source: where the limits come from. where: the line in the file.
+    or tool to measure as, "" for that of the comparison. source: where the limits come from.
+    where: the line in the file.
     """
 
     structure: str
@@ -189,8 +191,9 @@ def _rule(line: Line) -> Rule:
     if not 0 < weight <= 1e6:
         raise line.problem("Weight", f"it is a number greater than 0, not {shortest(weight)}.")
     convention = cells["Convention"]
-    if convention and convention not in PRESETS:
-        raise line.problem("Convention", f"there is no {convention!r}; there are {', '.join(PRESETS)}.")
+    conventions = dict.fromkeys((*PRESETS, *known()))
+    if convention and convention not in conventions:
+        raise line.problem("Convention", f"there is no {convention!r}; there are {', '.join(conventions)}.")
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
 
 
@@ -239,8 +242,8 @@ def _number(line: Line, column: str) -> float:
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention with which just what the rules ask for is measured."""
     families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
-    free = {name: getattr(Settings(), name) for name in PRESETS[base.convention]}
-    changes = {**free, **PRESETS[convention], "convention": convention}
+    free = {name: getattr(Settings(), name) for name in PRESETS.get(base.convention, FIXED_BY_TOOLS)}
+    changes = {**free, **PRESETS.get(convention, FIXED_BY_TOOLS), "convention": convention}
     return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
 
 

@@ -329,6 +329,10 @@ def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
     assert found["SegmentMetrics"]["DSC"].value == result["DSC"].value
     assert found["MedPy"]["HD95"].value == compare(*pair, Settings(convention="MedPy"))["HD95"].value
     assert "NSD_3mm" not in result
+    ofTool = compare(*pair, Settings(convention="MedPy"))
+    protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n*,HD,<=,3,MeshMetrics-0.1\n", "Limits")
+    exact = compare(*pair, Settings.preset("MeshMetrics-0.1"))["HD"].value
+    assert casework.measuredFor(ofTool, protocol)[1]["MeshMetrics-0.1"]["HD"].value == exact != ofTool["HD"].value
 
     def fail(*arguments, **options):
         raise AssertionError("everything is there already")

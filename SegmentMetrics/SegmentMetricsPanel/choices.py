@@ -5,10 +5,10 @@ import qt
 from SegmentMetricsLib import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import FAMILIES
+from SegmentMetricsLib.settings import FAMILIES, FIXED_BY_TOOLS
 
 from .enumerations import HazardKernel
-from .parameters import FIXED_BY_OTHERS, OWN_CONVENTION, conventionOf, criticalNames, possibleCriticals
+from .parameters import OWN_CONVENTION, conventionOf, criticalNames, possibleCriticals
 
 COLUMNS = 2
 # settings whose rows disappear while no chosen family uses them; each has a label and a control of its name
@@ -69,7 +69,7 @@ class Choices:
         isOwn = conventionOf(parameters) == OWN_CONVENTION
         for name, kind in {**OPTIONAL, "surface": "ComboBox"}.items():
             isShown = name == "surface" or isRelevant(name, families)
-            isShown = isShown and name != hidden[parameters.hazardKernel] and (isOwn or name not in FIXED_BY_OTHERS)
+            isShown = isShown and name != hidden[parameters.hazardKernel] and (isOwn or name not in FIXED_BY_TOOLS)
             for widget in (f"{name}Label", f"{name}{kind}"):
                 getattr(self.ui, widget).visible = isShown
 

@@ -22,7 +22,7 @@ from .maps import MapControls
 from .parameters import settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
-from .protocols import ProtocolChooser, Verdicts, protocolOf
+from .protocols import ProtocolChooser, Verdicts, versionOf
 from .results import Results
 from .selection import Inputs
 from .slices import Slices
@@ -49,8 +49,7 @@ class Panel(VTKObservationMixin):
         self.shown = None
         self.inputs = Inputs(ui)
         self.choices = Choices(ui)
-        self.protocols = ProtocolChooser(ui)
-        self.protocolNode = None  # the one that is observed
+        self.protocols = ProtocolChooser(ui, self.onNews)
         self.results = Results(ui, self.choosePair)
         self.verdicts = Verdicts(ui)
         self.plot = PlotPanel(ui.plotFrame.layout())
@@ -79,11 +78,11 @@ class Panel(VTKObservationMixin):
         """Work with a parameter node, or with none while there is no scene to work with."""
         self.pause()
         self.removeObservers()
-        self.protocolNode = None
         self.parameters = parameters
         self.inputs.setParameters(parameters)
+        self.protocols.release()
         if parameters is None:
-            self.choices.parameters = self.protocols.parameters = None
+            self.choices.parameters = None
             self.watcher.stop()
             self.setOutcome(None)
             self.results.show(None, 0)
@@ -188,7 +187,7 @@ class Panel(VTKObservationMixin):
             return _("Something else is chosen now.")
         try:
             isSame = settingsOf(p) == self.outcome.settings
-            isSame = isSame and self._protocolVersion() == (self.outcome.judgment or {}).get("version")
+            isSame = isSame and versionOf(p) == (self.outcome.judgment or {}).get("version")
         except InputError:
             isSame = False
         return "" if isSame else _("The settings are different now.")
@@ -203,7 +202,7 @@ class Panel(VTKObservationMixin):
         """Return what is wrong with the settings, "" when nothing is."""
         try:
             settingsOf(self.parameters)
-            self._protocolVersion()
+            versionOf(self.parameters)
         except InputError as error:
             return str(error)
         return ""
@@ -226,7 +225,7 @@ class Panel(VTKObservationMixin):
             self._recall()
         self.inputs.show()
         self.choices.show(self.parameters)
-        self._followProtocol()
+        self.protocols.show(self.parameters)
         problem = self._enableApply()
         stale = self.staleness()
         advice = "" if problem else _("Apply to measure again.")
@@ -236,22 +235,6 @@ class Panel(VTKObservationMixin):
         self._present(stale)
         if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
             self.onApply()
-
-    def _followProtocol(self) -> None:
-        """Show which protocol is chosen, and notice when its table is edited."""
-        self.protocols.show(self.parameters)
-        node = self.parameters.protocol
-        if node is not self.protocolNode:
-            if self.protocolNode is not None:
-                self.removeObserver(self.protocolNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
-            if node is not None:
-                self.addObserver(node, vtk.vtkCommand.ModifiedEvent, self.onNews)
-            self.protocolNode = node
-
-    def _protocolVersion(self) -> str | None:
-        """Return a text that changes with the rules of the chosen protocol, None without one. Raises InputError."""
-        protocol = protocolOf(self.parameters)
-        return protocol.version if protocol else None
 
     def _enableApply(self) -> str:
         """Enable Apply, or disable it and say why in its tool tip; return why."""
@@ -372,17 +355,7 @@ class Panel(VTKObservationMixin):
         if self.whyNotReport():
             return False
         parameters = self.parameters
-
-        def compare(settings, work):
-            return self.logic.compareChosen(parameters, settings, work)
-
-        def judge(comparisons, work):
-            return self.logic.judge(parameters, comparisons, work)
-
-        def write(work):
-            return reports.write(Path(path), settingsOf(parameters), compare, judge, work, parameters.reportConventions)
-
-        missing = self._attempt(write)
+        missing = self._attempt(lambda work: reports.write(Path(path), parameters, self.logic, work))
         if missing is not None:
             self.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
         if self.parameters is not None:

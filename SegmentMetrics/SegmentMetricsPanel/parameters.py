@@ -8,7 +8,14 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import DEFAULT_FAMILIES, LARGEST_BETA, LARGEST_LEVEL, LARGEST_TOLERANCE, Settings
+from SegmentMetricsLib.settings import (
+    DEFAULT_FAMILIES,
+    FIXED_BY_TOOLS,
+    LARGEST_BETA,
+    LARGEST_LEVEL,
+    LARGEST_TOLERANCE,
+    Settings,
+)
 
 from .enumerations import (
     EvaluatedGrid,
@@ -27,9 +34,8 @@ from .segments import segmentName, segmentNames
 
 # Shown as "Automatic" by the spin boxes, whose lowest value it is.
 AUTOMATIC_SUBDIVISIONS, AUTOMATIC_OVERSAMPLING = -1, 0
-# The convention that is no other tool's, and what the others decide by themselves.
+# The convention that is no other tool's.
 OWN_CONVENTION = "SegmentMetrics"
-FIXED_BY_OTHERS = ("surface", "subdivisions", "oversampling")
 
 
 @parameterNodeWrapper
@@ -110,7 +116,7 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
     relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
     relevant["surface"] = p.surface.name
     if convention != OWN_CONVENTION:
-        relevant = {field: value for field, value in relevant.items() if field not in FIXED_BY_OTHERS}
+        relevant = {field: value for field, value in relevant.items() if field not in FIXED_BY_TOOLS}
     if not relevant.get("critical", True):
         raise InputError(_("Choose the critical organs, or leave out the metrics of hazard."))
     return Settings.preset(convention, tolerances=(p.tolerance,), extent=p.extent.name, families=families, **relevant)

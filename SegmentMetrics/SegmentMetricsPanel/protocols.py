@@ -5,7 +5,9 @@ from pathlib import Path
 
 import qt
 import slicer
+import vtk
 from slicer.i18n import tr as _
+from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.errors import InputError
@@ -28,11 +30,22 @@ def protocolOf(parameters):
     return protocolFromTable(parameters.protocol) if parameters.protocol is not None else None
 
 
-class ProtocolChooser:
-    """The list of protocols: tables of the scene, examples that come with the library, and files."""
+def versionOf(parameters) -> str | None:
+    """Return a text that changes with the rules of the chosen protocol, None without one; errors as for protocolOf."""
+    protocol = protocolOf(parameters)
+    return protocol.version if protocol else None
 
-    def __init__(self, ui):
-        self.ui = ui
+
+class ProtocolChooser(VTKObservationMixin):
+    """The list of protocols: tables of the scene, examples that come with the library, and files.
+
+    onEdited: called with an object and an event when the table of the chosen one changes.
+    """
+
+    def __init__(self, ui, onEdited):
+        super().__init__()
+        self.ui, self.onEdited = ui, onEdited
+        self.observed = None
         self.parameters = None
         self.isShowing = False
         self.listed = []  # nodes, None for no protocol, then names of examples, and "" for a file
@@ -58,6 +71,17 @@ class ProtocolChooser:
             box.currentIndex = self.listed.index(chosen)
         finally:
             self.isShowing = False
+
+        if chosen is not self.observed:
+            self.removeObservers()
+            self.observed = chosen
+            if chosen is not None:
+                self.addObserver(chosen, vtk.vtkCommand.ModifiedEvent, self.onEdited)
+
+    def release(self) -> None:
+        """Let go of the scene."""
+        self.removeObservers()
+        self.parameters = self.observed = None
 
     def take(self, index: int) -> None:
         if self.parameters is None or self.isShowing or index < 0:

@@ -11,6 +11,8 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.report import Report, requirePlotly
 from SegmentMetricsLib.writing import fileNames
 
+from .parameters import settingsOf
+
 # that of the extra "report" of pyproject.toml
 PLOTLY = "plotly>=6,<8"
 
@@ -65,19 +67,18 @@ def installPlotly() -> bool:
     return True
 
 
-def write(path: Path, settings, compare, judge, work, withConventions: bool) -> list[str]:
-    """Measure for a report and write it; return in sentences what is not in it.
+def write(path: Path, parameters, logic, work) -> list[str]:
+    """Measure what the parameter node says and write a report; return in sentences what is not in it.
 
-    compare: takes settings and work, a LongWork, and returns Comparisons. judge: takes these
-    and work and returns a Judgment or None. The report's title is the name of its file:
-    names of nodes may be those of patients. Raises ValueError when nothing can be compared, and OSError.
+    logic: a SegmentMetricsLogic. work: a LongWork. The report's title is the name of its file: names of nodes may be
+    those of patients. Raises ValueError when nothing can be compared, and OSError.
     """
-    report = Report(path.stem, settings, withConventions)
-    comparisons = compare(report.settings, work)
+    report = Report(path.stem, settingsOf(parameters), parameters.reportConventions)
+    comparisons = logic.compareChosen(parameters, report.settings, work)
     for number, comparison in enumerate(comparisons):
         work.report(number, len(comparisons), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))
-    judgment = judge(comparisons, work)
+    judgment = logic.judge(parameters, comparisons, work)
     work.run(lambda: report.write(path, judgment, comparisons.unmatched))
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]
