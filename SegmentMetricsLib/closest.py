@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cached_property
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkCommonCore import reference, vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
 
 from .progress import checkpoint
@@ -15,8 +17,8 @@ from .surfaces import Surface, toPolyData
 
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
-# Fewer points are answered sooner than threads are started.
-FEW = 512
+# Fewer points are answered sooner than threads are started, and than the tree that knows inside from outside is built.
+FEW = 2048
 
 
 @contextmanager
@@ -42,8 +44,14 @@ class ClosestSurface:
         self.center = surface.points.mean(axis=0)
         self.isClosed = surface.isClosed
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
-        self._distance = vtkImplicitPolyDataDistance()
-        self._distance.SetInput(toPolyData(local if local.dimension == 3 else wall(local)))
+        self._triangles = local if local.dimension == 3 else wall(local)
+        self._polyData = toPolyData(self._triangles)
+
+    @cached_property
+    def _distance(self) -> vtkImplicitPolyDataDistance:
+        distance = vtkImplicitPolyDataDistance()
+        distance.SetInput(self._polyData)
+        return distance
 
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces always positive."""
@@ -56,6 +64,38 @@ class ClosestSurface:
                 self._distance.FunctionValue(numpy_to_vtk(np.ascontiguousarray(chosen)), output)
                 values[first : first + CHUNK] = vtk_to_numpy(output)
         return values if self.isClosed else np.abs(values)
+
+    @cached_property
+    def _locator(self) -> vtkStaticCellLocator:
+        locator = vtkStaticCellLocator()
+        locator.SetDataSet(self._polyData)
+        locator.BuildLocator()
+        return locator
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3), not negative."""
+        if len(points) > FEW:
+            return np.abs(self.signedDistances(points))
+        return np.sqrt(self._nearest(points)[1])
+
+    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
+        return self._triangles.points[self._triangles.cells[self._nearest(points)[0]]] + self.center
+
+    def _nearest(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the triangle next to each point (n, 3), and the squared distances (n,) in mm2."""
+        closest, cell, part = [0.0] * 3, vtkGenericCell(), reference(0)
+        number, squared = reference(0), reference(0.0)
+        numbers, found = [], []
+        find = self._locator.FindClosestPoint
+        local = (points - self.center).tolist()
+        for first in range(0, len(local), CHUNK):
+            checkpoint()
+            for point in local[first : first + CHUNK]:
+                find(point, closest, cell, number, part, squared)
+                numbers.append(number.get())
+                found.append(squared.get())
+        return np.array(numbers, np.int64), np.array(found, float)
 
 
 def wall(contours: Surface) -> Surface:

@@ -48,6 +48,10 @@ class CohortFiles:
         self.folder = folder
         self.tasks = {task.key: task for task in tasks if not task.problem}
         self.columns = columnsOf(tasks)
+        plain = all(task.settings.convention == "SegmentMetrics" for task in tasks)
+        self.identity = (
+            IDENTITY if plain else {**IDENTITY, "Convention": "Whose convention boundary and overlap follow"}
+        )
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,7 +135,7 @@ class CohortFiles:
             if file is not None:
                 file.close()
         self._table = _table(self.folder / TABLE)
-        csv.writer(self._table).writerow([*IDENTITY, *self.columns])
+        csv.writer(self._table).writerow([*self.identity, *self.columns])
         self._verdicts = None
         (self.folder / VERDICTS).unlink(missing_ok=True)
         if self.isJudged:
@@ -140,7 +144,7 @@ class CohortFiles:
         with _table(self.folder / SCHEMA) as file:
             writer = csv.writer(file)
             writer.writerow(["key", "title", "unit", "description"])
-            writer.writerows([key, key, "", description] for key, description in IDENTITY.items())
+            writer.writerows([key, key, "", description] for key, description in self.identity.items())
             writer.writerows([key, *words] for key, words in self.columns.items())
 
     def repeatRows(self) -> None:
@@ -154,7 +158,7 @@ class CohortFiles:
         start = [harmless(outcome[key]) for key in ("case", "method", "status", "reason")]
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
-        nothing = [""] * (len(IDENTITY) - len(start) + len(self.columns))
+        nothing = [""] * (len(self.identity) - len(start) + len(self.columns))
         for pair in outcome["pairs"] or [None]:
             writer.writerow([*start, *(self._cells(pair, verdicts) if pair else nothing)])
         self._table.flush()
@@ -169,6 +173,7 @@ class CohortFiles:
         verdict = verdicts.get(" / ".join(dict.fromkeys(names)), "")
         found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
         identity = [*map(harmless, (*names, *files)), pair["pairing"]["how"], verdict]
+        identity += [pair["convention"]] * (len(self.identity) - len(IDENTITY))
         return [*identity, *(cell(found.get(key)) for key in self.columns)]
 
 

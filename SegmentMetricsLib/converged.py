@@ -12,7 +12,7 @@ from .bounded import Bounded
 from .distances import BoundaryPair, DirectedDistances, SurfaceDistances
 from .elements import pieces
 from .linear import PIECES
-from .refinement import Refined, extrapolated
+from .refinement import Refined, extrapolated, refined
 
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
 SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
@@ -21,10 +21,8 @@ SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
 def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequence[float]) -> SurfaceDistances:
     """Return the distances in both directions, as precisely as tolerances in mm and percentiles need."""
     limits = [tolerance + TIE_TOLERANCE for tolerance in tolerances]
-    directions = [
-        ConvergedDistances(Refined(pair.sampler(source), limits, [p for p in percentiles if p < 100]))
-        for source in (0, 1)
-    ]
+    both = refined([pair.sampler(source) for source in (0, 1)], limits, [p for p in percentiles if p < 100])
+    directions = [ConvergedDistances(one) for one in both]
     return SurfaceDistances(*directions, "lattice lookup" if pair.lattice is not None else "search tree")
 
 

@@ -12,10 +12,12 @@ def firstReaching(
 ):
     """Return the smallest value up to which linear functions have a wanted size, to a precision.
 
-    ascending: their values (n,) at the corners of every element, in order. It lies between least, where the size is
-    smaller, and most.
+    ascending: their values (n,) at the corners of every element, in order. least, most: between which it is sought; the
+    one itself if the size is not smaller there, the other if the size does not reach there.
     """
     sizeLeast, sizeMost = (total(orderedShareBelow(ascending, limit), sizes) for limit in (least, most))
+    if sizeLeast >= wanted or sizeMost < wanted:
+        return float(least if sizeLeast >= wanted else most)
     # Where the size grows smoothly, secants find the place in few steps. An end that stays twice counts half (Illinois
     # rule), so that both ends move. A jump of the size needs halving: when two secants have not halved the interval.
     weightLeast = weightMost = 1.0

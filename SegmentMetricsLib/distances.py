@@ -192,7 +192,7 @@ class BoundaryPair:
     def sampler(self, source: int) -> Sampler:
         """Return what tells the distances of one boundary, the reference (0) or the test (1), to the other."""
         target = 1 - source
-        return Sampler(self.surfaces, source, lambda points: self.search(target).signedDistances(points), self.lattice)
+        return Sampler(self.surfaces, source, lambda: self.search(target), self.lattice)
 
     def measure(self, subdivisions: int) -> SurfaceDistances:
         """Return the distances in both directions from the centers of the subdivided elements.

@@ -47,7 +47,11 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
-    if pair.reference.isEmpty and pair.test.isEmpty:
+    both = zip(("reference", "test"), pair.structures, strict=True)
+    faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
+    if faint:
+        yield f"No voxel of the {' and the '.join(faint)} has a membership of 0.5, so there is no boundary to measure."
+    elif pair.reference.isEmpty and pair.test.isEmpty:
         yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:
         yield f"Only one contour exists: {pair.emptiness}."

@@ -68,8 +68,13 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: s
         rule,
         measurement,
         verdict,
-        _sentence(f"{rule.measurement} {_text(measurement)} {holds} {relation}{shortest(limit)}{because}"),
+        _sentence(f"{_named(rule)} {_text(measurement)} {holds} {relation}{shortest(limit)}{because}"),
     )
+
+
+def _named(rule: Rule) -> str:
+    """Return what a rule is about, with the convention that it demands."""
+    return f"{rule.measurement} as by {rule.convention}" if rule.convention else rule.measurement
 
 
 def _text(measurement: Measurement) -> str:

@@ -106,6 +106,8 @@ class Measurement:
             return "-inf" if self.value < 0 else "inf"
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
+            if 0 < abs(self.value) < 0.1 * scale:  # as cm3 it would be little more than 0
+                return f"{rounded(self.value, 1)} {self.unit}"
             return f"{rounded(self.value / scale, 2)} {unit}"
         if self.unit in ("mm", "voxel", "pixel"):
             return f"{rounded(self.value, 2)} {self.unit}"

@@ -104,12 +104,13 @@ def ofShares(
     settings: Settings,
     failures: Mapping[str, str] | None = None,
 ) -> MultiLabel | None:
-    """Return the overlap of all labels of two sets that were compared; None for a single pair or without agreement.
+    """Return the overlap of all labels of two sets that were compared; None for a single label or without agreement.
 
     shares: of the pairs, as Comparison.share. unmatchedReference, unmatchedTest: structures that only one set has.
     failures: why others could not be compared. Raises ValueError when labels have weights and there is no such number.
     """
-    if len(shares) < 2 or None in shares:
+    unmatchedReference, unmatchedTest = list(unmatchedReference), list(unmatchedTest)
+    if not shares or None in shares or len(shares) + len(unmatchedReference) + len(unmatchedTest) < 2:
         if settings.labelWeights:
             raise InputError("Weights of labels serve several structures and the agreement family.")
         return None

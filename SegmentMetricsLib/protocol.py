@@ -11,11 +11,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from . import naming
-from .conventions import known
 from .definitions import PARAMETERS, Definition
 from .errors import InputError
 from .measurements import REGISTRY, findDefinition
-from .settings import FIXED_BY_TOOLS, PRESETS, Settings, shortest
+from .settings import PRESETS, Settings, shortest
 from .sheets import Line, Sheet, parseSheet, readSheet
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
@@ -23,6 +22,8 @@ OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 # "within" is about the size of a number with a sign.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?["
+# What another tool leaves nobody to choose.
+FIXED_BY_TOOLS = ("surface", "accuracy", "subdivisions", "oversampling")
 EXAMPLES = Path(__file__).parent / "protocols"
 
 
@@ -33,8 +34,7 @@ class Rule:
     structure: a name, or a pattern with * and ?. measurement: a key such as NSD_3mm. relation: "<=", "<", ">=", ">" or
     "within" (the value without its sign is at most the limit). limit: up to which it passes. warning: up to which it is
     a warning and no failure, None for no such range. weight: how much the rule counts. convention: name of the preset
-    or tool to measure as, "" for that of the comparison. source: where the limits come from.
-    where: the line in the file.
+    to measure with, "" for that of the comparison. source: where the limits come from. where: the line in the file.
     """
 
     structure: str
@@ -191,9 +191,8 @@ def _rule(line: Line) -> Rule:
     if not 0 < weight <= 1e6:
         raise line.problem("Weight", f"it is a number greater than 0, not {shortest(weight)}.")
     convention = cells["Convention"]
-    conventions = dict.fromkeys((*PRESETS, *known()))
-    if convention and convention not in conventions:
-        raise line.problem("Convention", f"there is no {convention!r}; there are {', '.join(conventions)}.")
+    if convention and convention not in PRESETS:
+        _requireReported(line, convention, definition)
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
 
 
@@ -213,6 +212,17 @@ def _measurement(line: Line) -> tuple[Definition, str]:
     except (InputError, ValueError) as error:
         raise line.problem("Measurement", f"{given}: {error}") from error
     return definition, definition.keyFor({name: shortest(value) for name, value in parameters.items()})
+
+
+def _requireReported(line: Line, key: str, definition: Definition) -> None:
+    """Raise InputError when no tool is called so, or when the tool does not report what the line measures."""
+    from .conventions import known
+
+    if key not in known():
+        choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
+        raise line.problem("Convention", f"there is no {key!r}; there are {choice}.")
+    if definition.key not in known()[key].numbers:
+        raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
 
 
 def _limit(line: Line, column: str, definition: Definition, relation: str) -> float:
@@ -242,8 +252,10 @@ def _number(line: Line, column: str) -> float:
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention with which just what the rules ask for is measured."""
     families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
-    free = {name: getattr(Settings(), name) for name in PRESETS.get(base.convention, FIXED_BY_TOOLS)}
-    changes = {**free, **PRESETS.get(convention, FIXED_BY_TOOLS), "convention": convention}
+    # what the base's convention fixes is free again
+    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else FIXED_BY_TOOLS
+    free = {name: getattr(Settings(), name) for name in fixed}
+    changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
     return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
 
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,11 +62,37 @@ MOST_ROUNDS, MOST_HALVINGS = 6, 7
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
 
+class Estimate(NamedTuple):
+    """Bounds of a percentile in mm, which leaves (c,) it passes through, how much they differ and may."""
+
+    low: float
+    high: float
+    chosen: np.ndarray
+    differences: np.ndarray
+    wanted: float
+
+
+def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
+    """Return the boundaries whose distances samplers tell, refined side by side until nothing is left to cut.
+
+    limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the distances that this share of
+    the size does not exceed, of which the largest of all boundaries shall be.
+    """
+    directions = [Refined(sampler, limits, percentiles) for sampler in samplers]
+    active = directions
+    for _ in range(MOST_ROUNDS):
+        others = {one: [other for other in directions if other is not one] for one in directions}
+        for one in active:
+            one.estimate(others[one])
+        checkpoint()
+        active = [one for one in active if one.cut(others[one])]
+    return directions
+
+
 class Refined:
     """One boundary with the distances at the nodes of its elements, cut as often as the wanted numbers need.
 
-    sampler: tells the distances. limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the
-    distances that this share of the size does not exceed, which shall be.
+    sampler: tells the distances. limits, percentiles: which numbers are wanted, see refined().
     """
 
     def __init__(self, sampler: Sampler, limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
@@ -82,19 +109,39 @@ class Refined:
         # the boundary's own elements, and what was cut out of them
         self.base = self._withNodes(cells, sizes, np.zeros(len(cells), np.int8))
         self.fine = self.base.chosen(np.zeros(0, int))
-        wanted = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
-        wanted += [partial(self._percentileGoal, percent) for percent in percentiles]
-        most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
-        for _ in range(MOST_ROUNDS):
-            checkpoint()
-            flags = np.zeros(len(self.leaves.sizes), bool)
-            # what is known well enough once stays so
-            wanted = [goal for goal in wanted if goal(flags)]
-            chosen = np.flatnonzero(flags & (self.leaves.halvings < MOST_HALVINGS))
-            if not len(chosen) or len(self.values) > most:
-                break
-            self._cut(self.leaves.split(chosen))
-            del self.leaves
+        self._goals = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
+        self._percentiles, self._estimates = tuple(percentiles), {}
+        self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
+
+    def estimate(self, others: Sequence[Refined]) -> None:
+        """Tell where the percentiles lie that still have to be known better, before flag() is asked."""
+        self._fresh = [percent for percent in self._percentiles if not self._isSmaller(percent, others)]
+        for percent in self._fresh:
+            self._estimates[percent] = self._percentileEstimate(percent)
+
+    def _isSmaller(self, percent: float, others: Sequence[Refined]) -> bool:
+        """Return whether a percentile is certainly smaller than another direction's, so that it does not matter."""
+        mine = self._estimates.get(percent)
+        return mine is not None and any(other._estimates[percent].low > mine.high for other in others)
+
+    def cut(self, others: Sequence[Refined]) -> bool:
+        """Cut the elements because of which some number is not known well enough; return whether there were any."""
+        flags = np.zeros(len(self.leaves.sizes), bool)
+        # what is known well enough once stays so
+        self._goals = [goal for goal in self._goals if goal(flags)]
+        known = set()
+        for percent in self._fresh:
+            found = self._estimates[percent]
+            matters = not self._isSmaller(percent, others)
+            if matters and not self._mark(flags, found.chosen, found.differences, found.wanted, SUM_LEFT):
+                known.add(percent)
+        self._percentiles = tuple(percent for percent in self._percentiles if percent not in known)
+        chosen = np.flatnonzero(flags & (self.leaves.halvings < MOST_HALVINGS))
+        if not len(chosen) or len(self.values) > self._most:
+            return False
+        self._cut(self.leaves.split(chosen))
+        del self.leaves
+        return True
 
     @cached_property
     def leaves(self) -> Leaves:
@@ -116,7 +163,9 @@ class Refined:
             values = np.empty(len(middles))
             for halved in np.unique(ofSides):
                 rows = ofSides == halved
-                values[rows] = self.sampler.signed(middles[rows], int(halved))
+                ends = sides[rows, 0]
+                neighbors = self.coordinates[ends], self.values[ends]
+                values[rows] = self.sampler.signed(middles[rows], int(halved), neighbors)
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
         if not len(self.values):
@@ -143,15 +192,16 @@ class Refined:
         _, chosen, differences = self.leaves.within(limit)
         return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize, SUM_LEFT)
 
-    def _percentileGoal(self, percent: float, flags) -> bool:
-        """Flag what decides about a percentile: the size up to it, compared with how much there is around it."""
-        value = self.percentile(percent, PERCENTILE_ERROR / 10)
+    def _percentileEstimate(self, percent: float) -> Estimate:
+        """Return what decides about a percentile: the size up to it, compared with how much there is around it."""
+        value = self.percentile(percent, PERCENTILE_ERROR / 4)
         limits = value - PERCENTILE_ERROR, value + PERCENTILE_ERROR
         ascending, sizes = self.leaves.near(*limits)
         low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
         _, chosen, differences = self.leaves.within(value)
-        return self._mark(flags, chosen, differences, wanted, SUM_LEFT)
+        error = BOUNDS * PERCENTILE_ERROR * max(errorOf(differences, SUM_LEFT) / wanted, 1)
+        return Estimate(value - error, value + error, chosen, differences, wanted)
 
     @staticmethod
     def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float, sumLeft: float) -> bool:
@@ -213,7 +263,13 @@ class Refined:
             atCorners.append(values[nodes])
         elements, atCorners = np.concatenate(elements), np.concatenate(atCorners)
         if len(elements):
-            found = farthest(elements, atCorners, lambda points: turned(self.sampler.signedAt(points)), LARGEST_ERROR)
+            found = farthest(
+                elements,
+                atCorners,
+                (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
+                self.sampler.nearestTriangles,
+                LARGEST_ERROR,
+            )
             if found[0] > lowest:
                 lowest, place = found[0], found[2]
             highest = found[1]
@@ -273,17 +329,33 @@ class Refined:
         value = self.percentile(percent)
         size = self.sizeWithin(value)
         low, high = (100 * abs(bound - size) / self.totalSize for bound in (size.lower, size.upper))
-        coarse = 1e-3 * PERCENTILE_ERROR
-        lower = self.percentile(max(percent - high, 0.0), coarse) - coarse - ROUNDING
-        upper = self.percentile(min(percent + low, 100.0), coarse) + ROUNDING
+        coarse = 0.02 * PERCENTILE_ERROR
+        around = self._estimates.get(percent)
+        below, above = ((around.low, value), (value, around.high)) if around else (None, None)
+        lower = self._percentile(max(percent - high, 0.0), coarse, below) - coarse - ROUNDING
+        upper = self._percentile(min(percent + low, 100.0), coarse, above) + ROUNDING
         return Bounded(value, max(min(lower, value), 0.0), max(upper, value))
 
     def percentile(self, percent: float, precision: float = ROUNDING / 10) -> float:
         """Return the smallest distance in mm that at least `percent` of the size does not exceed."""
+        around = self._estimates.get(percent)
+        return self._percentile(percent, precision, (around.low, around.high) if around else None)
+
+    def _percentile(self, percent: float, precision: float, within: tuple[float, float] | None) -> float:
+        """Return the same, sought within two distances first."""
         wanted = percent / 100 * self.totalSize * (1 - 1e-12)
         leaves = self.leaves
+        if within is not None and within[0] >= 0:
+            found = self._reaching(wanted, *within, precision)
+            if within[0] < found < within[1]:
+                return found
         # the size within a distance lies between that of the elements wholly within and of those partly within
         least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
+        return self._reaching(wanted, least, most, precision)
+
+    def _reaching(self, wanted: float, least: float, most: float, precision: float) -> float:
+        """Return the smallest distance from least to most in mm within which the boundary has a wanted size."""
+        leaves = self.leaves
         wanted -= float(leaves.sizes[leaves.high <= least].sum())
         ascending, sizes = leaves.near(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once

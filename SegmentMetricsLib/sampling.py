@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from . import lattice as lookup
+from .closest import FEW, ClosestSurface
 from .surfaces import Surface
 
 # The tables of places between the points grow with every halving; beyond this one the search tree serves.
@@ -24,19 +25,19 @@ class Sampler:
     Places are given by coordinates (n, 3): LPS mm, or on a lattice whole multiples of 1 / SCALE voxel, which is a power
     of two, so that sides can be halved exactly.
 
-    source: the reference (0) or the test (1). search: tells signed distances (n,) in mm of LPS points (n, 3) to the
-    other boundary. lattice: on which both lie, or None.
+    source: the reference (0) or the test (1). tree: returns the other boundary's search tree, which is made only if a
+    place asks for it. lattice: on which both lie, or None.
     """
 
     def __init__(
         self,
         surfaces: tuple[Surface, Surface],
         source: int,
-        search: Callable[[np.ndarray], np.ndarray],
+        tree: Callable[[], ClosestSurface],
         lattice: lookup.Lattice | None,
     ):
         self.surface, self.target = surfaces[source], surfaces[1 - source]
-        self._source, self._search, self._lattice = source, search, lattice
+        self._source, self._tree, self._lattice = source, tree, lattice
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
         self._sign = -1 if source == 0 and self.target.isClosed else 1
 
@@ -60,20 +61,46 @@ class Sampler:
         """Return places as LPS points (n, 3), mm."""
         return coordinates if self._lattice is None else self._lattice.grid.toWorld(coordinates / SCALE)
 
-    def signed(self, coordinates: np.ndarray, halvings: int) -> np.ndarray:
+    def signed(self, coordinates: np.ndarray, halvings: int, neighbors=None) -> np.ndarray:
         """Return signed distances (n,) in mm at places (n, 3); positive where the test lies outside the reference.
 
-        halvings: of elements' sides after which the places are corners.
+        halvings: of elements' sides after which the places are corners. neighbors: coordinates (n, 3) of other places
+        and signed distances (n,) there, which tell the side of places that are nearer to them than the boundary is.
         """
         if self._lattice is None or halvings > LARGEST_LATTICE_HALVINGS:
-            return self._sign * self._search(self.points(coordinates))
+            if neighbors is None or len(coordinates) > FEW:
+                return self.signedAt(self.points(coordinates))
+            return self._onSameSide(self.points(coordinates), self.points(neighbors[0]), neighbors[1])
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
         positions = lookup.nodePositions(halvings)
-        return self._sign * lookup.signedDistancesAt(self._lattice, self._source, multiples, positions, self._search)
+        return self._sign * lookup.signedDistancesAt(
+            self._lattice, self._source, multiples, positions, lambda points: self._tree().distances(points)
+        )
+
+    def _onSameSide(self, points: np.ndarray, others: np.ndarray, atOthers: np.ndarray) -> np.ndarray:
+        """Return signed distances (n,) at points (n, 3), searching for the side only of those that may have changed it.
+
+        The search without side needs a tree that is made much sooner.
+        """
+        changed = np.linalg.norm(points - others, axis=1) >= np.abs(atOthers) - SAME
+        result = np.empty(len(points))
+        same = ~changed
+        result[same] = np.copysign(self._tree().distances(points[same]), atOthers[same])
+        if changed.any():
+            result[changed] = self.signedAt(points[changed])
+        return result
 
     def signedAt(self, points: np.ndarray) -> np.ndarray:
         """Return the same of LPS points (n, 3), mm."""
-        return self._sign * self._search(points)
+        return self._sign * self._tree().signedDistances(points)
+
+    def distancesAt(self, points: np.ndarray) -> np.ndarray:
+        """Return the distances (n,) in mm of LPS points (n, 3), not negative."""
+        return self._tree().distances(points)
+
+    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) of the other boundary's triangle next to each of the LPS points (n, 3), mm."""
+        return self._tree().nearestTriangles(points)
 
     def areShared(self, cells: np.ndarray) -> np.ndarray:
         """Return which elements (k,) of the boundary, given by number, are elements of the other one as well."""

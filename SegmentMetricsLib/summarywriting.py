@@ -17,17 +17,25 @@ from .writing import UNENCODABLE, fileNames, harmless, versions, writeJson
 
 SCHEMA = "segment-metrics-summary/1"
 BOX_PLOTS = "boxplots"
+# The convention that nobody has to be told of.
+PLAIN = "SegmentMetrics"
 # What the overview on the terminal shows, where it was measured.
 OVERVIEW = ("DSC", "HD95", "MASD", "NSD_")
 
 
-def writeSummary(cohort: Cohort, options: Options, counts: Mapping[str, int], folder: Path) -> list[Summary]:
-    """Write all statistics of a cohort and return the summaries. counts: of cases, by what became of them."""
+def writeSummary(
+    cohort: Cohort, options: Options, counts: Mapping[str, int], folder: Path, convention: str = PLAIN
+) -> list[Summary]:
+    """Write all statistics of a cohort and return the summaries.
+
+    counts: of cases, by what became of them. convention: that of the settings, which the files state.
+    """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
     content = {
         "schema": SCHEMA,
         "software": versions(),
         "cases": dict(counts),
+        "convention": convention,
         "treatment": options.describe(),
         "tests": "Wilcoxon signed-rank, two-sided, Bonferroni-corrected for all tests of the same measurement",
         "confidence": CONFIDENCE,
@@ -35,31 +43,37 @@ def writeSummary(cohort: Cohort, options: Options, counts: Mapping[str, int], fo
         "pairedTests": [test.toDictionary() for test in tests],
     }
     writeJson(content, folder / "summary.json")
-    _writeRows(Summary, summaries, folder / "summary.csv")
+    _writeRows(Summary, summaries, folder / "summary.csv", convention)
     if tests:
-        _writeRows(PairedTest, tests, folder / "tests.csv")
+        _writeRows(PairedTest, tests, folder / "tests.csv", convention)
     else:
         (folder / "tests.csv").unlink(missing_ok=True)
-    _writeBoxPlots(cohort, options, folder / BOX_PLOTS)
+    _writeBoxPlots(cohort, options, folder / BOX_PLOTS, convention)
     return summaries
 
 
-def _writeRows(kind, rows: Sequence, path: Path) -> None:
+def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
+    """Write a table, with the convention as last column if it is not ours."""
+    stated = [] if convention == PLAIN else [convention]
     names = [field.name for field in fields(kind)]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow(
             [name.upper() if name in ("sd", "iqr", "p") else f"{name[0].upper()}{name[1:]}" for name in names]
+            + ["Convention"] * len(stated)
         )
         for row in rows:
             values = [getattr(row, name) for name in names]
-            writer.writerow(["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values])
+            cells = ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
+            writer.writerow([*cells, *stated])
 
 
-def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path) -> None:
+def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
     """Write one picture per measurement in place of those of an earlier run."""
     found = {key: findDefinition(key) for key in cohort.keys}
     titles = {key: given[0].title.format(**given[1]) for key, given in found.items() if given}
+    if convention != PLAIN:
+        titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
     plots = boxPlots(cohort, options, titles)
     for old in folder.glob("*.svg"):
         old.unlink()

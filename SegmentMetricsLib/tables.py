@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from .errors import oneLine
@@ -10,9 +11,11 @@ from .multilabel import MultiLabel
 from .records import Record
 from .registry import MULTI_LABEL, REGISTRY, findDefinition
 from .settings import shortest
+from .structures import listed
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.
-OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference", "VolumeTest")
+OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference", "VolumeTest", "KAP", "AVD", "SIS",
+            "STAR", "wDice", "MSI", "APL_")  # fmt: skip
 # Short names of measurements whose key says too little.
 HEADINGS = {
     "SignedMean": "Signed mean",
@@ -30,6 +33,9 @@ HEADINGS = {
     "VoxelVolumeReference": "Voxel vol. ref.",
     "VoxelVolumeTest": "Voxel vol. test",
     "RelativeAPL": "Relative APL",
+    "AreaReference": "Area ref.",
+    "AreaTest": "Area test",
+    "AreaDifference": "Area diff.",
     "CentroidShiftR": "Center to right",
     "CentroidShiftA": "Center to ant.",
     "CentroidShiftS": "Center to sup.",
@@ -45,16 +51,42 @@ def pairTable(record: Record) -> str:
         if not sideOf(key):
             directed = (measurement.referenceToTest, measurement.testToReference)
             rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
-    return "\n\n".join(filter(None, (aligned(rows, left=2), sidesTable(record), evaluatedGrid(record))))
+    main = aligned(rows, left=2) if len(rows) > 1 or not record.slices else slicesTable(record)
+    parts = (main, sidesTable(record), reasons([record]), evaluatedGrid([record]))
+    return "\n\n".join(filter(None, parts))
 
 
-def evaluatedGrid(record: Record) -> str:
+def slicesTable(record: Record) -> str:
+    """Return the per-slice profile, a slice per line."""
+    rows = [["Slice", *map(heading, record.slices[0].values)]]
+    for row in record.slices:
+        rows.append([str(row.index), *("inf" if math.isinf(v) else rounded(v, 2) for v in row.values.values())])
+    return aligned(rows, left=0)
+
+
+def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str:
+    """Return why numbers are not finite, a line for each reason that no finding tells; "" without any.
+
+    keys: of the measurements to tell about, all when None.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for record in records:
+        for key in record.measurements if keys is None else keys:
+            measurement = record.measurements[key]
+            if measurement.status != "ok" and not any(measurement.reason in finding for finding in record.findings):
+                found.setdefault(f"{measurement.status}: {measurement.reason}.", {})[key] = None
+    return "\n".join(oneLine(f"{listed(own)} {why}") for why, own in found.items())
+
+
+def evaluatedGrid(records: Sequence[Record]) -> str:
     """Return on which grid true negatives were counted, in a line; "" where none were."""
-    evaluated = (record.grid or {}).get("evaluated")
-    if not evaluated:
+    grids = [record.grid["evaluated"] for record in records if record.grid and record.grid.get("evaluated")]
+    if not grids:
         return ""
-    size = " x ".join(map(str, evaluated["size"]))
-    return f"True negatives are counted in {evaluated['choice']}: {size}, {evaluated['voxels']} voxels."
+    places = " or ".join(dict.fromkeys(grid["choice"] for grid in grids))
+    sizes = dict.fromkeys(f"{' x '.join(map(str, grid['size']))}, {grid['voxels']} voxels" for grid in grids)
+    size = next(iter(sizes)) if len(sizes) == 1 else f"{len(sizes)} different sizes, see metrics.json"
+    return f"True negatives are counted in {places}: {size}."
 
 
 def sidesTable(record: Record) -> str:
@@ -103,7 +135,7 @@ def overviewTable(records: Sequence[Record]) -> str:
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
-    return aligned(rows, left=1)
+    return "\n\n".join(filter(None, (aligned(rows, left=1), reasons(records, keys), evaluatedGrid(records))))
 
 
 def heading(key: str) -> str:

@@ -53,6 +53,36 @@ class TriangleSet:
         return result
 
 
+def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the distances (...) in mm from points (..., 3) to one triangle each (..., 3, 3), broadcast together.
+
+    Triangles may be as thin as a line or a point.
+    """
+    normal = _cross(triangles[..., 1, :] - triangles[..., 0, :], triangles[..., 2, :] - triangles[..., 0, :])
+    squaredNormal = _dot(normal, normal)
+    above = squaredNormal > 0
+    best = np.inf
+    for first in range(3):
+        start, step = triangles[..., first, :], triangles[..., (first + 1) % 3, :] - triangles[..., first, :]
+        gap, length = points - start, _dot(step, step)
+        along = _dot(gap, step) / np.where(length > 0, length, 1)
+        aside = gap - along.clip(0, 1)[..., None] * step
+        best = np.minimum(best, _dot(aside, aside))
+        above = above & (_dot(_cross(normal, step), gap) >= 0)
+    height = _dot(points - triangles[..., 0, :], normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
+    return np.sqrt(np.where(above, height, best))
+
+
+def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.einsum("...i,...i->...", one, other)
+
+
+def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    # numpy's own takes longer than all the rest where there are few
+    (a, b, c), (x, y, z) = (tuple(vectors[..., axis] for axis in range(3)) for vectors in (one, other))
+    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
+
+
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return whether the segments from starts (p, 3) to one end point (3,) cross triangles (t, 3, 3), as (p, t)."""
     # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign

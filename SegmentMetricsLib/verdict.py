@@ -45,6 +45,8 @@ def sentence(pair: Comparison | Record) -> str:
         return "Both contours are empty."
     if empty:
         return f"Only the {'test' if empty == ['reference'] else 'reference'} exists: the {empty[0]} is empty."
+    if pair.extent and pair.extent["choice"] == "common" and "reason" in pair.extent:
+        return f"Nothing was compared: {pair.extent['reason']}."
     measurements = pair.measurements
     if _isIdentical(measurements):
         return "The two contours are identical."

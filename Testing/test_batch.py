@@ -157,6 +157,21 @@ def testSinglesAreCountedTogether(study, inline):
 # Files of cases that are none
 
 
+def testAllTablesStateTheConvention(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd,,", "b,ref.nrrd,none.nrrd,,", "c,nothing.nrrd,t1.nrrd,,")
+    assert batch("--convention", "MedPy") == 1
+    assert "in the convention MedPy" in capsys.readouterr().out
+    for name in ("results.csv", "summary.csv"):
+        with open(f"out/{name}", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows and {row["Convention"] for row in rows if row.get("Status", "ok") == "ok"} == {"MedPy"}
+        assert all(None not in row for row in rows), "every row has as many cells as the heading"
+    assert json.loads(Path("out/summary.json").read_text())["convention"] == "MedPy"
+    assert "convention MedPy" in Path("out/boxplots/HD95.svg").read_text()
+    assert batch("--convention", "SegmentMetrics", "--output", "plain") == 1
+    assert "Convention" not in Path("plain/summary.csv").read_text().splitlines()[0]
+
+
 @pytest.mark.parametrize(
     "content, message",
     [

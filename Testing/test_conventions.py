@@ -353,6 +353,38 @@ def testEdgeOfTheImage():
     assert stored["MedPy"]["ASSD"].value == beyond["MedPy"]["ASSD"].value
 
 
+def testStructuresWithoutBorderInTheirImage():
+    full = shapes.imageOf(np.ones((6, 6, 6), np.uint8))
+    for test in (full, shapes.box((2, 2, 2), (3, 3, 3), (6, 6, 6))):
+        reported = compare(full, test).conventions(atEdge=True)
+        assert math.isnan(reported["Anima"]["ASSD"].value) and "fills the image" in reported["Anima"]["ASSD"].reason
+        assert math.isfinite(reported["MedPy"]["HD"].value)
+
+
+def testEdgeOfImagesThatLieApart():
+    near, far = (shapes.imageOf(np.ones((1, 3, 3)), origin=(x, 0.0, 0.0)) for x in (0.0, 40.0))
+    reported = compare(near, far).conventions(atEdge=True)
+    assert reported["MedPy"]["HD"].value == 40
+
+
+def testMembershipsAreWholeForAllTools():
+    whole = np.pad(np.ones((4, 4, 4)), 3)
+    comparison = compare(shapes.imageOf(whole), shapes.imageOf(0.8 * whole))
+    assert comparison["DSC"].value == pytest.approx(2 * 0.8 / (1 + 0.8))
+    number = comparison.conventions()["MedPy"]["DSC"]
+    assert (number.value, number.reference) == (1, 1)
+
+
+def testToolsSeeTheCommonExtentAlone():
+    long, short = shapes.box((8, 8, 2), (12, 12, 12)), shapes.box((8, 8, 6), (12, 13, 16))
+    common = compare(long, short, Settings(extent="common"))
+    assert common["HD"].value == 1
+    assert common.conventions()["MedPy"]["HD"].value == common.conventions()["MedPy"]["HD"].reference == 1
+    assert compare(long, short, Settings(extent="common", convention="MedPy"))["HD"].value == 1
+    apart = compare(long, shapes.box((8, 8, 15), (12, 12, 20)), Settings(extent="common")).conventions()
+    assert math.isnan(apart["MedPy"]["HD"].value) and "no common extent" in apart["MedPy"]["HD"].reason
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def testSliceInAnyPosition(axis):
     first, second = (np.expand_dims(shapes.blob(seed, (9, 11, 13))[4], axis) for seed in (1, 2))
@@ -451,6 +483,19 @@ def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
     assert main(["conventions", *files, "--output", str(tmp_path / "none"), "--tool", "medpy"]) == 2
     assert "There is no convention 'medpy'" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
+
+
+def testCommandWithMembershipsAsWholeNumbers(tmp_path, capsys):
+    import SimpleITK
+
+    soft = np.pad(np.full((5, 5, 5), 200, np.uint8), 3)
+    soft[3] //= 4
+    SimpleITK.WriteImage(shapes.imageOf(soft), str(tmp_path / "soft.nrrd"))
+    SimpleITK.WriteImage(shapes.imageOf((soft > 0).astype(np.uint8)), str(tmp_path / "mask.nrrd"))
+    given = [str(tmp_path / name) for name in ("mask.nrrd", "soft.nrrd")]
+    given += ["--membership-maximum", "255", "--tool", "MedPy", "--output", str(tmp_path / "out")]
+    assert main(["conventions", *given]) == 0
+    assert "0.889" in capsys.readouterr().out  # 2 * 100 / (125 + 100): one of five layers stays below 0.5
 
 
 def testColorsOfTerminals():

@@ -273,6 +273,11 @@ def testMembershipsThatCountInPart():
     for settings in (Settings(threshold=0.5), Settings(families="boundary")):
         assert not found(compare(image, mask, settings), "membership")
     assert not found(compare(mask, mask), "membership")
+    # below 0.5 everywhere is not the same as not drawn
+    faint, nothing = shapes.imageOf(0.3 * soft), shapes.imageOf(0 * soft)
+    assert found(compare(faint, faint), "No voxel of the reference and the test has a membership of 0.5")
+    assert not found(compare(faint, faint), "Absent") and not found(compare(mask, faint), "Only one")
+    assert found(compare(mask, nothing), "Only one contour exists") and found(compare(nothing, nothing), "Absent")
 
 
 def testAnOutlierThatDecidesHd():

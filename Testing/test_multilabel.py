@@ -151,6 +151,9 @@ def testInFilesAndOnTheTerminal(tmp_path, capfd, monkeypatch):
     assert content == expected.toDictionary()
     assert content["labels"][1] == {"name": "Label 2", "reference": 8, "test": 6, "both": 4}
     assert f"{expected['DICEml_given'].value:.3f}" in printed.out and "All labels together" in printed.out
+    # a label that one side lacks is empty there, also when but one is in both
+    status, content, printed = run("ref.nrrd", "one.nrrd", "--metrics", "agreement", "--label-weight", "Label 2=5")
+    assert status == 0 and content["measurements"]["DICEml_given"]["value"] < 1 and "DICEml" in printed.out
     # only with the agreement family, only for several structures
     assert run("ref.nrrd", "test.nrrd", "--metrics", "overlap")[1] is None
     assert run("ref.nrrd", "test.nrrd", "--metrics", "agreement", "--structure", "Label 2")[1] is None

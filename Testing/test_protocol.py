@@ -76,6 +76,7 @@ def testSeparatorsAndOrderOfColumns(separator):
         ("Brain,DSC,>=,0.8,0.9", "line 2, column Warn: 0.9 is no laxer"),
         ("Brain,HD95,<=,3,,0", "line 2, column Weight: it is a number greater than 0, not 0."),
         ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: there is no 'MONAY'; there are SegmentMetrics"),
+        ("Brain,NSD_2mm,>=,0.9,,,MedPy", "line 2, column Convention: MedPy does not report NSD_2mm"),
         ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already \(limits.csv, line 2\)"),
         ('Brain,"HD95,<=,3', "line 2: the quotation marks are wrong"),
         ('Brain,"HD95"x,<=,3', "line 2: the quotation marks are wrong"),
@@ -169,6 +170,23 @@ def testSettingsFollow():
     assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (99.0, 95.0)
     back = protocolOf("A,HD95,<=,2,,,SegmentMetrics").settingsFor(Settings.preset("MeshMetrics-1.4.1"), "A")
     assert back["SegmentMetrics"].subdivisions is None and back["SegmentMetrics"].oversampling is None
+    # another tool leaves nothing to choose
+    tool = protocolOf("A,HD90,<=,2,,,MedPy").settingsFor(Settings(subdivisions=2, families="overlap"), "A")["MedPy"]
+    assert (tool.convention, tool.subdivisions, tool.percentiles) == ("MedPy", None, (90.0,))
+    assert list(protocolOf("A,HD95,<=,2,,,MeshMetrics-0.1").settingsFor(tool, "A")) == ["MedPy", "MeshMetrics-0.1"]
+
+
+def testRulesInTheConventionOfATool(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pair = shapes.ball(8), shapes.ball(9, (1, 0, 0))
+    for name, image in zip(("reference.nrrd", "test.nrrd"), pair, strict=True):
+        SimpleITK.WriteImage(image, name)
+    (tmp_path / "limits.csv").write_text(f"{HEADING}Label 1,MASD,<=,0.1,,,MedPy,\nLabel 1,MASD,<=,5,,,,\n", "utf-8")
+    assert __main__.main(["compare", "reference.nrrd", "test.nrrd", "--protocol", "limits.csv", "--output", "out"]) == 0
+    medpy, own = json.loads((tmp_path / "out" / "metrics.json").read_text())["protocol"]["structures"][0]["rules"]
+    assert medpy["convention"] == "MedPy" and medpy["verdict"] == "fail" and "MASD as by MedPy" in medpy["reason"]
+    assert medpy["value"] == compare(*pair, Settings.preset("MedPy"))["MASD"].value
+    assert own["value"] == compare(*pair)["MASD"].value != medpy["value"]
 
 
 # Verdicts

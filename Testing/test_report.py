@@ -152,6 +152,9 @@ def testOnTheCommandLine(tmp_path, capsys):
     text = (out / "report.html").read_text("utf-8")
     assert text.count('<section class="structure"') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
+    # the value that the differences are to, and which numbers no run of the tool gives
+    assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference to SegmentMetrics" in text
+    assert re.search(r'title="HDRFDST@95@: [^"]*in random order[^"]*">[\d.]+ mm\*', text)
     again = tmp_path / "again"
     arguments = ["--output", str(again), "--settings", str(out / "metrics.json")]
     assert __main__.main(["compare", *paths, *arguments]) == 0

@@ -221,6 +221,7 @@ def testCommand(run, tmp_path):
     assert risky[0] == "risky" and neutral[0] == "neutral"
     assert risky[1] == neutral[1] == "0.9280" and risky[-1] == "0.8610" and neutral[-1] == "0.3090"
     assert "9 of 98 voxels of the inner boundary are left out, and 9 of 150 voxels of the outer one added." in out
+    assert "True negatives are counted in the reference's image: 24 x 24 x 24, 13824 voxels." in out
     assert out.endswith(f"Results are in out{os.sep}\n")
     files = sorted(path.name for path in Path("out").iterdir())
     assert files == ["neutral_Label_1.nrrd", "risky_Label_1.nrrd", "stress.csv", "stress.json"]

@@ -22,3 +22,40 @@ def testSidesOfThePatientHaveATableOfTheirOwn():
 
 def testNoSidesWithoutTheSignedFamily():
     assert "Toward" not in tables.pairTable(compare(*PAIR, Settings(families="overlap")).record())
+
+
+def testEveryNumberThatIsNotFiniteSaysWhy():
+    hazard = compare(*PAIR, Settings(families=("overlap", "hazard"))).record()
+    assert "RFN, RFP, SIS, STAR, wDice undefined: no critical structure is given." in tables.pairTable(hazard)
+    convention = Settings(families="boundary", convention="MONAI")
+    several = tables.overviewTable([compare(*PAIR, convention).record()] * 2)
+    assert several.splitlines()[-1] == "BIoU_2mm undefined: MONAI does not report it."
+    assert "undefined" not in tables.pairTable(compare(*PAIR).record())
+
+
+def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
+    settings = Settings(families=("agreement", "voxel", "hazard", "similarity", "effort"))
+    records = [compare(*PAIR, settings, criticals={"cord": PAIR[1]}).record()] * 2
+    table, grid = tables.overviewTable(records).split("\n\n")
+    for heading in ("KAP", "AVD", "HDvox", "SIS", "STAR", "wDice", "MSI", "APL 2 mm"):
+        assert heading in table.splitlines()[0]
+    assert grid == "True negatives are counted in the reference's image: 24 x 24 x 24, 13824 voxels."
+    union = compare(*PAIR, Settings(families="agreement", grid="union")).record()
+    assert tables.evaluatedGrid([records[0], union]).endswith("both structures: 2 different sizes, see metrics.json.")
+    assert tables.evaluatedGrid([compare(*PAIR).record()]) == ""
+
+
+def testSmallVolumesAreNotShownAsNothing():
+    table = tables.pairTable(compare(*PAIR).record())
+    rows = {line.split()[0]: line for line in table.splitlines() if line}
+    assert rows["OverVolume"].endswith(" 63.0 mm3") and rows["UnderVolume"].endswith(" 72.0 mm3")
+    assert rows["VoxelVolumeReference"].endswith(" 0.58 cm3")
+    same = {m.key: m.text() for m in compare(PAIR[0], PAIR[0]).values()}
+    assert same["OverVolume"] == "0.00 cm3"
+
+
+def testSlicesAloneAreATable():
+    heading, _, first, *_, last = tables.pairTable(compare(*PAIR, Settings(families="slices")).record()).splitlines()
+    assert heading.split()[:4] == ["Slice", "DSC", "HD", "MASD"] and "Area ref." in heading
+    assert first.split()[:3] == ["6", "0.93", "1.00"]  # 2 * 63 / (72 + 63); a column of 9 of 72 voxels is missing
+    assert last.split()[:4] == ["14", "0.00", "inf", "inf"]

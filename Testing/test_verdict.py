@@ -35,6 +35,13 @@ def distancesOf(reference, test):
     return compare(reference, test, Settings(families="signed", subdivisions=0)).distances
 
 
+def testNothingInCommonIsNoVerdict():
+    apart = shapes.box((8, 8, 2), (12, 12, 6)), shapes.box((8, 8, 12), (12, 12, 16))
+    settings = Settings(extent="common")
+    assert compare(*apart, settings).summary.startswith("Nothing was compared: the two contours have no common extent")
+    assert compare(apart[0], shapes.box((8, 8, 2), (12, 12, 7)), settings).summary == "The two contours are identical."
+
+
 class TestSentence:
     def testAShiftHasTwoSides(self):
         comparison = compare(ball(), ball(center=(0, 0, -6)))

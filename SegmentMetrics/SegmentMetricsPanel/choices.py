@@ -5,7 +5,7 @@ import qt
 from SegmentMetricsLib import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import FAMILIES, FIXED_BY_TOOLS
+from SegmentMetricsLib.settings import DECIDED_BY_TOOLS, FAMILIES
 
 from .enumerations import HazardKernel
 from .parameters import OWN_CONVENTION, conventionOf, criticalNames, possibleCriticals
@@ -69,7 +69,7 @@ class Choices:
         isOwn = conventionOf(parameters) == OWN_CONVENTION
         for name, kind in {**OPTIONAL, "surface": "ComboBox"}.items():
             isShown = name == "surface" or isRelevant(name, families)
-            isShown = isShown and name != hidden[parameters.hazardKernel] and (isOwn or name not in FIXED_BY_TOOLS)
+            isShown = isShown and name != hidden[parameters.hazardKernel] and (isOwn or name not in DECIDED_BY_TOOLS)
             for widget in (f"{name}Label", f"{name}{kind}"):
                 getattr(self.ui, widget).visible = isShown
 

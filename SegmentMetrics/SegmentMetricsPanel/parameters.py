@@ -9,8 +9,8 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.relevance import isRelevant
 from SegmentMetricsLib.settings import (
+    DECIDED_BY_TOOLS,
     DEFAULT_FAMILIES,
-    FIXED_BY_TOOLS,
     LARGEST_BETA,
     LARGEST_LEVEL,
     LARGEST_TOLERANCE,
@@ -116,7 +116,7 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
     relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
     relevant["surface"] = p.surface.name
     if convention != OWN_CONVENTION:
-        relevant = {field: value for field, value in relevant.items() if field not in FIXED_BY_TOOLS}
+        relevant = {field: value for field, value in relevant.items() if field not in DECIDED_BY_TOOLS}
     if not relevant.get("critical", True):
         raise InputError(_("Choose the critical organs, or leave out the metrics of hazard."))
     return Settings.preset(convention, tolerances=(p.tolerance,), extent=p.extent.name, families=families, **relevant)

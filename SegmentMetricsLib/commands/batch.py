@@ -72,9 +72,10 @@ def run(options: argparse.Namespace) -> int:
             together.add(outcome)
             if outcome.get("protocol"):
                 verdicts.append(outcome["protocol"]["verdict"])
-        summaries = writeSummary(together, summaryOptions, counts, options.output)
+        summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention)
         writeParquet(options.output)
-    report(failures, verdicts, counts, summaryTable(summaries) if summaries else "", options.output)
+    table = summaryTable(summaries) if summaries else ""
+    report(failures, verdicts, counts, table, options.output, settings.convention)
     if not failures:
         return 0
     return SOME_FAILED if counts["ok"] or together.values else NOTHING_RUN
@@ -130,10 +131,13 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
     return failures
 
 
-def report(failures: Sequence[dict], verdicts: Sequence[str], counts, table: str, output: Path) -> None:
+def report(
+    failures: Sequence[dict], verdicts: Sequence[str], counts, table: str, output: Path, convention: str
+) -> None:
     """Print what became of the cases; what failed goes to standard error."""
     if table:
-        print(f"Median (interquartile range)\n\n{table}\n")
+        stated = "" if convention == "SegmentMetrics" else f", boundary and overlap in the convention {convention}"
+        print(f"Median (interquartile range){stated}\n\n{table}\n")
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counts['given']} cases compared{repeated}.")
     if verdicts:

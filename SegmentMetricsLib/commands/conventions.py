@@ -28,6 +28,9 @@ def add(commands) -> None:
     parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tau of NSD and BIoU (2)")
     parser.add_argument("--percentile", metavar="P", action="append", type=float, help="of Hausdorff (95)")
     parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
+    parser.add_argument(
+        "--membership-maximum", metavar="N", type=int, help="full membership of images with values beyond 1"
+    )
     parser.add_argument("--tool", metavar="TOOL", action="append", help="only this tool (may be repeated)")
     parser.add_argument(
         "--at-edge",
@@ -41,6 +44,7 @@ def add(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write and print what the tools would have reported and return the exit status."""
     given = {"tolerances": options.tolerance, "percentiles": options.percentile, "threshold": options.threshold}
+    given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
     from .. import files, structures
@@ -48,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
     from ..pairing import pairStructures
 
     tools = [find(key).key for key in (options.tool or known())]
-    sets = [files.readStructures(path, settings.threshold) for path in (options.reference, options.test)]
+    reading = settings.threshold, settings.membershipMaximum
+    sets = [files.readStructures(path, *reading) for path in (options.reference, options.test)]
     pairing = pairStructures(*sets, options.structure)
     if not pairing.pairs:
         names = (structures.listed(s.name for s in given) for given in sets)
@@ -101,3 +106,5 @@ def show(records: list, withReasons: bool) -> None:
         if withReasons:
             print(results.reasons(record), end="\n\n")
     print(LEGEND.format(colors="; yellow is over-optimistic, blue over-pessimistic" if colored else ""))
+    if not withReasons:
+        print("With --reasons: what every tool does, in a line per number, and what it calls the number.")

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     kernel = {"hazardKernel": options.kernel} if options.kernel else {}
     settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
     requireWritable(options.output)
-    from .. import files, stress, stressfiles, structures
+    from .. import files, stress, stressfiles, structures, tables
     from ..casework import criticalsOf
 
     found = files.readStructures(options.reference, settings.threshold)
@@ -60,5 +60,6 @@ def run(options: argparse.Namespace) -> int:
     )
     if not result.varies:
         print("The hazard is the same on the whole boundary, so both variants are as risky.")
+    print(tables.evaluatedGrid([result.risky.record()]))
     print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")
     return 0

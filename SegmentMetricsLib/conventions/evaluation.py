@@ -16,7 +16,8 @@ from ..registry import REGISTRY
 from ..settings import Settings, shortest
 from . import known
 from .convention import DISTANCES, KEYS, Convention, Number
-from .sampling import Sampling
+from .rules import Sample
+from .sampling import NO_BORDER, Sampling
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -107,14 +108,19 @@ def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measuremen
     from ..pair import Pair
 
     settings = comparison.settings
+    given = comparison.reference, comparison.test
+    # tools know no memberships: the reference value is that of the same whole voxels
+    isFuzzy = settings.threshold is None and any(s.memberships is not None for s in given)
+    threshold = 0.5 if isFuzzy else settings.threshold
     plain = replace(
-        Settings(tolerances=settings.tolerances, percentiles=settings.percentiles, threshold=settings.threshold),
+        Settings(tolerances=settings.tolerances, percentiles=settings.percentiles, threshold=threshold),
         meshSpacing=settings.meshSpacing,
         surface=settings.surface,
+        extent=settings.extent,
         families=("boundary", "overlap"),
     )
     pair = Pair(comparison.reference, comparison.test, plain)
-    has = set(plain.families) <= set(settings.families)
+    has = set(plain.families) <= set(settings.families) and not isFuzzy
     if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, "SegmentMetrics"):
         return pair, comparison.measurements
     return pair, measurements.evaluate(pair)
@@ -127,7 +133,7 @@ class Source:
         self.pair, self.atEdge = pair, atEdge
         self.empty = [structure.isEmpty for structure in pair.structures]
         self._sampling: Sampling | None = None
-        self._problem = ""
+        self._problem = pair.extent.problem
 
     @property
     def sampling(self) -> Sampling:
@@ -200,6 +206,8 @@ class Source:
         try:
             elements = number.elements or convention.elements
             measured = self.sampling.keep(elements, lambda: elements(self.sampling))
+            if any(isinstance(given, Sample) and not given.total for given in measured):
+                raise Undefined(NO_BORDER)
             value = float(number.rule(*measured, *parameter.values()))
         except Undefined as undefined:
             return math.nan, str(undefined)

@@ -123,7 +123,7 @@ def textTable(record: ConventionsRecord, colored: bool = False) -> str:
     """
     first = record.referenceValues()
     rows = [[record.name, *(heading(key) for key in first)]]
-    rows.append([REFERENCE_ROW, *(_reference(number) for number in first.values())])
+    rows.append([REFERENCE_ROW, *(referenceText(number) for number in first.values())])
     leanings = [[], []]
     for tool, numbers in record.conventions.items():
         rows.append([tool, *(_text(numbers.get(key)) for key in first)])
@@ -146,7 +146,8 @@ def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cells).rstrip()
 
 
-def _reference(number: Reported) -> str:
+def referenceText(number: Reported) -> str:
+    """Return the reference value as people read it."""
     if not math.isfinite(number.reference):
         return "undefined" if math.isnan(number.reference) else "inf"
     return f"{number.reference:.2f} mm" if number.better == "lower" else f"{number.reference:.3f}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import Undefined
 from ..masks import Mask, boxAround
 from ..progress import checkpoint
 from ..structures import Structure
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # Voxels of background around both structures, so that how an image was cropped does not change the numbers.
 MARGIN = 2
+NO_BORDER = "the tool finds no border: a structure fills the image"
 
 
 class Sampling:
@@ -35,9 +37,13 @@ class Sampling:
         if grid.flatAxis is not None:
             margin[grid.flatAxis] = 0
         low, high = boxAround(*self.masks)
-        low, high = low - margin, high + margin
+        around = low - margin, high + margin
         if atEdge:
-            low, high = np.maximum(low, 0), np.minimum(high, np.array(grid.size) - 1)
+            # the edge of the grid, or of the structure that lies beyond it, in an image of its own
+            low = np.maximum(around[0], np.minimum(low, 0))
+            high = np.minimum(around[1], np.maximum(high, np.array(grid.size) - 1))
+        else:
+            low, high = around
         # (3,) mm along k, j, i; rounded as headers round, so that 0.97999999 is 0.98
         self.spacing = np.round(grid.spacing[::-1], 9)
         self.arrays = tuple(mask.block(low, high).astype(bool) for mask in self.masks)
@@ -78,6 +84,8 @@ class Sampling:
         found = np.zeros(len(indices))
         if apart.any():
             goals = self.indices(target, 1 - number)
+            if not len(goals):
+                raise Undefined(NO_BORDER)
             _, which = self.tree(target, 1 - number, unit).query(indices[apart] * unit, workers=-1)
             # from whole steps, as distance transforms do it: equal steps give equal distances to the last digit
             found[apart] = np.sqrt((((indices[apart] - goals[which]) * unit) ** 2).sum(axis=1))

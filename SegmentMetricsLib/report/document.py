@@ -281,15 +281,19 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> s
 
 def _conventions(comparison: Comparison) -> str:
     """Return what other tools would have reported: their numbers, and how far off they are."""
+    from ..conventions.output import REFERENCE_ROW, ConventionsRecord, referenceText
+
     found = comparison.conventions()
-    keys = list(dict.fromkeys(key for numbers in found.values() for key in numbers))
-    rows = [[escape(tool), *(_reported(numbers.get(key)) for key in keys)] for tool, numbers in found.items()]
+    first = ConventionsRecord({}, {}, found).referenceValues()
+    rows = [[REFERENCE_ROW, *(escape(referenceText(number)) for number in first.values())]]
+    rows += [[escape(tool), *(_reported(numbers.get(key)) for key in first)] for tool, numbers in found.items()]
     note = (
-        "In brackets the difference to the number above; "
+        f"In brackets the difference to {REFERENCE_ROW}; "
         '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>. '
-        "The reason is shown where the pointer rests on a number."
+        "The reason, and what the tool calls the number, are shown where the pointer rests on it. A star: the tool's "
+        "own number is not reproducible or not its definition; the definition's value is shown."
     )
-    table = _table(["Tool", *map(heading, keys)], rows, range(1, len(keys) + 1))
+    table = _table(["Tool", *map(heading, first)], rows, range(1, len(first) + 1))
     return f'<h3>What other tools would report</h3><p class="soft">{note}</p>{table}'
 
 
@@ -298,8 +302,9 @@ def _reported(number) -> str:
         return ""
     leaning = number.leaning.removeprefix("over-")
     difference = f" ({number.differenceText()})" if number.differenceText() else ""
+    star = "" if number.isReproducible else "*"
     reason = escape(f"{number.name}: {number.reason}", quote=True)
-    return f'<span class="{leaning}" title="{reason}">{escape(number.text() + difference)}</span>'
+    return f'<span class="{leaning}" title="{reason}">{escape(number.text() + star + difference)}</span>'
 
 
 def _badge(verdict: str) -> str:

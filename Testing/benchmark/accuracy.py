@@ -107,7 +107,7 @@ def measured(folder: Path, kind: str, known: dict, save) -> Iterator[dict]:
         if key not in known:
             known[key] = truth(reference, test)
             save()
-        settings = Settings(tolerances=TOLERANCES, families="boundary", oversampling=1)
+        settings = Settings(accuracy="converged", tolerances=TOLERANCES, families="boundary", oversampling=1)
         result = comparison.compare(reference, test, settings)
         row = {"name": name}
         for metric, (value, uncertain) in known[key].items():
