@@ -175,13 +175,40 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         from SegmentMetricsLib.mrml import outcomes
 
         p, settings = parameters, settingsOf(parameters)
+        comparisons = self.compareChosen(p, settings, work)
+        judgment = self.judge(p, comparisons, work)
         if p.mode == Mode.allStructures:
-            comparisons = self.compareSegmentations(p.reference, p.test, settings, progress=work.report, run=work.run)
-            return outcomes.keepAll(comparisons, p.reference, p.test, settings)
-        comparison = self.compareSegments(
-            p.reference, p.referenceSegment, p.test, p.testSegment, settings, run=work.run
-        )
-        return outcomes.keepPair(comparison)
+            return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment)
+        return outcomes.keepPair(comparisons[0], judgment=judgment)
+
+    def compareChosen(self, parameters, settings, work) -> list:
+        """Compare the segments that the parameter node says and return Comparisons. work: a LongWork."""
+        from SegmentMetricsPanel.enumerations import Mode
+
+        from SegmentMetricsLib.mrml import Comparisons
+
+        p = parameters
+        if p.mode == Mode.allStructures:
+            return self.compareSegmentations(p.reference, p.test, settings, progress=work.report, run=work.run)
+        pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
+        return Comparisons([self.compareSegments(*pair, settings, run=work.run)])
+
+    def judge(self, parameters, comparisons, work):
+        """Return what the chosen protocol says about Comparisons, a Judgment; None without a protocol."""
+        from SegmentMetricsPanel.enumerations import Mode
+        from SegmentMetricsPanel.protocols import protocolOf
+
+        from SegmentMetricsLib.casework import measuredFor
+        from SegmentMetricsLib.judgment import judgeCase
+
+        protocol = protocolOf(parameters)
+        if protocol is None:
+            return None
+        measured = []
+        for number, comparison in enumerate(comparisons):
+            work.report(number, len(comparisons), comparison.reference.name)
+            measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
+        return judgeCase(protocol, measured, comparisons.unmatched, isWhole=parameters.mode == Mode.allStructures)
 
     @staticmethod
     def loadSample() -> list:

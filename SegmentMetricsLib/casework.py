@@ -32,6 +32,23 @@ def compareMatch(
     return first, {convention: result.measurements for convention, result in results.items()}
 
 
+def measuredFor(result: Comparison, protocol: Protocol) -> tuple[tuple[str, str], dict[str, Mapping[str, Measurement]]]:
+    """Return the names of the two structures of a comparison, and all that a protocol asks for, as judgeCase takes it.
+
+    Only what the comparison does not have is measured, beside it. Raises InputError when that is not possible.
+    """
+    names = (result.reference.name, result.test.name)
+    own = result.settings.convention
+    found: dict[str, Mapping[str, Measurement]] = {own: result.measurements}
+    criticals = {structure.name: structure for structure in result.criticals}
+    for convention, wanted in protocol.settingsFor(result.settings, *names).items():
+        keys = {rule.measurement for rule in protocol.rulesFor(*names) if (rule.convention or own) == convention}
+        if not keys <= set(found.get(convention, ())):
+            more = comparison.compare(result.reference, result.test, wanted, criticals=criticals)
+            found[convention] = more.measurements
+    return names, found
+
+
 def comparePair(
     reference: Structure, test: Structure, settings: Settings, criticals: Mapping[str, Structure] | None = None
 ) -> Comparison:

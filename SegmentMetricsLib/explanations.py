@@ -16,6 +16,14 @@ SETTINGS = {
         "How often each surface element is cut before its distance is measured. Automatic: as often as every number "
         "needs, which then comes with bounds. A fixed number compares with tools that sample so."
     ),
+    "convention": (
+        "As which tool the boundary and overlap metrics are reported, where a study or a protocol demands it. "
+        "SegmentMetrics: as they are defined. Another tool: as it would report them; it decides the surface, too."
+    ),
+    "protocol": (
+        "Limits to judge the structures by: a table of the scene, which can be edited in the module Tables, an "
+        "example, or a file. What a rule needs is measured whatever is chosen above."
+    ),
     "extent": (
         "How much of the two is compared. Whole: everything. Common: only the slices that both contours cover, without "
         "the caps at the ends, for organs whose ends are arbitrary."

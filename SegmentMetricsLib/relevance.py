@@ -9,6 +9,7 @@ from .registry import REGISTRY
 
 # Of settings that neither a key nor a definition of the registry mentions.
 FAMILIES_OF = {
+    "convention": ("boundary", "overlap"),
     "subdivisions": ("boundary", "signed"),
     "oversampling": ("boundary",),
     "voxelUnit": ("voxel",),

@@ -31,6 +31,8 @@ PRESETS = {
     "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
     "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
 }
+# what the conventions of all other tools decide by themselves
+DECIDED_BY_TOOLS = {"surface": "unsmoothed", "subdivisions": None, "oversampling": None}
 # mm; no contour of a patient is farther from another one
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
@@ -147,8 +149,7 @@ class Settings:
         self._requireHazard()
         self._requireSimilarity()
         self._chooseAccuracy()
-        fixed = {"surface": "unsmoothed", "subdivisions": None, "oversampling": None}
-        for name, value in (fixed if self.isOfAnotherTool else PRESETS[self.convention]).items():
+        for name, value in (DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]).items():
             if getattr(self, name) != value:
                 raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
 

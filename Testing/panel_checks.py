@@ -80,6 +80,12 @@ class Session:
                 box.click()
         self.settle(0.1)
 
+    def askTools(self) -> None:
+        """Ask what other tools would report."""
+        assert self.ui.conventionsButton.enabled, self.ui.conventionsButton.toolTip
+        self.ui.conventionsButton.click()
+        self.settle(0.2)
+
     def checkCriticals(self, *names: str) -> None:
         """Check these names in the list of critical structures, and no others."""
         import qt
@@ -455,6 +461,184 @@ def checkExtent(session: Session) -> None:
     assert "Evaluated over the common extent" not in session.ui.findingsLabel.text
 
 
+def checkConvention(session: Session) -> None:
+    """The numbers can be those of another tool, which then decides the surface, and the results say so."""
+    from SegmentMetricsLib import Settings, mrml
+
+    ui = session.ui
+    ui.advancedGroupBox.collapsed = False
+    tools = [ui.conventionComboBox.itemText(n) for n in range(ui.conventionComboBox.count)]
+    assert tools[0] == "SegmentMetrics" and ui.conventionComboBox.currentIndex == 0 and len(tools) == 15
+    ui.subdivisionsSpinBox.value = 2
+    session.settle(0.1)
+    assert session.isShown(ui.subdivisionsSpinBox) and session.isShown(ui.surfaceComboBox)
+    ui.conventionComboBox.currentIndex = next(n for n, text in enumerate(tools) if text.startswith("MedPy"))
+    session.settle(0.1)
+    assert session.parameters.convention == "MedPy" and session.panel.staleness()
+    assert not session.isShown(ui.subdivisionsSpinBox) and not session.isShown(ui.surfaceComboBox)
+    session.apply()
+    settings = Settings(convention="MedPy")
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
+    assert session.panel.outcome.records[0].measurements["HD95"].value == expected["HD95"].value
+    assert expected["HD95"].value != session.remembered["HD95"]
+    assert "as MedPy" in ui.verdictLabel.text and "MedPy" in ui.findingsLabel.text
+    session.chooseFamilies("signed")
+    assert not session.isShown(ui.conventionComboBox), "the signed distances are no other tool's"
+    session.chooseFamilies("boundary", "signed", "overlap")
+    ui.conventionComboBox.currentIndex = 0
+    ui.subdivisionsSpinBox.value = -1
+    session.settle(0.1)
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["HD95"].value == session.remembered["HD95"]
+    assert "MedPy" not in ui.verdictLabel.text
+
+
+PROTOCOL = """Structure,Measurement,Relation,Pass,Warn,Source
+Parotid_L,HD95,<=,3,10,Somebody 2020
+Parotid_L,DSC,>=,0.99,,
+Parotid_*,NSD_3mm,>=,0.5,,
+Nowhere,DSC,>=,0.5,,
+"""
+
+
+def checkProtocol(session: Session) -> None:
+    """A protocol in a table judges what is compared; what it says follows the table and never changes the numbers."""
+    from SegmentMetricsPanel.protocols import COLORS
+
+    from SegmentMetricsLib import Settings, mrml
+    from SegmentMetricsLib.protocol import parseProtocol
+
+    ui, before = session.ui, session.texts(session.ui.resultsTable)
+    assert not session.isShown(ui.judgmentLabel) and not session.isShown(ui.protocolTable)
+    node = mrml.tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
+    session.settle(0.1)
+    box = ui.protocolComboBox
+    box.currentIndex = box.findText(node.GetName())
+    session.settle(0.1)
+    assert session.parameters.protocol is node and session.panel.staleness()
+    session.apply()
+    assert session.texts(ui.resultsTable) == before
+    assert "FAIL" in ui.judgmentLabel.text and "1 fail, 1 warn, 1 pass" in ui.judgmentLabel.text
+    settings = Settings(tolerances=3)
+    wider = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
+    rows = session.texts(ui.protocolTable)
+    assert [row[2] for row in rows] == ["warn", "fail", "pass"]
+    assert rows[0][0] == "HD95 <= 3" and rows[2][1] == f"{wider['NSD_3mm'].value:.3f}"
+    item = ui.protocolTable.item(0, 2)
+    assert item.background().color().name() == COLORS["warn"]
+    assert "is not <= 3" in item.toolTip() and "Somebody 2020" in item.toolTip()
+    column = next(n for n in range(node.GetNumberOfColumns()) if node.GetColumnName(n) == "Pass")
+    assert node.SetCellText(1, column, "0.1")
+    session.settle(0.1)
+    assert session.panel.staleness(), "the table was edited"
+    session.apply()
+    assert "WARN" in ui.judgmentLabel.text and session.texts(ui.protocolTable)[1][2] == "pass"
+    assert node.SetCellText(1, column, "much")
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and "much" in ui.messageLabel.text and "line 3" in ui.messageLabel.text
+    assert node.SetCellText(1, column, "0.1")
+    session.settle(0.1)
+    assert not session.panel.staleness() and ui.applyButton.enabled
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    verdicts = {row[0]: row[1] for row in session.texts(ui.resultsTable)}
+    assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "" and len(verdicts) == 8
+    assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
+    ui.modeComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.choose(STRUCTURE)
+    session.apply()
+
+
+def checkTools(session: Session) -> None:
+    """What other tools would report, in colors that say how misleading it is; older numbers are not shown."""
+    import csv
+
+    import qt
+    from SegmentMetricsPanel.conventions import COLORS
+
+    from SegmentMetricsLib import mrml
+
+    ui = session.ui
+    comparison = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE)
+    expected = comparison.conventions()
+    assert ui.conventionsTable.rowCount == 0
+    ui.conventionsSection.collapsed = False  # asks for the numbers
+    session.settle(0.2)
+    assert not session.isShown(ui.conventionsButton) and session.isShown(ui.conventionsLegendLabel)
+    shown = session.panel.conventions.record.conventions
+    assert {tool: {k: n.value for k, n in numbers.items()} for tool, numbers in shown.items()} == {
+        tool: {k: n.value for k, n in numbers.items()} for tool, numbers in expected.items()
+    }
+    assert ui.conventionsKeyComboBox.currentText.startswith("HD95")
+    rows = session.texts(ui.conventionsTable)
+    assert rows[0] == ["SegmentMetrics", comparison["HD95"].text().partition(" ")[0], ""]
+    assert [row[0] for row in rows[1:]] == list(expected)
+    line = [row[0] for row in rows].index("Plastimatch")
+    number = expected["Plastimatch"]["HD95"]
+    assert rows[line][1:] == [number.text().partition(" ")[0], f"{number.difference:+.2f}"]
+    item = ui.conventionsTable.item(line, 1)
+    assert number.leaning and item.background().color().name() == COLORS[number.leaning]
+    assert number.reason[1:] in item.toolTip() and number.leaning in item.toolTip()
+    starred = [row[0] for row in rows if row[1].endswith("*")]
+    assert starred == [tool for tool in expected if not expected[tool].get("HD95", number).isReproducible] != []
+    ui.conventionsKeyComboBox.currentIndex = 0
+    session.settle(0.1)
+    everything = session.texts(ui.conventionsTable)
+    assert len(everything) == len(rows) and len(everything[0]) > 7
+    ui.conventionsCopyButton.click()
+    assert len(qt.QApplication.clipboard().text().split("\n")) == 1 + len(rows)
+    path = Path(session.folder.name) / "conventions.csv"
+    session.panel.conventions.export(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        written = {(row["Convention"], row["Key"]): row for row in csv.DictReader(file)}
+    assert float(written["MedPy", "HD95"]["Value"]) == expected["MedPy"]["HD95"].value
+    ui.conventionsKeyComboBox.currentIndex = ui.conventionsKeyComboBox.findText("HD95")
+    (node,) = [node for node in session.results() if node.GetAttribute("SegmentMetrics.Role") == "conventions"]
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
+    folders = {hierarchy.GetItemParent(hierarchy.GetItemByDataNode(n)) for n in (node, session.parameters.result)}
+    assert len(folders) == 1, "it is in the folder of the pair"
+    ui.toleranceSpinBox.value = 3
+    assert isStale(session) and session.isShown(ui.conventionsStaleLabel)
+    ui.toleranceSpinBox.value = 2
+    assert not isStale(session) and not session.isShown(ui.conventionsStaleLabel)
+    session.apply()
+    assert ui.conventionsTable.rowCount == 0 and session.isShown(ui.conventionsButton)
+    assert not [n for n in session.results() if n.GetAttribute("SegmentMetrics.Role") == "conventions"]
+    session.askTools()
+    assert session.texts(ui.conventionsTable) == rows
+    ui.conventionsSection.collapsed = True
+
+
+def checkReport(session: Session) -> None:
+    """A report is written for what is chosen, with the other tools if that is wanted, once there are results."""
+    ui, path = session.ui, Path(session.folder.name) / "Case 1.html"
+    from SegmentMetricsPanel.reports import hasPlotly
+
+    assert ui.reportButton.enabled, ui.reportButton.toolTip
+    if not hasPlotly():  # the button would ask whether to install it
+        assert not session.panel.report(path) and "plotly" in ui.messageLabel.text and not path.exists()
+        return
+    assert session.panel.report(path)
+    page = path.read_text(encoding="utf-8")
+    assert "<title>Case 1: contour comparison</title>" in page and f"{STRUCTURE}</summary>" not in page
+    assert "Slice by slice" in page and "Plastimatch" not in page and "Observer two" not in page
+    assert "is not &lt;= 3" in page, "with what the protocol says"
+    assert str(path) in ui.messageLabel.text
+    ui.reportConventionsCheckBox.click()
+    session.settle(0.1)
+    assert session.panel.report(path) and "Plastimatch" in path.read_text(encoding="utf-8")
+    ui.reportConventionsCheckBox.click()
+    ui.toleranceSpinBox.value = 3
+    session.settle(0.1)
+    assert not ui.reportButton.enabled and "apply" in ui.reportButton.toolTip
+    assert not session.panel.report(path)
+    ui.toleranceSpinBox.value = 2
+    session.settle(0.1)
+    assert ui.reportButton.enabled
+
+
 def checkHazard(session: Session) -> None:
     """Hazard needs critical structures of the reference; results are out of date when one of those changes."""
     from SegmentMetricsLib import Settings, mrml
@@ -671,6 +855,7 @@ def checkSaving(session: Session) -> None:
     session.ui.mapKindComboBox.currentIndex = 0
     session.settle(0.1)
     session.apply()
+    session.askTools()
     assertSeen(session, before)
 
 
@@ -688,6 +873,8 @@ def seen(session: Session) -> dict:
         "table": session.texts(session.ui.resultsTable),
         "places": session.texts(session.ui.placesTable),
         "slices": session.texts(session.ui.slicesTable),
+        "protocol": [session.ui.judgmentLabel.text, session.texts(session.ui.protocolTable)],
+        "tools": session.texts(session.ui.conventionsTable),
         "profile": bool(session.panel.slices.plot.chart),
         "inputs": [node.GetName() for node in session.nodes],
         "families": [family for family, box in session.panel.choices.boxes.items() if box.checked],
@@ -710,6 +897,7 @@ def checkReload(session: Session) -> None:
     assert sys.modules["SegmentMetricsLib"] is not library
     assertSeen(session, before)
     session.apply()
+    session.askTools()
     assertSeen(session, before)
 
 
@@ -739,10 +927,14 @@ CHECKS = (
     checkAutoUpdate,
     checkFamilies,
     checkExtent,
+    checkConvention,
     checkHazard,
     checkSlices,
     checkBadInput,
     checkAllStructures,
+    checkProtocol,
+    checkTools,
+    checkReport,
     checkSaving,
     checkReload,
     checkRemovedSegmentation,

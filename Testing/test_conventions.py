@@ -14,6 +14,7 @@ from SegmentMetricsLib import Settings, compare, conventions, tables
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.conventions import evaluation, output
 from SegmentMetricsLib.conventions.propagation import distanceMaps
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.records import Record
 
 KEYS = (
@@ -539,6 +540,23 @@ def testTableInTheScene(scene, savedAndLoaded):
     loaded = savedAndLoaded(scene).GetFirstNodeByName(node.GetName())
     kept = json.loads(loaded.GetAttribute("SegmentMetrics.Conventions"))
     assert kept["SimpleITK"]["MASD"]["value"] == found["SimpleITK"]["MASD"].value
+    recalled = mrml.recallConventions(loaded)
+    assert recalled == found and list(recalled) == list(found)
+
+
+def testTableOfEmptyMasksIsRecalled(scene):
+    from SegmentMetricsLib import mrml
+
+    comparison = compare(shapes.ball(6), 0 * shapes.ball(6))
+    node = mrml.showConventionsTable(comparison, scene=scene)
+    found, recalled = comparison.conventions(), mrml.recallConventions(node)
+    assert {key: repr(number) for key, number in found["MONAI"].items()} == {
+        key: repr(number) for key, number in recalled["MONAI"].items()
+    }
+    assert any(math.isinf(number.reference) for numbers in recalled.values() for number in numbers.values())
+    node.SetAttribute("SegmentMetrics.Conventions", '{"MedPy": {"HD": {}}}')
+    with pytest.raises(InputError, match="cannot be read"):
+        mrml.recallConventions(node)
 
 
 def testMeasurementsTableNamesTheConvention(scene):

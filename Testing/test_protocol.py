@@ -332,3 +332,39 @@ def testTableNodes(scene, savedAndLoaded):
         mrml.protocolFromTable(node)
     with pytest.raises(ValueError, match="There is no table"):
         mrml.protocolFromTable(None)
+
+
+def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
+    from SegmentMetricsLib import casework
+
+    pair = shapes.ball(6), shapes.ball(7, (1, 0, 0))
+    result = compare(*pair)
+    rules = "*,DSC,>=,0.5,\n*,NSD_3mm,>=,0.5,\n*,HD95,<=,3,MedPy\n"
+    protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n" + rules, "Limits")
+    names, found = casework.measuredFor(result, protocol)
+    assert names == (result.reference.name, result.test.name)
+    assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, Settings(tolerances=3))["NSD_3mm"].value
+    assert found["SegmentMetrics"]["DSC"].value == result["DSC"].value
+    assert found["MedPy"]["HD95"].value == compare(*pair, Settings(convention="MedPy"))["HD95"].value
+    assert "NSD_3mm" not in result
+    ofTool = compare(*pair, Settings(convention="MedPy"))
+    protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n*,HD,<=,3,MeshMetrics-0.1\n", "Limits")
+    exact = compare(*pair, Settings.preset("MeshMetrics-0.1"))["HD"].value
+    assert casework.measuredFor(ofTool, protocol)[1]["MeshMetrics-0.1"]["HD"].value == exact != ofTool["HD"].value
+
+    def fail(*arguments, **options):
+        raise AssertionError("everything is there already")
+
+    monkeypatch.setattr(casework.comparison, "compare", fail)
+    easy = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\nOther,NSD_3mm,>=,0.5\n", "Limits")
+    assert casework.measuredFor(result, easy)[1] == {"SegmentMetrics": result.measurements}
+
+
+def testTablesThatAreProtocols(scene):
+    from SegmentMetricsLib import mrml
+    from SegmentMetricsLib.mrml.protocols import allProtocols
+
+    node = mrml.tableFromProtocol(readProtocol("head-and-neck-observers"), scene=scene)
+    scene.AddNewNodeByClass("vtkMRMLTableNode", "Empty")
+    mrml.showTable(compare(shapes.ball(6), shapes.ball(7)), scene=scene)
+    assert allProtocols(scene) == [node]

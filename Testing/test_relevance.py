@@ -17,6 +17,7 @@ OTHERS = {
     "tolerance": ("tolerances", (1.0,)),
     "beta": ("betas", (2,)),
     "quantile": ("quantiles", (0.5,)),
+    "convention": ("convention", "Plastimatch"),
     "subdivisions": ("subdivisions", 0),
     "oversampling": ("oversampling", 1),
     "grid": ("grid", "union"),

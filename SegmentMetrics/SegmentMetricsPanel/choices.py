@@ -3,11 +3,12 @@
 import qt
 
 from SegmentMetricsLib import explanations
+from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import FAMILIES
+from SegmentMetricsLib.settings import DECIDED_BY_TOOLS, FAMILIES
 
 from .enumerations import HazardKernel
-from .parameters import criticalNames, possibleCriticals
+from .parameters import OWN_CONVENTION, conventionOf, criticalNames, possibleCriticals
 
 COLUMNS = 2
 # settings whose rows disappear while no chosen family uses them; each has a label and a control of its name
@@ -25,11 +26,12 @@ OPTIONAL = {
     "hazardDecay": "SpinBox",
     "il": "SpinBox",
     "ol": "SpinBox",
+    "convention": "ComboBox",
 }
 
 
 class Choices:
-    """The check boxes of all families, the list of critical structures, and the rows of further settings."""
+    """The check boxes of all families, the lists of critical structures and conventions, and further settings' rows."""
 
     def __init__(self, ui):
         self.ui = ui
@@ -44,6 +46,9 @@ class Choices:
         self.isShowing = False
         self.listed = []
         ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
+        self.conventions = [OWN_CONVENTION, *known()]
+        ui.conventionComboBox.addItems([OWN_CONVENTION, *(convention.label for convention in known().values())])
+        ui.conventionComboBox.connect("currentIndexChanged(int)", self.takeConvention)
         for name, kind in {**OPTIONAL, "tolerance": "SpinBox", "surface": "ComboBox", "extent": "ComboBox"}.items():
             for widget in (f"{name}Label", f"{name}{kind}"):
                 getattr(ui, widget).toolTip = explanations.ofSetting(name)
@@ -57,11 +62,14 @@ class Choices:
             for family, box in self.boxes.items():
                 box.checked = family in families
             self._showCriticals()
+            self.ui.conventionComboBox.currentIndex = self._conventionIndex()
         finally:
             self.isShowing = False
         hidden = {HazardKernel.polynomial: "hazardDecay", HazardKernel.exponential: "hazardReach"}
-        for name, kind in OPTIONAL.items():
-            isShown = isRelevant(name, families) and name != hidden[parameters.hazardKernel]
+        isOwn = conventionOf(parameters) == OWN_CONVENTION
+        for name, kind in {**OPTIONAL, "surface": "ComboBox"}.items():
+            isShown = name == "surface" or isRelevant(name, families)
+            isShown = isShown and name != hidden[parameters.hazardKernel] and (isOwn or name not in DECIDED_BY_TOOLS)
             for widget in (f"{name}Label", f"{name}{kind}"):
                 getattr(self.ui, widget).visible = isShown
 
@@ -77,6 +85,15 @@ class Choices:
             others = [name for name in self.parameters.critical if name not in self.listed]
             chosen = [name for name, state in zip(self.listed, states) if state == qt.Qt.Checked]
             self.parameters.critical = chosen + others
+
+    def takeConvention(self, index: int) -> None:
+        if self.parameters and not self.isShowing:
+            self.parameters.convention = self.conventions[index]
+
+    def _conventionIndex(self) -> int:
+        """Return the line of the chosen convention; -1 for one that another version knew, which the panel names."""
+        chosen = self.parameters.convention
+        return self.conventions.index(chosen) if chosen in self.conventions else -1
 
     def _showCriticals(self) -> None:
         box, names = self.ui.criticalComboBox, possibleCriticals(self.parameters)

@@ -1,5 +1,7 @@
 """The panel: what happens between choosing two segments and looking at where they differ."""
 
+from pathlib import Path
+
 import qt
 import slicer
 import vtk
@@ -7,10 +9,12 @@ from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.mrml import folders, maps, outcomes
+from SegmentMetricsLib.mrml import folders, maps, outcomes, showConventionsTable
 from SegmentMetricsLib.progress import Cancelled
 
+from . import reports
 from .choices import Choices
+from .conventions import Conventions
 from .enumerations import Mode
 from .freshness import SegmentWatcher
 from .hazard import HazardOverlay
@@ -18,6 +22,7 @@ from .maps import MapControls
 from .parameters import settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
+from .protocols import ProtocolChooser, Verdicts, versionOf
 from .results import Results
 from .selection import Inputs
 from .slices import Slices
@@ -44,12 +49,16 @@ class Panel(VTKObservationMixin):
         self.shown = None
         self.inputs = Inputs(ui)
         self.choices = Choices(ui)
+        self.protocols = ProtocolChooser(ui, self.onNews)
         self.results = Results(ui, self.choosePair)
+        self.verdicts = Verdicts(ui)
         self.plot = PlotPanel(ui.plotFrame.layout())
         self.map = MapControls(ui)
         self.hazard = HazardOverlay(ui)
         self.places = Places(ui)
         self.slices = Slices(ui)
+        self.conventions = Conventions(ui, self.compareTools)
+        self.reports = reports.Reports(ui, self.report)
         self.watcher = SegmentWatcher(self.onSuspect)
         # writing to the parameter node may set off many events: what is shown follows once, right after
         self.refreshTimer = qt.QTimer()
@@ -71,12 +80,16 @@ class Panel(VTKObservationMixin):
         self.removeObservers()
         self.parameters = parameters
         self.inputs.setParameters(parameters)
+        self.protocols.release()
         if parameters is None:
             self.choices.parameters = None
             self.watcher.stop()
             self.setOutcome(None)
             self.results.show(None, 0)
+            self.verdicts.show(None, 0)
             self.slices.clear()
+            self.conventions.clear()
+            self.reports.show(self.inputs.whyNot())
             self.ui.applyButton.enabled = False
             self.ui.applyButton.toolTip = self.inputs.whyNot()
             return
@@ -131,6 +144,8 @@ class Panel(VTKObservationMixin):
     def onNodeAdded(self, _caller, _event, node) -> None:
         if node.IsA("vtkMRMLSegmentationNode"):  # its segments come in a moment
             qt.QTimer.singleShot(0, self.inputs.chooseLikely)
+        elif node.IsA("vtkMRMLTableNode") and self.isActive:  # its columns, too: it may be a protocol
+            self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAboutToBeRemoved(self, _caller, _event, node) -> None:
@@ -172,6 +187,7 @@ class Panel(VTKObservationMixin):
             return _("Something else is chosen now.")
         try:
             isSame = settingsOf(p) == self.outcome.settings
+            isSame = isSame and versionOf(p) == (self.outcome.judgment or {}).get("version")
         except InputError:
             isSame = False
         return "" if isSame else _("The settings are different now.")
@@ -186,9 +202,16 @@ class Panel(VTKObservationMixin):
         """Return what is wrong with the settings, "" when nothing is."""
         try:
             settingsOf(self.parameters)
+            versionOf(self.parameters)
         except InputError as error:
             return str(error)
         return ""
+
+    def whyNotReport(self) -> str:
+        """Return why no report can be written, "" when one can."""
+        if self.outcome is None or not self.outcome.records:
+            return _("Apply first.")
+        return self.whyNot() or (_("The results are out of date: apply again first.") if self.staleness() else "")
 
     # What is shown
 
@@ -202,13 +225,14 @@ class Panel(VTKObservationMixin):
             self._recall()
         self.inputs.show()
         self.choices.show(self.parameters)
+        self.protocols.show(self.parameters)
         problem = self._enableApply()
         stale = self.staleness()
         advice = "" if problem else _("Apply to measure again.")
         self.ui.staleLabel.text = _("Out of date: {reason}").format(reason=f"{stale} {advice}".strip())
         self.ui.staleLabel.visible = bool(stale)
         self.watcher.watch(self._watched())
-        self._present()
+        self._present(stale)
         if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
             self.onApply()
 
@@ -243,19 +267,22 @@ class Panel(VTKObservationMixin):
         nodes = [self.parameters.reference, self.parameters.test]
         return nodes + ([self.outcome.node(side) for side in ("reference", "test")] if self.outcome else [])
 
-    def _present(self) -> None:
-        """Show the outcome: numbers, plot, map and places of the pair that is chosen."""
+    def _present(self, stale: str) -> None:
+        """Show the outcome: numbers, plot, map and places of the pair that is chosen. stale: why it is out of date."""
         p = self.parameters
         number = self.pairNumber()
         shown = (self.outcome, number, p.showMarkers)
         if shown != self.shown:  # tables keep what is selected in them unless there is something new
             self.shown = shown
             self.results.show(self.outcome, number)
+            self.verdicts.show(self.outcome, number)
             self.places.show(p, self.outcome, number)
         self.map.show(p, self.outcome, number)
         self.hazard.show(p, self.outcome, number)
         self.plot.showPair(p, self.outcome, number)
         self.slices.show(p, self.outcome, number)
+        self.conventions.show(self.outcome, number, stale)
+        self.reports.show(self.whyNotReport(), self.outcome)
         problems = (self.map.problem, self.hazard.problem, self.plot.problem)
         message = next(filter(None, (self.notice, self.whyNotSettings(), *problems)), "")
         self.ui.messageLabel.text = message
@@ -288,31 +315,79 @@ class Panel(VTKObservationMixin):
         self.inputs.settle()
         if self.whyNot():
             return False
-        parameters, outcome = self.parameters, None
+        parameters = self.parameters
+
+        def measure(work):
+            try:
+                return self.logic.measure(parameters, work)
+            except Cancelled:
+                if self.parameters is parameters:
+                    parameters.autoUpdate = False
+                raise
+
+        outcome = self._attempt(measure)
+        if self.parameters is not parameters:  # the scene was closed meanwhile
+            return False
+        if outcome is not None:
+            self.setOutcome(outcome)
+            self.conventions.forget(outcome)
+            with slicer.util.NodeModify(parameters.parameterNode):
+                parameters.result = outcome.table
+                parameters.shownPair = self.pairNumber()
+        self._finish()
+        return outcome is not None
+
+    def compareTools(self) -> bool:
+        """Compute what other tools would report for the pair that is shown. Returns whether that was possible."""
+        if self.isBusy or self.conventions.problem:
+            return False
+        outcome = self.outcome
+        comparison = outcome.comparisons[self.pairNumber()]
+        found = self._attempt(lambda work: work.run(comparison.conventions))
+        if found is not None:
+            outcome.mark(showConventionsTable(comparison, found))
+        if self.parameters is not None:
+            self._finish()
+        return found is not None
+
+    def report(self, path) -> bool:
+        """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""
+        if self.whyNotReport():
+            return False
+        parameters = self.parameters
+        missing = self._attempt(lambda work: reports.write(Path(path), parameters, self.logic, work))
+        if missing is not None:
+            self.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
+        if self.parameters is not None:
+            self._finish()
+        return missing is not None
+
+    def _attempt(self, task):
+        """Return what a task returns; None when it was stopped or is impossible, and then the panel will say so.
+
+        task: takes a LongWork.
+        """
+        parameters, result = self.parameters, None
         self.isBusy = True
         self.ui.applyButton.enabled = False
         try:
             with LongWork(_("Segment Metrics"), lambda: self.parameters is parameters) as work:
-                outcome = self.logic.measure(parameters, work)
+                result = task(work)
             self.notice = ""
         except Cancelled:
             self.notice = _("The comparison was stopped.")
-            if self.parameters is not parameters:  # the scene was closed meanwhile
-                return False
-            parameters.autoUpdate = False
         except InputError as error:
             self.notice = str(error)
         finally:
             self.isBusy = False
             self.isNews = False  # the same attempt again would end in the same way
-        if outcome is not None:
-            self.setOutcome(outcome)
-            with slicer.util.NodeModify(parameters.parameterNode):
-                parameters.result = outcome.table
-                parameters.shownPair = self.pairNumber()
+            self._enableApply()
+        return result
+
+    def _finish(self) -> None:
+        """Show what came out of an attempt."""
         self.isNews = False
         if self.isActive:
             self.refresh()
         else:  # a script measures while another module is shown
             self.resume()
-        return outcome is not None

@@ -8,7 +8,14 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import DEFAULT_FAMILIES, LARGEST_BETA, LARGEST_LEVEL, LARGEST_TOLERANCE, Settings
+from SegmentMetricsLib.settings import (
+    DECIDED_BY_TOOLS,
+    DEFAULT_FAMILIES,
+    LARGEST_BETA,
+    LARGEST_LEVEL,
+    LARGEST_TOLERANCE,
+    Settings,
+)
 
 from .enumerations import (
     EvaluatedGrid,
@@ -27,6 +34,8 @@ from .segments import segmentName, segmentNames
 
 # Shown as "Automatic" by the spin boxes, whose lowest value it is.
 AUTOMATIC_SUBDIVISIONS, AUTOMATIC_OVERSAMPLING = -1, 0
+# The convention that is no other tool's.
+OWN_CONVENTION = "SegmentMetrics"
 
 
 @parameterNodeWrapper
@@ -59,6 +68,8 @@ class SegmentMetricsParameterNode:
     hazardDecay: Annotated[float, WithinRange(0.1, LARGEST_TOLERANCE)] = 8.0
     il: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
     ol: Annotated[float, WithinRange(0.01, LARGEST_LEVEL)] = 1.0
+    convention: str = OWN_CONVENTION
+    protocol: slicer.vtkMRMLTableNode
     autoUpdate: bool = False
 
     result: slicer.vtkMRMLTableNode
@@ -76,6 +87,7 @@ class SegmentMetricsParameterNode:
     showMarkers: bool = False
     showHazard: bool = False
     sliceQuantity: SliceQuantity = SliceQuantity.HD
+    reportConventions: bool = False
 
 
 def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
@@ -85,6 +97,7 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
     """
     p = parameters
     families = list(p.families)
+    convention = conventionOf(parameters)
     chosen = {
         "percentiles": ("percentile", p.percentile),
         "subdivisions": ("subdivisions", None if p.subdivisions == AUTOMATIC_SUBDIVISIONS else p.subdivisions),
@@ -101,11 +114,17 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
         "ol": ("ol", p.ol),
     }
     relevant = {field: value for field, (setting, value) in chosen.items() if isRelevant(setting, families)}
+    relevant["surface"] = p.surface.name
+    if convention != OWN_CONVENTION:
+        relevant = {field: value for field, value in relevant.items() if field not in DECIDED_BY_TOOLS}
     if not relevant.get("critical", True):
         raise InputError(_("Choose the critical organs, or leave out the metrics of hazard."))
-    return Settings(
-        tolerances=(p.tolerance,), surface=p.surface.name, extent=p.extent.name, families=families, **relevant
-    )
+    return Settings.preset(convention, tolerances=(p.tolerance,), extent=p.extent.name, families=families, **relevant)
+
+
+def conventionOf(parameters: SegmentMetricsParameterNode) -> str:
+    """Return the convention of the numbers: the chosen one, if there are numbers that it would change."""
+    return parameters.convention if isRelevant("convention", list(parameters.families)) else OWN_CONVENTION
 
 
 def possibleCriticals(parameters: SegmentMetricsParameterNode) -> list[str]:

@@ -9,8 +9,11 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib import explanations, tables, writing
+from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.measurements import rounded
 
+from .parameters import OWN_CONVENTION
+from .protocols import escaped, notJudged, verdictCell
 from .sorting import SortableTable
 
 
@@ -47,7 +50,8 @@ class Results:
         remarks = notCompared(outcome) if outcome.isOfAll else []
         if outcome.records:
             record = outcome.records[number]
-            self.ui.verdictLabel.text = f"<b>{escaped(record.name)}</b>: {escaped(typeset(record.summary))}"
+            name = f"<b>{escaped(record.name)}</b>{escaped(asWhom(record))}"
+            self.ui.verdictLabel.text = f"{name}: {escaped(typeset(record.summary))}"
             remarks += record.findings
         else:
             self.ui.verdictLabel.text = _("There is no structure that both segmentations have.")
@@ -76,7 +80,7 @@ class Results:
         if not records:
             self.table.show([], [])
         elif self.outcome.isOfAll:
-            self.table.show(*overview(records, self.family))
+            self.table.show(*overview(records, self.family, self.outcome.judgment))
             self.table.select(self.number)
         else:
             record, family = records[0], self.family
@@ -182,8 +186,11 @@ def short(measurement) -> str:
     return f"{float(rounded(measurement.value, digits)):+.{digits}f}"
 
 
-def overview(records, family: str = "") -> tuple:
-    """Return headings, rows and heading tips of the table of many pairs: of one family, or the main metrics for ""."""
+def overview(records, family: str = "", judgment=None) -> tuple:
+    """Return headings, rows and heading tips of the table of many pairs: of one family, or the main metrics for "".
+
+    judgment: what a protocol says, for a column with the verdicts; None without one.
+    """
     if not records:
         return [], [], []
     measurements = {m.key: m for record in records for m in shown(record, family)}
@@ -192,9 +199,14 @@ def overview(records, family: str = "") -> tuple:
     keys = list(measurements) if family or not main else main
     headings = [_("Structure"), *(tables.heading(key) for key in keys)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]
+    if judgment is not None:
+        headings.insert(1, _("Verdict"))
+        tips.insert(1, _("What the protocol says; hover over a verdict to read why."))
     rows = []
     for record in records:
         row = [(record.name, record.name.lower(), record.summary)]
+        if judgment is not None:
+            row.append(verdictCell(judgment, record.name))
         for key in keys:
             measurement = record.measurements.get(key)
             if measurement is None:
@@ -211,6 +223,14 @@ def importance(key: str) -> int:
     return {"HD percentile": 0, "NSD": 1, "DSC": 2, "HD": 3}.get(name, 4)
 
 
+def asWhom(record) -> str:
+    """Return which other tool's convention the numbers follow, "" for none."""
+    if record.convention == OWN_CONVENTION:
+        return ""
+    label = known()[record.convention].label if record.convention in known() else record.convention
+    return " " + _("as {tool} reports it").format(tool=label)
+
+
 def notCompared(outcome) -> list[str]:
     """Return what is to be said about structures that were not compared."""
     remarks = []
@@ -220,7 +240,10 @@ def notCompared(outcome) -> list[str]:
     ):
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=", ".join(outcome.unmatched[side])))
-    return remarks + [f"{name}: {reason}" for name, reason in outcome.failures.items()]
+    remarks += [f"{name}: {reason}" for name, reason in outcome.failures.items()]
+    if outcome.judgment and notJudged(outcome):
+        remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
+    return remarks
 
 
 def sortable(value: float | None) -> float | None:
@@ -231,8 +254,3 @@ def sortable(value: float | None) -> float | None:
 def typeset(text: str) -> str:
     """Return a text with proper exponents: the terminal has to do without."""
     return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
-
-
-def escaped(text: str) -> str:
-    """Return a text that a label does not take for markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

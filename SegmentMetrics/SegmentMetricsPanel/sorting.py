@@ -25,8 +25,9 @@ class SortableTable:
     def show(self, headings, rows, tips=(), stretched=(), groups=()) -> None:
         """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
 
-        stretched: numbers of the columns that share the room that is left; without any the table may scroll. groups:
-        name and tool tip of the group of every row, those of one group one after the other; () for no groups.
+        A fourth part is the color of the cell's background, "" for none; it has to be a light one. stretched: numbers
+        of the columns that share the room that is left; without any the table may scroll. groups: name and tool tip of
+        the group of every row, those of one group one after the other; () for no groups.
         """
         self.rows, self.groups = [list(row) for row in rows], list(groups)
         self.selected = None
@@ -82,9 +83,12 @@ class SortableTable:
             if number is None:
                 self._fillGroup(line, *self.groups[self.order[line + 1]])
                 continue
-            for column, (text, value, tip) in enumerate(self.rows[number]):
+            for column, (text, value, tip, *color) in enumerate(self.rows[number]):
                 item = qt.QTableWidgetItem(text)
                 item.setToolTip(tip)
+                if any(color):
+                    item.setBackground(qt.QBrush(qt.QColor(*color)))
+                    item.setForeground(qt.QBrush(qt.QColor("black")))  # that of a dark theme is white
                 if not isinstance(value, str):
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(line, column, item)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
-from .conventions import showConventionsTable
+from .conventions import recallConventions, showConventionsTable
 from .hazard import showHazard
 from .headless import ensureScene
 from .inputs import gridOf
@@ -31,6 +31,7 @@ __all__ = [
     "jumpTo",
     "jumpToSlice",
     "protocolFromTable",
+    "recallConventions",
     "showComparisonsTable",
     "showConventionsTable",
     "showCumulative",

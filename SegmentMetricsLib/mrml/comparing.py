@@ -54,6 +54,12 @@ class Comparisons(list):
         return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
 
     @property
+    def unmatched(self) -> dict[str, list[str]]:
+        """The names of the structures that only one of the two has, by side."""
+        sides = {"reference": self.unmatchedReference, "test": self.unmatchedTest}
+        return {which: [structure.name for structure in structures] for which, structures in sides.items()}
+
+    @property
     def remarks(self) -> list[str]:
         """What was not compared and why, in sentences."""
         sentences = [f"{name} has no segments." for name in self.emptyNodes]
@@ -167,7 +173,5 @@ def compareSegmentations(
         result.append(comparison)
         measured.append(((name, match.test.name), byConvention))
     if protocol is not None:
-        sides = {"reference": pairing.unmatchedReference, "test": pairing.unmatchedTest}
-        unmatched = {which: [structure.name for structure in structures] for which, structures in sides.items()}
-        result.judgment = judgeCase(protocol, measured, unmatched)
+        result.judgment = judgeCase(protocol, measured, result.unmatched)
     return result

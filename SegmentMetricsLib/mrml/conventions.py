@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ..conventions import known
 from ..conventions.evaluation import Reported
+from ..errors import InputError
 from . import folders
 from .headless import ensureScene
 from .outputs import fillTable, pairName
@@ -64,9 +65,45 @@ def showConventionsTable(
     node.SetName(f"{pairName(comparison)}: what other tools would report")
     fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
     everything = {
-        tool: {key: number.toDictionary() for key, number in numbers.items()} for tool, numbers in conventions.items()
+        tool: {key: _kept(number) for key, number in numbers.items()} for tool, numbers in conventions.items()
     }
     node.SetAttribute(CONVENTIONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     node.EndModify(wasModifying)
     folders.addToFolder(node, comparison, "conventions")
     return node
+
+
+def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
+    """Return what showConventionsTable keeps in a table node, for example after a scene was loaded.
+
+    convention -> key -> Reported, as from comparison.conventions(). Raises ValueError when the node keeps none, or in a
+    way that cannot be read, for example because another version of SegmentMetrics wrote it.
+    """
+    text = tableNode.GetAttribute(CONVENTIONS_ATTRIBUTE) or ""
+    try:
+        kept = json.loads(text)
+        return {
+            tool: {key: _recalled(key, number) for key, number in numbers.items()}
+            for tool, numbers in kept.items()
+            if tool in known()
+        }
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        name = tableNode.GetName()
+        raise InputError(f"What other tools would report cannot be read from {name}: {error!r}.") from error
+
+
+def _kept(number: Reported) -> dict:
+    """Return a number for JSON with all that _recalled needs: its values as texts, too, which may be inf or nan."""
+    exact = {"exact": repr(float(number.value)), "reference": repr(float(number.reference))}
+    return {**number.toDictionary(), "title": number.title, "better": number.better, **exact}
+
+
+def _recalled(key: str, kept: Mapping) -> Reported:
+    same = {name: kept[name] for name in ("title", "name", "unit", "status", "reason", "better")}
+    return Reported(
+        key=key,
+        value=float(kept["exact"]),
+        reference=float(kept["reference"]),
+        isReproducible=kept.get("reproducible", True),
+        **same,
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from ..comparison import Comparison
 from ..errors import InputError
+from ..judgment import Judgment
 from ..records import Record
 from ..settings import Settings
 from .comparing import Comparisons
@@ -31,7 +32,8 @@ class Outcome:
     stamps: contents of the compared segments, for either side by segment ID. isOfAll: whether all structures were
     compared; members: then, the IDs of all segments of either side. unmatched: names of structures that only one side
     has, by side. failures: reasons by name. comparisons: of all pairs, with the geometry; None after the scene was
-    loaded. run: tells this outcome from all others.
+    loaded. judgment: what a protocol says, as Judgment.toDictionary(), None without one. run: tells this outcome from
+    all others.
     """
 
     table: object
@@ -44,6 +46,7 @@ class Outcome:
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     comparisons: Sequence[Comparison] | None = None
+    judgment: Mapping | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def shows(self, node) -> bool:
@@ -103,28 +106,38 @@ class Outcome:
         return ""
 
 
-def keepPair(comparison: Comparison, tableNode=None) -> Outcome:
+def keepPair(comparison: Comparison, tableNode=None, judgment: Judgment | None = None) -> Outcome:
     """Keep the comparison of two segments in a table node, the one given or that of an earlier run of the pair."""
     nodeIDs = [structure.source["nodeID"] for structure in (comparison.reference, comparison.test)]
-    return _keep(showTable(comparison, tableNode), nodeIDs, [comparison], comparison.settings)
+    return _keep(showTable(comparison, tableNode), nodeIDs, [comparison], comparison.settings, judgment)
 
 
-def keepAll(comparisons: Comparisons, referenceNode, testNode, settings: Settings, tableNode=None) -> Outcome:
+def keepAll(
+    comparisons: Comparisons,
+    referenceNode,
+    testNode,
+    settings: Settings,
+    tableNode=None,
+    judgment: Judgment | None = None,
+) -> Outcome:
     """Keep the comparisons of two segmentation nodes in a table node, the one given or that of an earlier run."""
-    unmatched = {
-        "reference": [s.name for s in comparisons.unmatchedReference],
-        "test": [s.name for s in comparisons.unmatchedTest],
-    }
     table = showComparisonsTable(comparisons, tableNode)
     members = {
         side: list(node.GetSegmentation().GetSegmentIDs())
         for side, node in (("reference", referenceNode), ("test", testNode))
     }
-    more = {"isOfAll": True, "members": members, "unmatched": unmatched, "failures": comparisons.failures}
-    return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, **more)
+    more = {"isOfAll": True, "members": members, "unmatched": comparisons.unmatched, "failures": comparisons.failures}
+    return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, judgment, **more)
 
 
-def _keep(table, nodeIDs: Sequence[str], comparisons: Sequence[Comparison], settings: Settings, **more) -> Outcome:
+def _keep(
+    table,
+    nodeIDs: Sequence[str],
+    comparisons: Sequence[Comparison],
+    settings: Settings,
+    judgment: Judgment | None,
+    **more,
+) -> Outcome:
     stamps: dict[str, dict[str, str]] = {}
     for (side, role), nodeID in zip(COMPARED.items(), nodeIDs, strict=True):
         table.SetNodeReferenceID(role, nodeID)
@@ -140,11 +153,12 @@ def _keep(table, nodeIDs: Sequence[str], comparisons: Sequence[Comparison], sett
         settings=settings,
         stamps=stamps,
         comparisons=list(comparisons),
+        judgment=None if judgment is None else judgment.toDictionary(),
         **more,
     )
     remembered = {
         name: getattr(outcome, name)
-        for name in ("run", "segments", "stamps", "isOfAll", "members", "unmatched", "failures")
+        for name in ("run", "segments", "stamps", "isOfAll", "members", "unmatched", "failures", "judgment")
     }
     table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps({**remembered, "settings": settings.toDictionary()}))
     return outcome
@@ -177,5 +191,6 @@ def _recalled(tableNode, remembered: Mapping) -> Outcome:
         members=remembered["members"],
         unmatched=remembered["unmatched"],
         failures=remembered["failures"],
+        judgment=remembered.get("judgment"),
         run=remembered["run"],
     )

@@ -32,6 +32,18 @@ def protocolFromTable(tableNode) -> Protocol:
     return parseProtocol(file.getvalue(), tableNode.GetName() or "the table")
 
 
+def allProtocols(scene) -> list:
+    """Return the table nodes of a scene that have the columns that a protocol needs."""
+    nodes = scene.GetNodesByClass("vtkMRMLTableNode")
+    nodes.UnRegister(None)
+    tables = [nodes.GetItemAsObject(number) for number in range(nodes.GetNumberOfItems())]
+    return [node for node in tables if _columns(node) >= set(REQUIRED)]
+
+
+def _columns(node) -> set[str]:
+    return {node.GetColumnName(number) for number in range(node.GetNumberOfColumns())} if node.GetTable() else set()
+
+
 def tableFromProtocol(protocol: Protocol, tableNode=None, scene=None):
     """Write a protocol into a vtkMRMLTableNode, one row per rule, and return the node.
 

@@ -101,7 +101,9 @@ class qMRMLPlotView(QWidget):
 
     def _draw(self, painter: QPainter, chart) -> None:
         line = self.fontMetrics().height()
-        area = QRectF(self.rect()).adjusted(3.5 * line, 1.5 * line, -line, -2.8 * line)
+        xTitle = chart.GetXAxisTitle() or ""
+        below = line * (1 + xTitle.count("\n"))
+        area = QRectF(self.rect()).adjusted(3.5 * line, 1.5 * line, -line, -1.8 * line - below)
         curves = [(series, self._points(series)) for series in self._series()]
         values = np.concatenate([np.zeros((0, 2)), *[points for _, points in curves]])
         (left, right), (bottom, top) = self._range("X", values[:, 0]), self._range("Y", values[:, 1])
@@ -112,7 +114,7 @@ class qMRMLPlotView(QWidget):
 
         middle = Qt.AlignmentFlag.AlignCenter
         painter.drawText(QRectF(0, 0, self.width(), 1.5 * line), middle, chart.GetTitle() or "")
-        painter.drawText(QRectF(0, self.height() - 1.4 * line, self.width(), line), middle, chart.GetXAxisTitle() or "")
+        painter.drawText(QRectF(0, self.height() - 0.4 * line - below, self.width(), below), middle, xTitle)
         for share in (0, 0.5, 1):
             x, y = left + share * (right - left), bottom + share * (top - bottom)
             across, up = place(x, bottom), place(left, y)

@@ -1,0 +1,191 @@
+"""Choosing a protocol, and showing what it says about what was compared."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import qt
+import slicer
+import vtk
+from slicer.i18n import tr as _
+from slicer.util import VTKObservationMixin
+
+from SegmentMetricsLib import explanations, tables
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
+from SegmentMetricsLib.measurements import rounded
+from SegmentMetricsLib.mrml import protocolFromTable, tableFromProtocol
+from SegmentMetricsLib.mrml.protocols import allProtocols
+from SegmentMetricsLib.protocol import exampleNames, readProtocol
+from SegmentMetricsLib.settings import shortest
+from SegmentMetricsLib.verdictwriting import summary
+
+from .sorting import SortableTable
+
+# Light colors for dark letters; the words say the same.
+COLORS = {PASS: "#bfe3d0", WARN: "#fbe6a2", FAIL: "#f2b28c", NOT_EVALUABLE: "#dddddd"}
+
+
+def protocolOf(parameters):
+    """Return the chosen protocol, None without one. Raises ValueError that names the row and column of a mistake."""
+    return protocolFromTable(parameters.protocol) if parameters.protocol is not None else None
+
+
+def versionOf(parameters) -> str | None:
+    """Return a text that changes with the rules of the chosen protocol, None without one; errors as for protocolOf."""
+    protocol = protocolOf(parameters)
+    return protocol.version if protocol else None
+
+
+class ProtocolChooser(VTKObservationMixin):
+    """The list of protocols: tables of the scene, examples that come with the library, and files.
+
+    onEdited: called with an object and an event when the table of the chosen one changes.
+    """
+
+    def __init__(self, ui, onEdited):
+        super().__init__()
+        self.ui, self.onEdited = ui, onEdited
+        self.observed = None
+        self.parameters = None
+        self.isShowing = False
+        self.listed = []  # nodes, None for no protocol, then names of examples, and "" for a file
+        self.ui.protocolLabel.toolTip = self.ui.protocolComboBox.toolTip = explanations.ofSetting("protocol")
+        ui.protocolComboBox.connect("currentIndexChanged(int)", self.take)
+
+    def show(self, parameters) -> None:
+        """List what can be chosen and show what is."""
+        self.parameters = parameters
+        chosen = parameters.protocol
+        nodes = allProtocols(slicer.mrmlScene)
+        if chosen is not None and chosen not in nodes:
+            nodes.append(chosen)  # a mistake in its headings does not hide it
+        self.listed = [None, *nodes, *exampleNames(), ""]
+        texts = [_("None"), *(node.GetName() for node in nodes)]
+        texts += [_("Example: {name}").format(name=name) for name in exampleNames()] + [_("From a file...")]
+        self.isShowing = True
+        try:
+            box = self.ui.protocolComboBox
+            if texts != [box.itemText(n) for n in range(box.count)]:
+                box.clear()
+                box.addItems(texts)
+            box.currentIndex = self.listed.index(chosen)
+        finally:
+            self.isShowing = False
+
+        if chosen is not self.observed:
+            self.removeObservers()
+            self.observed = chosen
+            if chosen is not None:
+                self.addObserver(chosen, vtk.vtkCommand.ModifiedEvent, self.onEdited)
+
+    def release(self) -> None:
+        """Let go of the scene."""
+        self.removeObservers()
+        self.parameters = self.observed = None
+
+    def take(self, index: int) -> None:
+        if self.parameters is None or self.isShowing or index < 0:
+            return
+        chosen = self.listed[index]
+        if isinstance(chosen, str):
+            chosen = self._read(chosen or self._askForFile())
+        self.parameters.protocol = chosen
+        self.show(self.parameters)
+
+    def _askForFile(self) -> str:
+        return qt.QFileDialog.getOpenFileName(
+            self.ui.protocolComboBox, _("Protocol"), "", _("Table (*.csv)") + ";;" + _("All files (*)")
+        )
+
+    def _read(self, path: str):
+        """Return a table node with the protocol of a file or an example; what was chosen before if there is none."""
+        before = self.parameters.protocol
+        if not path:
+            return before
+        try:
+            return tableFromProtocol(readProtocol(Path(path)))
+        except (InputError, OSError) as error:
+            slicer.util.errorDisplay(str(error), _("The protocol cannot be used."))
+            return before
+
+
+class Verdicts:
+    """The line and the table of what a protocol said."""
+
+    def __init__(self, ui):
+        self.ui = ui
+        self.table = SortableTable(ui.protocolTable)
+
+    def show(self, outcome, number: int) -> None:
+        """Show the verdict on an outcome and on one of its pairs; nothing when it was not judged."""
+        judgment = outcome.judgment if outcome is not None else None
+        structure = ofStructure(judgment, outcome.records[number].name) if judgment and outcome.records else None
+        for widget in (self.ui.judgmentLabel, self.ui.protocolTable):
+            widget.visible = judgment is not None
+        self.table.show(*(listed(structure) if structure else ([], [])), stretched=[0])
+        self.ui.protocolTable.visible = structure is not None
+        if judgment is None:
+            return
+        lines = [f"{badge(judgment['verdict'])} {sentence(judgment, outcome.isOfAll)}"]
+        if outcome.isOfAll and structure:
+            lines.append(f"{badge(structure['verdict'])} {escaped(structure['structure'])}")
+        elif structure is None:
+            lines.append(_("The protocol has no rule for this structure."))
+        self.ui.judgmentLabel.text = "<br>".join(lines)
+
+
+def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
+    """Return what a judgment says about a structure, None when it says nothing."""
+    return next((each for each in judgment["structures"] if each["structure"] == name), None)
+
+
+def sentence(judgment: Mapping, isOfAll: bool) -> str:
+    """Return the outcome of a judgment in a line: how many verdicts there are of each kind."""
+    what = [s["verdict"] for s in judgment["structures"]]
+    if not isOfAll:
+        what = [rule["verdict"] for s in judgment["structures"] for rule in s["rules"]]
+    return escaped(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
+
+
+def notJudged(outcome) -> str:
+    """Return the names of structures that the protocol has limits for but that were not compared, "" without any."""
+    compared = {record.name for record in outcome.records}
+    others = [s["structure"] for s in outcome.judgment["structures"] if s["structure"] not in compared]
+    return ", ".join(others)
+
+
+def listed(structure: Mapping) -> tuple:
+    """Return headings, rows and heading tips of the table of a structure's rules."""
+    headings = [_("Limit"), _("Value"), _("Verdict")]
+    tips = [_("What the protocol asks for."), _("What was measured."), _("Hover over a row to read why.")]
+    rows = []
+    for rule in structure["rules"]:
+        relation = "±" if rule["relation"] == "within" else f"{rule['relation']} "
+        unit = f" {rule['unit']}" if rule["unit"] else ""
+        limit = f"{tables.heading(rule['measurement'])} {relation}{shortest(rule['pass'])}"
+        tip = "\n".join(filter(None, (rule["reason"], rule["source"])))
+        if rule["warn"] is not None:
+            tip = "\n".join((tip, _("A warning up to {limit}.").format(limit=f"{shortest(rule['warn'])}{unit}")))
+        value = "-" if rule["value"] is None else f"{rounded(rule['value'], 2 if unit else 3)}{unit}"
+        verdict = rule["verdict"]
+        rows.append([(limit, limit, tip), (value, rule["value"], tip), (verdict, verdict, tip, COLORS[verdict])])
+    return headings, rows, tips
+
+
+def verdictCell(judgment: Mapping, name: str) -> tuple:
+    """Return the cell of a structure's verdict in the table of many, with its reasons."""
+    structure = ofStructure(judgment, name)
+    if structure is None:
+        return "", None, _("The protocol has no rule for this structure.")
+    verdict = structure["verdict"]
+    return verdict, verdict, structure["reason"], COLORS[verdict]
+
+
+def badge(verdict: str) -> str:
+    """Return a verdict in its color, for a label."""
+    return f'<span style="background-color: {COLORS[verdict]}; color: black;">&nbsp;{verdict.upper()}&nbsp;</span>'
+
+
+def escaped(text: str) -> str:
+    """Return a text that a label does not take for markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,84 @@
+"""The report: where it goes, and the library that draws in it."""
+
+import importlib
+from pathlib import Path
+
+import qt
+import slicer
+from slicer.i18n import tr as _
+
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.report import Report, requirePlotly
+from SegmentMetricsLib.writing import fileNames
+
+from .parameters import settingsOf
+
+# that of the extra "report" of pyproject.toml
+PLOTLY = "plotly>=6,<8"
+
+
+class Reports:
+    """The button of the report. write: called with the path to write it to; returns whether that was possible."""
+
+    def __init__(self, ui, write):
+        self.ui, self.write = ui, write
+        self.suggestion = "report"
+        ui.reportButton.connect("clicked(bool)", self.onReport)
+
+    def show(self, problem: str, outcome=None) -> None:
+        """Enable the button, or disable it and say why. outcome: what the report will be about."""
+        isPair = outcome is not None and not outcome.isOfAll and len(outcome.records) == 1
+        self.suggestion = fileNames([outcome.records[0].name])[0] if isPair else "report"
+        self.ui.reportButton.enabled = not problem
+        self.ui.reportButton.toolTip = problem or _(
+            "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
+        )
+
+    def onReport(self, _checked=False) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The report could not be written.")):
+            if not installPlotly():
+                return
+            path = qt.QFileDialog.getSaveFileName(
+                self.ui.reportButton, _("Write report"), f"{self.suggestion}.html", _("Page (*.html)")
+            )
+            if path:
+                self.write(Path(path if Path(path).suffix else f"{path}.html"))
+
+
+def hasPlotly() -> bool:
+    """Whether the library is there that draws in a report."""
+    try:
+        requirePlotly()
+    except InputError:
+        return False
+    return True
+
+
+def installPlotly() -> bool:
+    """Install the library that draws in a report if it is missing and the user agrees; return whether it is there."""
+    if hasPlotly():
+        return True
+    question = _("A report needs the Python package plotly. Download and install it? That may take a minute.")
+    if not slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
+        return False
+    slicer.util.pip_install(PLOTLY)
+    importlib.invalidate_caches()
+    requirePlotly()
+    return True
+
+
+def write(path: Path, parameters, logic, work) -> list[str]:
+    """Measure what the parameter node says and write a report; return in sentences what is not in it.
+
+    logic: a SegmentMetricsLogic. work: a LongWork. The report's title is the name of its file: names of nodes may be
+    those of patients. Raises ValueError when nothing can be compared, and OSError.
+    """
+    report = Report(path.stem, settingsOf(parameters), parameters.reportConventions)
+    comparisons = logic.compareChosen(parameters, report.settings, work)
+    for number, comparison in enumerate(comparisons):
+        work.report(number, len(comparisons), comparison.reference.name)
+        work.run(lambda comparison=comparison: report.add(comparison))
+    judgment = logic.judge(parameters, comparisons, work)
+    work.run(lambda: report.write(path, judgment, comparisons.unmatched))
+    missing = _("{name} is not in it: {reason}")
+    return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]
