@@ -59,7 +59,8 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool) -> Hi
     limits = edges + TIE_TOLERANCE
     # farther than each edge toward either side; what is beyond the last one is counted before it
     over, under = (sum(d.sizesBeyond(limits, side) for d in distances.directions) for side in (1, -1))
-    beyond = float(over[-1] + under[-1])
+    # sums of many sizes leave a rest where there is nothing
+    beyond = float(over[-1] + under[-1]) if largest > edges[-1] else 0.0
     outside, within = (farther[:-1] - np.append(farther[1:-1], 0.0) for farther in (over, under))
     zero = np.zeros(len(outside))
     zero[0] = total - over[0] - under[0]
