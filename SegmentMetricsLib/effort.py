@@ -20,6 +20,8 @@ from .surfaces import Surface
 
 # Segments that are looked at first when the nearest one is searched.
 NEIGHBORS = 4
+# So few points are answered sooner than threads are started.
+FEW = 2000
 # mm; where a contour crosses the tolerance it is cut down to pieces of this length.
 SHORTEST_PIECE = 0.02
 # Points times segments looked at in one go.
@@ -63,7 +65,7 @@ class NearContour:
             for first in range(0, len(rest), max(1, CHUNK // count)):
                 checkpoint()
                 chosen = rest[first : first + max(1, CHUNK // count)]
-                radii, numbers = (a.reshape(len(chosen), count) for a in self._middles.query(points[chosen], k=count))
+                radii, numbers = (a.reshape(len(chosen), count) for a in self._closestMiddles(points[chosen], count))
                 squared = self._squared(points[chosen, None], numbers)
                 best = squared.argmin(axis=1)[:, None]
                 owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
@@ -82,8 +84,11 @@ class NearContour:
 
     def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the greatest distance (n,) in mm that LPS points (n, 3) can have, found quickly."""
-        nearest = self._middles.query(points)[0]
+        nearest = self._closestMiddles(points, 1)[0]
         return nearest - self._halfLength, nearest
+
+    def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._middles.query(points, k=count, workers=-1 if len(points) > FEW else 1)
 
     def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return squared distances in mm2 of points (..., 3) to the segments of these numbers (...)."""
