@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 
 from SegmentMetricsLib import Settings, compare, conventions, tables
 from SegmentMetricsLib.__main__ import main
@@ -568,3 +569,17 @@ def testMeasurementsTableNamesTheConvention(scene):
     assert "MedPy 0.5.2" in node.GetCellText(0, 1)
     overview = mrml.showComparisonsTable([comparison], scene=scene)
     assert (overview.GetColumnName(0), overview.GetCellText(0, 0)) == ("Convention", "MedPy")
+
+
+def testCommandPairsStructuresAsToldTo(tmp_path, capsys):
+    images = [shapes.labelImage({1: ((2, 2, 2), (6, 6, 6)), 2: ((10, 10, 10), (14, 15, high))}) for high in (14, 16)]
+    paths = [str(tmp_path / f"{name}.nrrd") for name in ("one", "two")]
+    for image, path in zip(images, paths, strict=True):
+        SimpleITK.WriteImage(image, path)
+    given = ["conventions", *paths, "--output", str(tmp_path / "out"), "--tool", "MedPy"]
+    assert main([*given, "--pair", "Label 1=Label 2", "--pair", "Label 2="]) == 0
+    capsys.readouterr()
+    (pair,) = json.loads((tmp_path / "out" / "conventions.json").read_text("utf-8"))["pairs"]
+    assert (pair["reference"]["name"], pair["test"]["name"]) == ("Label 1", "Label 2")
+    assert main([*given, "--pair", "Label 1"]) == 2
+    assert "REFERENCE=TEST" in capsys.readouterr().err

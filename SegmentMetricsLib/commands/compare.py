@@ -12,7 +12,17 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
-from .options import addProtocol, addReport, addSettings, isReportWanted, protocolFrom, requireWritable, settingsFrom
+from .options import (
+    addPairs,
+    addProtocol,
+    addReport,
+    addSettings,
+    choicesFrom,
+    isReportWanted,
+    protocolFrom,
+    requireWritable,
+    settingsFrom,
+)
 from .results import unfinishedResults
 
 REPORT_FILE = "report.html"
@@ -29,12 +39,7 @@ def add(commands) -> None:
     compare.add_argument(
         "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
     )
-    compare.add_argument(
-        "--pair",
-        metavar="REFERENCE=TEST",
-        action="append",
-        help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
-    )
+    addPairs(compare)
     addProtocol(compare)
     addReport(compare)
     addSettings(compare)
@@ -82,19 +87,6 @@ def newReport(options: argparse.Namespace, settings: Settings):
 
     title = f"{options.test.name or options.test} compared with {options.reference.name or options.reference}"
     return Report(title, settings, withConventions=options.report_conventions)
-
-
-def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
-    """Return the pairs that the options name. Raises InputError for an option that names none, or one twice."""
-    choices: dict[str, str | None] = {}
-    for option in options:
-        reference, equals, test = option.partition("=")
-        if not reference or not equals:
-            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
-        if reference in choices:
-            raise InputError(f"{reference!r} is in more than one of the given pairs.")
-        choices[reference] = test or None
-    return choices
 
 
 def compareAndWrite(

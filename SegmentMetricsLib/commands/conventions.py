@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
-from .options import requireWritable
+from .options import addPairs, choicesFrom, requireWritable
 from .results import unfinishedResults
 
 LEGEND = (
@@ -25,6 +25,7 @@ def add(commands) -> None:
     parser.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
     parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
     parser.add_argument("--structure", metavar="NAME", action="append", help="only this structure (may be repeated)")
+    addPairs(parser)
     parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tau of NSD and BIoU (2)")
     parser.add_argument("--percentile", metavar="P", action="append", type=float, help="of Hausdorff (95)")
     parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     tools = [find(key).key for key in (options.tool or known())]
     reading = settings.threshold, settings.membershipMaximum
     sets = [files.readStructures(path, *reading) for path in (options.reference, options.test)]
-    pairing = pairStructures(*sets, options.structure)
+    pairing = pairStructures(*sets, options.structure, choicesFrom(options.pair or ()))
     if not pairing.pairs:
         names = (structures.listed(s.name for s in given) for given in sets)
         problem = "No structure has the same name in both: the reference has {}; the test has {}."

@@ -92,6 +92,29 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def addPairs(parser: argparse.ArgumentParser) -> None:
+    """Add the option that pairs structures whatever they are called."""
+    parser.add_argument(
+        "--pair",
+        metavar="REFERENCE=TEST",
+        action="append",
+        help="compare these two structures whatever they are called (may be repeated; REFERENCE= pairs it with none)",
+    )
+
+
+def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
+    """Return the pairs that the options name. Raises InputError for an option that names none, or one twice."""
+    choices: dict[str, str | None] = {}
+    for option in options:
+        reference, equals, test = option.partition("=")
+        if not reference or not equals:
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+        if reference in choices:
+            raise InputError(f"{reference!r} is in more than one of the given pairs.")
+        choices[reference] = test or None
+    return choices
+
+
 def addProtocol(parser: argparse.ArgumentParser) -> None:
     """Add the option for the protocol to judge by."""
     parser.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
