@@ -148,6 +148,16 @@ class SurfaceDistances:
     def directions(self) -> tuple[DirectedDistances, DirectedDistances]:
         return self.referenceToTest, self.testToReference
 
+    @property
+    def hasSides(self) -> bool:
+        """Whether signs tell inside from outside: both boundaries are closed."""
+        return all(direction.surface.isClosed for direction in self.directions)
+
+    @property
+    def usualLargest(self) -> float:
+        """Distance in mm that 98 % of either boundary does not exceed: the end of scales that a few may leave."""
+        return max(direction.percentile(98) for direction in self.directions)
+
 
 class BoundaryPair:
     """The boundaries of a reference and a test structure, neither empty, prepared to ask how far apart they are.

@@ -48,7 +48,7 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool) -> Hi
     sides are kept apart; a distance of 0 is then half on either side.
     """
     largest = max(direction.largest for direction in distances.directions)
-    usual = max(direction.percentile(98) for direction in distances.directions)
+    usual = distances.usualLargest
     # the tolerance shall not be at the end of the axis
     limit = roundAbove(max(largest, 1.25 * tolerance))
     squeezed = roundAbove(max(1.5 * usual, 1.25 * tolerance))
@@ -103,8 +103,16 @@ def cumulativeLimit(many: Sequence[SurfaceDistances], tolerance: float) -> float
 
     Far enough for nearly all of nearly all pairs, so that a pair that lies far off does not squeeze the others.
     """
-    usual = [max(direction.percentile(98) for direction in distances.directions) for distances in many]
+    usual = [distances.usualLargest for distances in many]
     return roundAbove(max(float(np.quantile(usual, 0.9)), 2 * tolerance))
+
+
+def mapRange(distances: SurfaceDistances, tolerance: float) -> float:
+    """Return the distance in mm of the outermost color of a map: round, usually not exceeded, not below the tolerance.
+
+    It is the same for both boundaries, so that their maps compare, and at least 0.1 mm for equal ones.
+    """
+    return roundAbove(max(distances.usualLargest, tolerance, 0.1))
 
 
 def roundAbove(value: float) -> float:

@@ -7,23 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def filled(loop: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Return which pixels [row, column] have their center inside a closed contour, by the even-odd rule.
+def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return which pixels [row, column] have their center inside closed contours, by the even-odd rule.
 
-    loop: (n, 2) column and row of its points in pixels, the last one joined to the first. A contour that goes to a hole
+    start, end: (n, 2) column and row, in pixels, where their line segments start and end. A contour that goes to a hole
     and back along the same line leaves the hole out.
     """
-    start, end = loop, np.roll(loop, -1, axis=0)
     swapped = (start[:, 1] > end[:, 1])[:, None]
     low, high = np.where(swapped, end, start), np.where(swapped, start, end)
-    # the rows whose centers a line crosses, its lower end included, its upper one not
-    first = np.clip(np.ceil(low[:, 1]).astype(int), 0, shape[0])
-    last = np.clip(np.ceil(high[:, 1]).astype(int), 0, shape[0])
-    which = np.repeat(np.arange(len(loop)), last - first)
+    # the rows whose centers a segment crosses, its lower end included, its upper one not
+    first, last = (np.clip(np.ceil(ends[:, 1]).astype(int), 0, shape[0]) for ends in (low, high))
+    which = np.repeat(np.arange(len(low)), last - first)
     row = np.arange(len(which)) - np.repeat(np.cumsum(last - first) - last, last - first)
     share = (row - low[which, 1]) / (high[which, 1] - low[which, 1])
     crossing = low[which, 0] + share * (high[which, 0] - low[which, 0])
-    # a pixel is inside when an odd number of lines cross its row at its center or before
+    # a pixel is inside when an odd number of segments cross its row at its center or before
     column = np.clip(np.ceil(crossing).astype(int), 0, shape[1])
     changes = np.zeros((shape[0], shape[1] + 1), np.int32)
     np.add.at(changes, (row, column), 1)
@@ -36,7 +34,8 @@ def combined(loops: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.nd
     One inside another is a hole, one inside that an island again; what contours that cross enclose is joined; one that
     repeats another counts once.
     """
-    parts = sorted((filled(loop, shape) for loop in loops), key=np.count_nonzero, reverse=True)
+    parts = [filled(loop, np.roll(loop, -1, axis=0), shape) for loop in loops]
+    parts.sort(key=np.count_nonzero, reverse=True)
     total, crossing = np.zeros(shape, bool), False
     for number, part in enumerate(parts):
         if any(np.array_equal(part, earlier) for earlier in parts[:number]):

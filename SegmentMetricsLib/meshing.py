@@ -49,6 +49,13 @@ def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
     polyData: polygons whose cell scalars are labels.
     """
+    output = cleanTriangles(polyData)
+    labels = vtk_to_numpy(output.GetCellData().GetScalars())
+    return vtk_to_numpy(output.GetPoints().GetData()).astype(float), triangleIndices(output), labels != 0
+
+
+def cleanTriangles(polyData: vtkPolyData) -> vtkPolyData:
+    """Return the polygons and strips of a polydata as triangles in double precision, with equal points made one."""
     from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
 
     triangles = vtkTriangleFilter()
@@ -59,11 +66,10 @@ def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarr
     clean.SetInputConnection(triangles.GetOutputPort())
     clean.SetTolerance(0.0)
     clean.ConvertPolysToLinesOff()
+    clean.ConvertLinesToPointsOff()
     clean.SetOutputPointsPrecision(1)
     clean.Update()
-    output = clean.GetOutput()
-    labels = vtk_to_numpy(output.GetCellData().GetScalars())
-    return vtk_to_numpy(output.GetPoints().GetData()).astype(float), triangleIndices(output), labels != 0
+    return clean.GetOutput()
 
 
 def paddedImage(mask: Mask) -> vtkImageData:
@@ -86,7 +92,6 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite, points
     without cells, and open or non-planar lines.
     """
-    from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
 
     if polyData.GetNumberOfPoints() == 0:
         return empty()
@@ -100,17 +105,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     bare.SetPoints(doublePoints(vtk_to_numpy(polyData.GetPoints().GetData())))
     bare.SetPolys(polyData.GetPolys())
     bare.SetStrips(polyData.GetStrips())
-    triangles = vtkTriangleFilter()
-    triangles.SetInputData(bare)
-    triangles.PassVertsOff()
-    triangles.PassLinesOff()
-    clean = vtkCleanPolyData()
-    clean.SetInputConnection(triangles.GetOutputPort())
-    clean.SetTolerance(0.0)
-    clean.ConvertPolysToLinesOff()
-    clean.ConvertLinesToPointsOff()
-    clean.Update()
-    output = clean.GetOutput()
+    output = cleanTriangles(bare)
     points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
     cells = triangleIndices(output)
     a, b, c = points[cells[:, 0]], points[cells[:, 1]], points[cells[:, 2]]

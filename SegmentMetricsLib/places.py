@@ -114,7 +114,7 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
     """
     from scipy.spatial import cKDTree
 
-    if not all(direction.surface.isClosed for direction in distances.directions):
+    if not distances.hasSides:
         return ""
     # The normal of the boundary that lies inside tells the side, also for the flanks of a bump on the other one, whose
     # own normals point all around.

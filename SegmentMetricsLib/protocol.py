@@ -123,18 +123,6 @@ class Protocol:
                 result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
         return result
 
-    def toCsv(self) -> str:
-        """Return the protocol as the text of its file."""
-        import csv
-        import io
-
-        file = io.StringIO()
-        file.writelines(f"# {comment}\n" for comment in self.comments)
-        writer = csv.DictWriter(file, (*REQUIRED, *OPTIONAL), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rule.cells() for rule in self.rules)
-        return file.getvalue()
-
 
 def readProtocol(path: str | Path) -> Protocol:
     """Return the protocol in a CSV file; a name without a folder may be one of the examples that come with the library.

@@ -8,6 +8,7 @@ from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToIm
 
 from .contours import planeAxes
 from .errors import InputError
+from .filling import filled
 from .grids import Grid, gridAround
 from .masks import Mask
 from .surfaces import Surface, toPolyData
@@ -48,20 +49,10 @@ def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: 
         raise InputError("Contours in a plane can only be drawn on a grid of one slice.")
     column, row = (axis for axis in range(3) if axis != flat)
     low[flat] = high[flat] = 0
-    start, end = index[cells[:, 0]], index[cells[:, 1]]
-    bottom = np.minimum(start[:, row], end[:, row])
-    top = np.maximum(start[:, row], end[:, row])
-    # every pixel row (its center line) that a segment crosses, and where
-    first, last = np.ceil(bottom).astype(int), np.ceil(top).astype(int)
-    counts = last - first
-    segment = np.repeat(np.arange(len(cells)), counts)
-    rows = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + first[segment]
-    step = (end - start)[segment]
-    crossing = start[segment, column] + (rows - start[segment, row]) * step[:, column] / step[:, row]
-    toggles = np.zeros((high[row] - low[row] + 1, high[column] - low[column] + 2), np.uint8)
-    np.add.at(toggles, (rows - low[row], np.ceil(crossing).astype(int) - low[column]), 1)
-    filled = np.cumsum(toggles, axis=1)[:, :-1] % 2
-    return np.expand_dims(filled, 2 - flat)
+    kept = [column, row]
+    start, end = (index[cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
+    size = high - low + 1
+    return np.expand_dims(filled(start, end, (size[row], size[column])), 2 - flat)
 
 
 def gridForMeshes(reference: Surface, test: Surface, spacing: float) -> Grid:

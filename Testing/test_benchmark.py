@@ -32,7 +32,7 @@ def written(modules, tmp_path_factory):
     one, other = pairs.Blob("tiny", **TINY).pair(), pairs.Blob("other", spacing=(1.0, 1.0, 2.0), **TINY).pair()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs, "generated", lambda quick: [pairs.Case("one", (one,)), pairs.Case("two", (one, other))])
-        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS)
+        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS, *peers.OURS_OF_ALL)
         patch.setattr(peers.Tool, "isInstalled", property(lambda tool: tool.name in ours))
         run.main(["--quick", "--output", str(folder / "made on demand")])
     folder = folder / "made on demand"

@@ -136,12 +136,12 @@ def testFillingAgreesWithCountingWindings(shift):
     centers = np.stack([columns.ravel() + 1e-6, rows.ravel() + 1e-9], axis=1)
     expected = insideContours(centers, loop, np.roll(loop, -1, axis=0)).reshape(36, 40)
     assert 100 < expected.sum() < 1000
-    np.testing.assert_array_equal(filled(loop, (36, 40)), expected)
+    np.testing.assert_array_equal(filled(loop, np.roll(loop, -1, axis=0), (36, 40)), expected)
 
 
 def testFillingBeyondTheEdges():
     loop = np.array([(-5.0, -5.0), (50, -5), (50, 50), (-5, 50)])
-    assert filled(loop, (6, 7)).all()
+    assert filled(loop, np.roll(loop, -1, axis=0), (6, 7)).all()
     assert combined([loop, loop], (6, 7))[0].all()
 
 

@@ -49,7 +49,7 @@ def refusal(path, **options) -> str:
     assert "\n" not in message
     assert message.startswith(f"{path}")
     # nothing of the readers' inner life
-    for word in ("0x", "itk", "ITK", "Exception", "/work", "/tmp/SimpleITK", "vtk"):
+    for word in ("0x", "itk", "ITK", "Exception", ".cxx", ".hxx", "vtk"):
         assert word not in message.replace(str(path), "")
     return message[len(str(path)) :].lstrip(": ")
 

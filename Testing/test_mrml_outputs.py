@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, compare, distributions
 from SegmentMetricsLib.grids import Grid
 from SegmentMetricsLib.masks import Mask
 from SegmentMetricsLib.structures import Structure
@@ -324,4 +325,4 @@ class TestFolder:
     [(0, 0.1), (0.13, 0.15), (1, 1), (1.01, 1.5), (2.2, 3), (6.1, 8), (9, 10), (14, 15), (210, 300)],
 )
 def testRangesEndInRoundNumbers(distance, limit):
-    assert colors.pleasantLimit(distance) == pytest.approx(limit)
+    assert distributions.mapRange(SimpleNamespace(usualLargest=distance), 0) == pytest.approx(limit)

@@ -119,7 +119,6 @@ def testExamplesNameTheirSources(name):
     protocol = readProtocol(name)
     assert len(protocol.rules) > 5 and any("no clinical limit" in comment for comment in protocol.comments)
     assert all("arXiv:" in rule.source or "doi:" in rule.source for rule in protocol.rules)
-    assert parseProtocol(protocol.toCsv(), "again").version == protocol.version
     assert (EXAMPLES / f"{name}.csv").is_file()
 
 

@@ -16,6 +16,7 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import folders, recallConventions
 
 from .parameters import OWN_CONVENTION
+from .saving import askForPath
 from .sorting import SortableTable
 
 ROLE = "conventions"
@@ -129,13 +130,10 @@ class Conventions:
         qt.QApplication.clipboard().setText("\n".join("\t".join(row) for row in self.table.texts()))
 
     def onExport(self, _checked=False) -> None:
-        path = qt.QFileDialog.getSaveFileName(
-            self.ui.conventionsExportButton, _("Export"), "conventions.csv", _("Table (*.csv)")
-        )
+        path = askForPath(self.ui.conventionsExportButton, _("Export"), "conventions.csv", _("Table (*.csv)"))
         if path:
-            path = path if Path(path).suffix else f"{path}.csv"
             with slicer.util.tryWithErrorDisplay(_("The table could not be written.")):
-                self.export(Path(path))
+                self.export(path)
 
     def export(self, path: Path) -> None:
         """Write what every tool would report of every metric, with all digits and why, as CSV."""

@@ -3,7 +3,6 @@
 import importlib
 from pathlib import Path
 
-import qt
 import slicer
 from slicer.i18n import tr as _
 
@@ -12,6 +11,7 @@ from SegmentMetricsLib.report import Report, requirePlotly
 from SegmentMetricsLib.writing import fileNames
 
 from .parameters import settingsOf
+from .saving import askForPath
 
 # that of the extra "report" of pyproject.toml
 PLOTLY = "plotly>=6,<8"
@@ -38,11 +38,9 @@ class Reports:
         with slicer.util.tryWithErrorDisplay(_("The report could not be written.")):
             if not installPlotly():
                 return
-            path = qt.QFileDialog.getSaveFileName(
-                self.ui.reportButton, _("Write report"), f"{self.suggestion}.html", _("Page (*.html)")
-            )
+            path = askForPath(self.ui.reportButton, _("Write report"), f"{self.suggestion}.html", _("Page (*.html)"))
             if path:
-                self.write(Path(path if Path(path).suffix else f"{path}.html"))
+                self.write(path)
 
 
 def hasPlotly() -> bool:

@@ -14,6 +14,7 @@ from SegmentMetricsLib.measurements import rounded
 
 from .parameters import OWN_CONVENTION
 from .protocols import escaped, notJudged, verdictCell
+from .saving import askForPath
 from .sorting import SortableTable
 
 
@@ -100,13 +101,10 @@ class Results:
         qt.QApplication.clipboard().setText("\n".join("\t".join(row) for row in rows))
 
     def onExport(self, _checked=False) -> None:
-        path = qt.QFileDialog.getSaveFileName(
-            self.ui.exportButton, _("Export measurements"), "metrics.csv", _("Table (*.csv)")
-        )
+        path = askForPath(self.ui.exportButton, _("Export measurements"), "metrics.csv", _("Table (*.csv)"))
         if path:
-            path = path if Path(path).suffix else f"{path}.csv"
             with slicer.util.tryWithErrorDisplay(_("The measurements could not be written.")):
-                self.export(Path(path))
+                self.export(path)
 
     def export(self, path: Path) -> None:
         """Write all measurements with all digits as CSV, and beside it what the columns mean."""

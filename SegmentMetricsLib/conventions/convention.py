@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 HD, HDP, MASD, ASSD = "HD", "HD{percentile}", "MASD", "ASSD"
 NSD, BIOU, DSC, IOU = "NSD_{tolerance}mm", "BIoU_{tolerance}mm", "DSC", "IoU"
 KEYS = (HD, HDP, MASD, ASSD, NSD, BIOU, DSC, IOU)
-DISTANCES, FRACTIONS = (HD, HDP, MASD, ASSD), (NSD, BIOU, DSC, IOU)
+DISTANCES = (HD, HDP, MASD, ASSD)
 
 
 @dataclass(frozen=True)

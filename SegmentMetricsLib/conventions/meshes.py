@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from ..bands import bands
 from ..distances import BoundaryPair
-from .rules import Sample
+from .bandrules import dice, jaccard
+from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
+from .elements import masks
+from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 from .sampling import Sampling
 
 
@@ -34,6 +37,23 @@ class MeshBands:
 
     def __call__(self, sampling: Sampling, tolerance: float) -> float:
         return bands(unsmoothed(sampling), sampling.masks, tolerance, self.oversampling).overlap
+
+
+def numbersOf(where: str, bands: Number) -> dict[str, Number]:
+    """Return what every generation of MeshMetrics reports, by key.
+
+    where: from where to where distances are measured, in words. bands: its boundary IoU.
+    """
+    return {
+        HD: Number(largest, "hd", f"largest distance {where}"),
+        HDP: Number(weightedPercentile, "hd({percentile})", f"larger directed percentile by area {where}"),
+        MASD: Number(meanOfMeans, "masd", f"mean of the two directed means by area {where}"),
+        ASSD: Number(pooledMean, "assd", f"mean by area over both boundaries {where}"),
+        NSD: Number(shareWithinTies, "nsd({tolerance})", f"share of both boundaries' area {where}"),
+        BIOU: bands,
+        DSC: Number(dice, "dsc", "overlap of the voxels", masks),
+        IOU: Number(jaccard, "iou", "overlap of the voxels", masks),
+    }
 
 
 def unsmoothed(sampling: Sampling) -> BoundaryPair:

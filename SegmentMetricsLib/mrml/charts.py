@@ -15,7 +15,7 @@ from ..tables import shortened
 from . import folders
 from .headless import ensureScene
 from .navigation import PLACE_COLUMNS
-from .outputs import fillTable, hasSides, pairName, requireDistances
+from .outputs import fillTable, pairName, requireDistances
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
@@ -38,7 +38,7 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
     requireDistances(comparison, "histogram")
     tolerance = _checkedTolerance(comparison, tolerance)
     scene = ensureScene() if scene is None else scene
-    signed = hasSides(comparison)
+    signed = comparison.distances.hasSides
     shown = histogram(comparison.distances, tolerance, signed)
     what = "surfaces" if comparison.dimension == 3 else "contours"
     top = roundAbove(1.05 * shown.shares.max())

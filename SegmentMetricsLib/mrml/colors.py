@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distributions import roundAbove
+from ..palettes import ABSOLUTE, SIGNED
 
-# Colors at equally spaced values from the lower to the upper end of the range, readable with color vision deficiencies.
-# Agreement is a light sand, never white: white would vanish on bright slices and on a white page.
-SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e98a50", "#cc4a31", "#8c1427")
-ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
 # other hues than those of distances, so that nobody takes a hazard for one
@@ -112,11 +108,3 @@ def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
         return "Hazard"
     title = f"Tolerance {tolerance:g} mm" if kind == "tolerance" else "Distance (mm)"
     return title + ("\n+ test outside\n- test inside" if signed and kind != "absolute" else "")
-
-
-def pleasantLimit(distance: float) -> float:
-    """Return the end of a color range that includes a distance in mm: the next number whose half is round too.
-
-    At least 0.1 mm, so that equal surfaces have a range as well.
-    """
-    return roundAbove(max(distance, 0.1))

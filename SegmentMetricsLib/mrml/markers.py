@@ -12,7 +12,7 @@ from ..places import Place
 from . import folders
 from .colors import SIGNED, rgb
 from .headless import ensureScene
-from .outputs import hasSides, pairName
+from .outputs import pairName
 
 # the ends of the distance map's colors: readable as text on a light ground
 UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
@@ -44,7 +44,7 @@ def showMarkers(
     node.SetFixedNumberOfControlPoints(False)
     node.RemoveAllControlPoints()
     if signed is None:
-        signed = comparison.distances is not None and hasSides(comparison)
+        signed = comparison.distances is not None and comparison.distances.hasSides
     for place in places:
         position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
         index = node.AddControlPoint(*position.tolist(), str(place.rank))

@@ -10,6 +10,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
+from ..distributions import mapRange
 from ..errors import InputError
 from ..grids import RAS_FROM_LPS
 from ..surfaces import barycentricWeights, toPolyData
@@ -146,7 +147,7 @@ def showDistanceMap(
     model.SetName(f"{pairName(comparison)}: distance map on {side}")
     model.SetAndObservePolyData(polyData)
     model.EndModify(wasModifying)
-    signed = hasSides(comparison)
+    signed = comparison.distances.hasSides
     colorMap(model, kind, side, limit, tolerance, signed)
     automatic, _ = checkedLimits(comparison, kind, None, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
@@ -213,8 +214,7 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
     if tolerance is None:
         tolerance = comparison.settings.tolerances[0] if comparison.settings.tolerances else 2.0
     if range is None:
-        farthest = max(directed.percentile(98) for directed in comparison.distances.directions)
-        range = colors.pleasantLimit(max(farthest, tolerance))
+        range = mapRange(comparison.distances, tolerance)
     return float(range), float(tolerance)
 
 
@@ -224,11 +224,6 @@ def requireHazard(comparison) -> None:
         raise InputError(
             "There is no hazard to show: measure the family hazard with critical structures that are not empty."
         )
-
-
-def hasSides(comparison) -> bool:
-    """Return whether the distances have a sign that means inside or outside: both surfaces are closed."""
-    return all(directed.surface.isClosed for directed in comparison.distances.directions)
 
 
 def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed: bool = True) -> None:

@@ -75,7 +75,7 @@ def writeOverlay(
     strip = round(150 * scale)  # at the right, for the legend and the orientation marker
     canvas = np.empty((height, width, 3), np.uint8)
     canvas[:] = np.rint(255 * np.array(BACKGROUND))
-    signed = outputs.hasSides(comparison)
+    signed = comparison.distances.hasSides
     _drawMaps(canvas[header:], maps, direction, strip, (kind, limit, tolerance, signed), scale)
     _writeHeader(canvas, comparison, ((width - strip) // 2, header), scale, tolerance, kind)
     writeText(canvas, f"Seen from {seenFrom}", (28 * scale, height - 21 * scale), max(round(13 * scale), 9), PALE_INK)

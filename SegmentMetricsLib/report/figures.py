@@ -9,15 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..comparison import Comparison
-from ..distances import SurfaceDistances
-from ..distributions import histogram, roundAbove
+from ..distributions import histogram, mapRange
+from ..palettes import ABSOLUTE, SIGNED
 from ..settings import shortest
 from ..slices import SliceRow
 from .reduction import ReducedSurface, reduced
 
-# Low to high, blue where the test lies inside the reference, red where outside; the colors of the overlay in Slicer.
-SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e98a50", "#cc4a31", "#8c1427")
-ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
@@ -33,6 +30,11 @@ def scale(colors: Sequence[str]) -> list[list]:
     return [[number / (len(colors) - 1), color] for number, color in enumerate(colors)]
 
 
+def firstTolerance(comparison: Comparison) -> float | None:
+    """Return the tolerance in mm that pictures show, None without one."""
+    return next(iter(comparison.settings.tolerances), None)
+
+
 def distanceMap(comparison: Comparison) -> dict:
     """Return the 3D distance map of a comparison in space: both surfaces, the reference shown first.
 
@@ -40,8 +42,8 @@ def distanceMap(comparison: Comparison) -> dict:
     the ranges of the colors in mm.
     """
     distances = comparison.distances
-    signed = all(direction.surface.isClosed for direction in distances.directions)
-    limit = colorLimit(distances)
+    signed, tolerance = distances.hasSides, firstTolerance(comparison)
+    limit = mapRange(distances, tolerance or 0.0)
     surfaces = {
         name: reduced(direction) for name, direction in zip(("reference", "test"), distances.directions, strict=True)
     }
@@ -62,12 +64,6 @@ def distanceMap(comparison: Comparison) -> dict:
         "limit": limit,
         "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
     }
-
-
-def colorLimit(distances: SurfaceDistances) -> float:
-    """Return the distance in mm of the outermost color: nearly all distances are below it."""
-    usual = max(direction.percentile(98) for direction in distances.directions)
-    return roundAbove(max(usual, 0.1))
 
 
 def _sides(points: np.ndarray) -> dict:
@@ -109,9 +105,8 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
 def distribution(comparison: Comparison) -> dict:
     """Return the histogram of the distances of a comparison, with the first tolerance marked."""
     distances = comparison.distances
-    signed = all(direction.surface.isClosed for direction in distances.directions)
-    tolerance = comparison.settings.tolerances[0] if comparison.settings.tolerances else None
-    found = histogram(distances, tolerance or colorLimit(distances) / 2, signed)
+    signed, tolerance = distances.hasSides, firstTolerance(comparison)
+    found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed)
     colors = [
         WITHIN if tolerance is not None and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
         for center in found.centers

@@ -54,6 +54,32 @@ def everything() -> Measure:
     return measure
 
 
+def allFamilies() -> Measure:
+    """compare() with all families; the reference itself is the critical structure of the hazard family."""
+    _importOurs()
+    from SegmentMetricsLib import Settings, compare
+
+    settings = Settings(families="all")
+
+    def measure(pair: Pair) -> Values:
+        comparison = compare(pair.reference, pair.test, settings, criticals={"Reference": pair.reference})
+        return {key: measurement.value for key, measurement in comparison.items()}
+
+    return measure
+
+
+def allConventions() -> Measure:
+    """What all other tools would report, beside the default comparison; the values are those of MeshMetrics-0.1."""
+    _importOurs()
+    from SegmentMetricsLib import compare
+
+    def measure(pair: Pair) -> Values:
+        found = compare(pair.reference, pair.test).conventions()
+        return {key: number.value for key, number in found["MeshMetrics-0.1"].items()}
+
+    return measure
+
+
 def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
     _importOurs()
@@ -153,6 +179,7 @@ def medpy() -> Measure:
 
 
 OURS, OURS_WITHOUT_BANDS = "SegmentMetrics", "SegmentMetrics without BIoU"
+OURS_OF_ALL = ("SegmentMetrics, all families", "SegmentMetrics, all conventions")
 TOOLS = {
     tool.name: tool
     for tool in (
@@ -164,6 +191,8 @@ TOOLS = {
             "HD, HD95, MASD, ASSD, NSD",
             withoutBands,
         ),
+        Tool(OURS_OF_ALL[0], "SegmentMetricsLib", "segment-metrics", "all metrics of all families", allFamilies),
+        Tool(OURS_OF_ALL[1], "SegmentMetricsLib", "segment-metrics", "all 14 conventions", allConventions),
         Tool(
             "pymeshmetrics",
             "meshmetrics",

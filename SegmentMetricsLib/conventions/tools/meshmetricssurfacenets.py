@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard
-from ..convention import ASSD, BIOU, DISTANCES, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number, each
+from ..convention import DISTANCES, Convention, Number, each
 from ..elements import masks
 from ..facenets import Faces, faceBands
-from ..rules import largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
+from ..meshes import numbersOf
 
 WHERE = "from the centers of the triangles of voxel faces to the other voxel faces"
 
@@ -18,21 +17,15 @@ CONVENTION = Convention(
     version="0.2.1",
     source="https://github.com/gasperpodobnik/MeshMetrics",
     elements=Faces(),
-    numbers={
-        HD: Number(largest, "hd", f"largest distance {WHERE}"),
-        HDP: Number(weightedPercentile, "hd({percentile})", f"larger directed percentile by area {WHERE}"),
-        MASD: Number(meanOfMeans, "masd", f"mean of the two directed means by area {WHERE}"),
-        ASSD: Number(pooledMean, "assd", f"mean by area over both boundaries {WHERE}"),
-        NSD: Number(shareWithinTies, "nsd({tolerance})", f"share of both boundaries' area {WHERE}"),
-        BIOU: Number(
+    numbers=numbersOf(
+        WHERE,
+        Number(
             faceBands,
             "biou({tolerance})",
             "voxel centers inside and closer than the tolerance to the own surface",
             masks,
         ),
-        DSC: Number(dice, "dsc", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "iou", "overlap of the voxels", masks),
-    },
+    ),
     oneEmpty={**each(DISTANCES, math.inf), "": 0.0},
     bothEmpty={**each(DISTANCES, 0.0), "": 1.0},
 )

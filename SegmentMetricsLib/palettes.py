@@ -1,0 +1,8 @@
+"""Colors of distance maps, in Slicer and in reports."""
+
+from __future__ import annotations
+
+# Colors at equally spaced values from the lower to the upper end of the range, readable with color vision deficiencies.
+# Agreement is a light sand, never white: white would vanish on bright slices and on a white page.
+SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e98a50", "#cc4a31", "#8c1427")
+ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
