@@ -198,8 +198,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.protocols import protocolOf
 
-        from SegmentMetricsLib.casework import measuredFor
-        from SegmentMetricsLib.judgment import judgeCase
+        from SegmentMetricsLib.cohort.casework import measuredFor
+        from SegmentMetricsLib.protocol.judgment import judgeCase
 
         protocol = protocolOf(parameters)
         if protocol is None:

@@ -41,16 +41,16 @@ __all__ = [
 # Public names are imported when first used: the package itself loads at once.
 _HOMES = {
     "Comparison": "comparison",
-    "Grid": "grids",
-    "Mask": "masks",
+    "Grid": "geometry.grids",
+    "Mask": "geometry.masks",
     "Measurement": "measurements",
     "Settings": "settings",
     "StressTest": "stress",
     "Structure": "structures",
-    "Surface": "surfaces",
+    "Surface": "geometry.surfaces",
     "compare": "comparison",
     "compareLabels": "multilabel",
-    "readStructures": "files",
+    "readStructures": "files.reading",
     "stressTest": "stress",
 }
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .grids import Grid
-from .parts import partSizes
+from .geometry.grids import Grid
+from .geometry.parts import partSizes
 from .settings import shortest
 
 if TYPE_CHECKING:

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, multilabel, slices, verdict
-from .distances import SurfaceDistances
+from . import findings, inputs, measurements, multilabel, verdict
+from .distances.surfacedistances import SurfaceDistances
 from .errors import InputError, Undefined
-from .hazard import Field
 from .measurements import Measurement, finite
+from .metrics import slices
+from .metrics.hazard import Field
+from .metrics.places import Place, worstPlaces
+from .metrics.similarity import Similarity
+from .metrics.slices import SliceRow
 from .multilabel import Share
 from .pair import Pair
-from .places import Place, worstPlaces
 from .records import Record
 from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
 from .settings import Settings
-from .similarity import Similarity
-from .slices import SliceRow
 from .structures import Structure
 
 if TYPE_CHECKING:

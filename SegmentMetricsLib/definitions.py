@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .boundary import Directed
+from .metrics.boundary import Directed
+from .metrics.signed import Located
 from .settings import Settings
-from .signed import Located
 
 if TYPE_CHECKING:
     from .pair import Pair

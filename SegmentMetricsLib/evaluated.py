@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from .grids import Grid
-from .masks import Mask, boxAround
+from .geometry.grids import Grid
+from .geometry.masks import Mask, boxAround
 
 EXTENDED = ", extended to contain both structures"
 RECOUNTED = ", counted in voxels of the size in which overlap is counted"

@@ -22,12 +22,12 @@ from functools import cached_property
 
 import numpy as np
 
-from .distances import SurfaceDistances
-from .grids import Grid
-from .lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
-from .places import outwardNormals
+from .distances.surfacedistances import SurfaceDistances
+from .geometry.grids import Grid
+from .geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
+from .geometry.surfaces import Surface
+from .metrics.places import outwardNormals
 from .structures import Structure, bounds
-from .surfaces import Surface
 
 # A cap of a mesh is what faces its end within 60 degrees of the axis.
 CAP_COSINE = 0.5

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import boundary, cautions, extents, overlap
-from .grids import Grid
-from .masks import Mask
+from . import cautions, extents
+from .geometry.grids import Grid
+from .geometry.masks import Mask
+from .metrics import boundary, overlap
 from .registry.similarity import inSlices
 from .settings import shortest
 from .structures import NOTES, PATIENT, bounds, listed

@@ -8,11 +8,11 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import masks, meshing
 from .errors import InputError
-from .grids import Grid
+from .geometry import masks, meshing
+from .geometry.grids import Grid
+from .geometry.surfaces import Surface
 from .structures import Structure
-from .surfaces import Surface
 
 # A label map has few values; an image whose integers pass this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .boundary import Directed
 from .definitions import Definition, Empty
 from .errors import Undefined
+from .metrics.boundary import Directed
+from .metrics.signed import Located
 from .progress import checkpoint
 from .registry import REGISTRY, findDefinition
 from .settings import shortest
-from .signed import Located
 from .structures import BOTH_EMPTY
 
 if TYPE_CHECKING:

@@ -8,13 +8,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import converged, evaluated, extents, overlap, voxelization
-from .agreement import Table
-from .distances import BoundaryPair, SurfaceDistances
+from . import evaluated, extents
+from .distances import converged
+from .distances.surfacedistances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
 from .extents import Extent
-from .grids import Grid
-from .masks import Mask, boxAround, commonGrid
+from .geometry import voxelization
+from .geometry.grids import Grid
+from .geometry.masks import Mask, boxAround, commonGrid
+from .metrics import overlap
+from .metrics.agreement import Table
 from .settings import Settings
 from .structures import BOTH_EMPTY, Structure, bounds, listed
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import naming, overlap
+from . import naming
 from .comparison import Pair
 from .errors import InputError, Undefined
+from .metrics import overlap
 from .settings import Settings
 from .structures import TERMINOLOGY, Match, Pairing, Structure, bounds, listed, pairByName, requireKnown
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from .errors import InputError
 from .measurements import Measurement
-from .places import Place
+from .metrics.places import Place
+from .metrics.similarity import Similarity
+from .metrics.slices import SliceRow
 from .settings import PRESETS
-from .similarity import Similarity
-from .slices import SliceRow
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from .grids import Grid
+    from .geometry.grids import Grid
 
 FAMILIES = ("boundary", "signed", "overlap", "agreement", "voxel", "hazard", "similarity", "slices", "effort")
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
@@ -330,7 +330,7 @@ def _chosenGrid(given) -> str | Grid:
                 f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
             )
         return given
-    from .grids import Grid
+    from .geometry.grids import Grid
 
     if isinstance(given, Grid):
         return given

@@ -15,9 +15,9 @@ import numpy as np
 
 from .comparison import Comparison, asStructure, compare
 from .errors import InputError, Undefined
-from .hazard import Field
+from .geometry.masks import Mask, boxAround
 from .inputs import HALF
-from .masks import Mask, boxAround
+from .metrics.hazard import Field
 from .pair import Pair
 from .registry.hazard import fieldOf
 from .settings import Settings

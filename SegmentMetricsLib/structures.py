@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from . import meshing
 from .errors import InputError
-from .grids import Grid
-from .masks import Mask
-from .surfaces import Surface
+from .geometry import meshing
+from .geometry.grids import Grid
+from .geometry.masks import Mask
+from .geometry.surfaces import Surface
 
 BOTH_EMPTY = "both structures are empty"
 # Marks, in its source, the empty structure that stands for a whole image without labels.

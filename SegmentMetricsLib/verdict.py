@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .measurements import Measurement
-from .places import mostlyToward
+from .metrics.places import mostlyToward
 from .records import Record
 
 if TYPE_CHECKING:

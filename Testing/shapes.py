@@ -8,7 +8,7 @@ from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
 
-from SegmentMetricsLib.surfaces import doublePoints
+from SegmentMetricsLib.geometry.surfaces import doublePoints
 
 
 def imageOf(array, spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), direction=None) -> SimpleITK.Image:

@@ -14,11 +14,12 @@ import SimpleITK
 from scipy import ndimage
 from test_parity import FOLDER, SOURCES, pairs
 
-from SegmentMetricsLib import Settings, Structure, agreement, compare, inputs, overlap
-from SegmentMetricsLib.agreement import Table
-from SegmentMetricsLib.grids import Grid
-from SegmentMetricsLib.masks import Mask
-from SegmentMetricsLib.overlap import Counts
+from SegmentMetricsLib import Settings, Structure, compare, inputs
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.metrics import agreement, overlap
+from SegmentMetricsLib.metrics.agreement import Table
+from SegmentMetricsLib.metrics.overlap import Counts
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
 needsReference = pytest.mark.skipif(

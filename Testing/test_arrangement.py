@@ -7,7 +7,8 @@ import pytest
 import shapes
 from test_findings import found
 
-from SegmentMetricsLib import Settings, arrangement, compare, meshing
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry import arrangement, meshing
 
 
 def rectangle(left, bottom, right, top):

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, bandlookup, bands, compare
-from SegmentMetricsLib.distances import BoundaryPair
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.meshing import fromMask
+from SegmentMetricsLib.metrics import bandlookup, bands
 
 
 def biou(first, second, tolerance=2.0, **settings) -> float:

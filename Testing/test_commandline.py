@@ -475,7 +475,7 @@ BAD_FILES = {
 def pointsOnly():
     from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-    from SegmentMetricsLib.surfaces import doublePoints
+    from SegmentMetricsLib.geometry.surfaces import doublePoints
 
     polyData = vtkPolyData()
     polyData.SetPoints(doublePoints(np.eye(3)))

@@ -139,7 +139,7 @@ def testPlanarMasksAndContours():
 def testOpenSurfacesHaveDistancesButNoInside():
     from test_surfaces import polyDataOf
 
-    from SegmentMetricsLib.meshing import fromPolyData
+    from SegmentMetricsLib.geometry.meshing import fromPolyData
 
     whole = fromPolyData(shapes.boxMesh((0, 0, 0), (10, 10, 10)))
     opened = polyDataOf(whole.points, whole.cells[:-1].tolist())
@@ -182,7 +182,7 @@ def testDistancesAtTheSurfacesPoints():
     comparison = compare(BOX, OTHER)
     for direction, sign in zip(comparison.distances.directions, (-1, 1), strict=True):
         other = comparison.distances.directions[sign < 0].surface
-        from SegmentMetricsLib.closest import ClosestSurface
+        from SegmentMetricsLib.distances.closest import ClosestSurface
 
         expected = sign * ClosestSurface(other).signedDistances(direction.surface.points)
         assert direction.atPoints == pytest.approx(expected, abs=1e-6)

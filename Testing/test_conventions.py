@@ -190,7 +190,7 @@ def testSurfaceNetsMeasureFromVoxelFaces():
 def testSurfaceNetsAgreeWithMeshesOfVoxelFaces():
     first, second = (shapes.imageOf(shapes.blob(seed, share=0.2), (1.0, 1.5, 0.7)) for seed in (1, 2))
     from SegmentMetricsLib.conventions import facenets
-    from SegmentMetricsLib.distances import BoundaryPair
+    from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 
     pair = evaluation.referencePair(compare(first, second))[0]
     sampling = evaluation.Source(pair).sampling

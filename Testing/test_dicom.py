@@ -8,8 +8,8 @@ import shapes
 from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare, readStructures
-from SegmentMetricsLib.filling import combined, filled
-from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.geometry.filling import combined, filled
+from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.structures import NOTES
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
@@ -125,7 +125,7 @@ def testWithoutTheImage(tmp_path):
 
 @pytest.mark.parametrize("shift", [0, 0.3])
 def testFillingAgreesWithCountingWindings(shift):
-    from SegmentMetricsLib.contours import insideContours
+    from SegmentMetricsLib.geometry.contours import insideContours
 
     generator = np.random.default_rng(5)
     angles = np.sort(generator.uniform(0, 2 * np.pi, 60))

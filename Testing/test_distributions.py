@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, compare, distributions
-from SegmentMetricsLib.distances import DirectedDistances, SurfaceDistances
-from SegmentMetricsLib.surfaces import Surface
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.distances.surfacedistances import DirectedDistances, SurfaceDistances
+from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.metrics import distributions
 
 
 def directed(signed, sizes) -> DirectedDistances:

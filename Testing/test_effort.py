@@ -9,8 +9,8 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.effort import NearContour
-from SegmentMetricsLib.meshing import fromPolyData
+from SegmentMetricsLib.geometry.meshing import fromPolyData
+from SegmentMetricsLib.metrics.effort import NearContour
 
 EFFORT = Settings(families="effort", tolerances=(1, 2))
 SQUARE = shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)])

@@ -14,8 +14,8 @@ import SimpleITK
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.extents import NO_COMMON_EXTENT, slabOf, spanOf
+from SegmentMetricsLib.geometry.lateral import LateralSurface, lateralOfMask, lateralOfSurface
 from SegmentMetricsLib.inputs import structureFromImage, structureFromPolyData
-from SegmentMetricsLib.lateral import LateralSurface, lateralOfMask, lateralOfSurface
 from SegmentMetricsLib.records import Record
 
 COMMON = Settings(extent="common")

@@ -7,12 +7,12 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.distances import BoundaryPair
-from SegmentMetricsLib.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
-from SegmentMetricsLib.lattice import caseTriangles
-from SegmentMetricsLib.places import outwardNormals
-from SegmentMetricsLib.surfaces import elementCenters
-from SegmentMetricsLib.triangles import closestPoints
+from SegmentMetricsLib.distances.lattice import caseTriangles
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry.surfaces import elementCenters
+from SegmentMetricsLib.geometry.triangles import closestPoints
+from SegmentMetricsLib.metrics.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
+from SegmentMetricsLib.metrics.places import outwardNormals
 
 # mm up to which the table lookup answers for sure
 NEAR = 1.5

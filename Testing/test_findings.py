@@ -14,9 +14,9 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, readStructures
-from SegmentMetricsLib.grids import Grid
-from SegmentMetricsLib.masks import Mask
-from SegmentMetricsLib.parts import partSizes
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.parts import partSizes
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))

@@ -9,9 +9,9 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.meshing import fromMask
-from SegmentMetricsLib.surfaces import toPolyData
 
 
 def values(comparison, *keys):

@@ -10,10 +10,11 @@ import shapes
 import SimpleITK
 from scipy.ndimage import distance_transform_edt
 
-from SegmentMetricsLib import Settings, compare, hazard
-from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.metrics import hazard
 from SegmentMetricsLib.structures import Structure
 
 HAZARD = Settings(families="hazard")

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import lattice
-from SegmentMetricsLib.distances import BoundaryPair
-from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, lattice
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.triangles import TriangleSet
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.masks import Mask
-from SegmentMetricsLib.meshing import fromMask
-from SegmentMetricsLib.triangles import TriangleSet
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:

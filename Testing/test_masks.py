@@ -8,12 +8,13 @@ import shapes
 import SimpleITK
 from scipy.spatial.transform import Rotation
 
-from SegmentMetricsLib import Settings, compare, overlap
-from SegmentMetricsLib.grids import Grid
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask, commonGrid, fromLabels
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.voxelization import maskOf
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.masks import Mask, commonGrid, fromLabels
-from SegmentMetricsLib.meshing import fromMask
-from SegmentMetricsLib.voxelization import maskOf
+from SegmentMetricsLib.metrics import overlap
 
 
 def maskOfImage(image) -> Mask:

@@ -271,7 +271,7 @@ def testAProtocolThatMakesNoSense(desktop, session, tmp_path):
 def testAProtocolThatIsDeleted(session):
     """The verdicts that were given stay, out of date, until the next run."""
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol import parseProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     node = tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
     choose(session, *twoBoxes(), "Box")
@@ -289,7 +289,7 @@ def testAProtocolThatIsDeleted(session):
 def testALimitThatNeedsCriticalStructures(session):
     """What a rule needs and was not chosen is said."""
     from SegmentMetricsLib.mrml import tableFromProtocol
-    from SegmentMetricsLib.protocol import parseProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
 
     text = "Structure,Measurement,Relation,Pass\nBox,SIS,<=,0.5\n"
     node = tableFromProtocol(parseProtocol(text, "Limits"))

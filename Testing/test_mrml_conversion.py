@@ -10,8 +10,8 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkMassProperties
 
-from SegmentMetricsLib.grids import Grid
-from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.structures import Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")

@@ -15,12 +15,12 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
 from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: E402
 
 from SegmentMetricsLib import Settings, compare, mrml, samples  # noqa: E402
-from SegmentMetricsLib.files import readStructures  # noqa: E402
+from SegmentMetricsLib.files.reading import readStructures  # noqa: E402
+from SegmentMetricsLib.geometry.meshing import fromMask  # noqa: E402
+from SegmentMetricsLib.geometry.surfaces import doublePoints, toPolyData  # noqa: E402
 from SegmentMetricsLib.inputs import labelMasks  # noqa: E402
-from SegmentMetricsLib.meshing import fromMask  # noqa: E402
 from SegmentMetricsLib.mrml.conversion import closedSurface, orientedImage  # noqa: E402
 from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
-from SegmentMetricsLib.surfaces import doublePoints, toPolyData  # noqa: E402
 
 KEYS = (
     "HD",

@@ -13,9 +13,10 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
-from SegmentMetricsLib import Settings, compare, distributions
-from SegmentMetricsLib.grids import Grid
-from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.metrics import distributions
 from SegmentMetricsLib.structures import Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")

@@ -15,8 +15,8 @@ from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.grids import Grid
-from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.settings import DEFAULT_FAMILIES
 from SegmentMetricsLib.structures import Structure
 

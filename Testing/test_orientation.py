@@ -8,8 +8,9 @@ import shapes
 from test_findings import found
 from test_surfaces import surfaceOf
 
-from SegmentMetricsLib import Settings, compare, meshing
-from SegmentMetricsLib.surfaces import Surface, toPolyData
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 
 BALL, SHELL, FAR = (
     meshing.fromPolyData(shapes.ballMesh(*given, 24)) for given in ((10, (0, 0, 0)), (5, (0, 0, 0)), (5, (30, 0, 0)))

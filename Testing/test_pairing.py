@@ -16,7 +16,7 @@ from SegmentMetricsLib import Structure, __main__, naming, readStructures
 from SegmentMetricsLib.commands import compare as compareCommand
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import pairStructures, propose
-from SegmentMetricsLib.protocol import parseProtocol
+from SegmentMetricsLib.protocol.protocol import parseProtocol
 
 LEFT_PAROTID = (
     "Segmentation category and type - 3D Slicer General Anatomy list~SCT^123037004^Anatomical Structure~"
@@ -242,7 +242,7 @@ def testMeshesAndEmptyStructuresAreProposedToo():
 
 
 def readEmpty() -> list[Structure]:
-    from SegmentMetricsLib.grids import Grid
+    from SegmentMetricsLib.geometry.grids import Grid
     from SegmentMetricsLib.inputs import emptyMask
 
     return [Structure("Nothing", emptyMask(Grid.fromImage(shapes.imageOf(np.zeros((3, 3, 3), np.uint8)))))]

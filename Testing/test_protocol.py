@@ -13,9 +13,9 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.commands import compare as compareCommand
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.judgment import judge, judgeCase, score, worst
 from SegmentMetricsLib.measurements import Measurement
-from SegmentMetricsLib.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
+from SegmentMetricsLib.protocol.judgment import judge, judgeCase, score, worst
+from SegmentMetricsLib.protocol.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
 
 HEADING = "Structure,Measurement,Relation,Pass,Warn,Weight,Convention,Source\n"
 
@@ -334,7 +334,7 @@ def testTableNodes(scene, savedAndLoaded):
 
 
 def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
-    from SegmentMetricsLib import casework
+    from SegmentMetricsLib.cohort.tasks import casework
 
     pair = shapes.ball(6), shapes.ball(7, (1, 0, 0))
     result = compare(*pair)

@@ -7,15 +7,15 @@ import pytest
 import shapes
 from test_lattice import masksOf
 
-from SegmentMetricsLib import Settings, compare, converged, elements, inputs, linear, refinement
-from SegmentMetricsLib.bounded import Bounded, combined
-from SegmentMetricsLib.closest import ClosestSurface
-from SegmentMetricsLib.distances import BoundaryPair
-from SegmentMetricsLib.farthest import farthest
-from SegmentMetricsLib.meshing import fromMask
+from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib.distances.bounded import Bounded, combined
+from SegmentMetricsLib.distances.closest import ClosestSurface
+from SegmentMetricsLib.distances.farthest import farthest
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, converged, elements, linear, refinement
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.geometry.triangles import distancesToTriangles
 from SegmentMetricsLib.settings import DEFAULT_FAMILIES
-from SegmentMetricsLib.surfaces import Surface
-from SegmentMetricsLib.triangles import distancesToTriangles
 
 BOUNDARY = ("HD", "HD95", "MASD", "ASSD", "NSD_1mm", "NSD_2mm")
 SIGNED = ("SignedMean", "OverFraction_1mm", "UnderFraction_1mm", "OverMax", "UnderMax", "MeanR", "MaxS", "MinA")

@@ -9,8 +9,8 @@ import shapes
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.measurements import Measurement
-from SegmentMetricsLib.surfaces import toPolyData
 
 SIGNED = Settings(families="signed")
 SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, compare, contours, meshing, publishedsimilarity, similarity, slicecontours
-from SegmentMetricsLib.grids import Grid
-from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry import contours, meshing
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.metrics import publishedsimilarity, similarity, slicecontours
+from SegmentMetricsLib.metrics.similarity import Levels
+from SegmentMetricsLib.metrics.slicecontours import Contour, Planes
 from SegmentMetricsLib.records import Record
-from SegmentMetricsLib.similarity import Levels
-from SegmentMetricsLib.slicecontours import Contour, Planes
-from SegmentMetricsLib.surfaces import toPolyData
 
 KEYS = ["MSI", "MSIPaired", "PairedDistance", "MSI3D"]
 

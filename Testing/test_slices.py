@@ -13,12 +13,12 @@ from shapes import imageOf
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.grids import Grid, translation
+from SegmentMetricsLib.geometry.grids import Grid, translation
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.slicing import stackOf
 from SegmentMetricsLib.inputs import structureFromImage
-from SegmentMetricsLib.masks import Mask
-from SegmentMetricsLib.meshing import fromMask
 from SegmentMetricsLib.records import Record
-from SegmentMetricsLib.slicing import stackOf
 
 SLICES = Settings(families="slices", tolerances=(1, 2))
 # 10 x 10 pixels of 1 mm: the contour runs half a pixel outside their centers and cuts the corners

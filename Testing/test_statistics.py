@@ -10,11 +10,11 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from SegmentMetricsLib.boxplots import axisTicks, boxPlots
+from SegmentMetricsLib.cohort.boxplots import axisTicks, boxPlots
+from SegmentMetricsLib.cohort.statistics import Cohort, box, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.cohort.summaryoptions import Options
+from SegmentMetricsLib.cohort.summarywriting import summaryTable, writeSummary
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.statistics import Cohort, box, compareMethods, meanInterval, summarize
-from SegmentMetricsLib.summaryoptions import Options
-from SegmentMetricsLib.summarywriting import summaryTable, writeSummary
 
 
 def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diagonal=100.0) -> dict:

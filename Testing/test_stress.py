@@ -14,8 +14,8 @@ import SimpleITK
 from scipy.ndimage import generate_binary_structure, grey_dilation
 
 from SegmentMetricsLib import Settings, __main__, readStructures, stress, stressTest
-from SegmentMetricsLib.grids import Grid
-from SegmentMetricsLib.masks import Mask
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
 
 FOLDER = Path(os.environ.get("SEGMENTMETRICS_REFERENCE", Path(__file__).parents[2] / "shared" / "reference"))
 HEAD_AND_NECK = FOLDER / "data" / "headneck"
@@ -288,7 +288,7 @@ def testCommandRefuses(run, arguments, message):
 
 
 def testNothingIsHalfWritten(run, monkeypatch):
-    from SegmentMetricsLib import writing
+    from SegmentMetricsLib.files.reading import writing
 
     def fail(*arguments):
         raise OSError(28, "No space left on device", "stress.json")

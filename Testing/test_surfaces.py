@@ -10,10 +10,10 @@ import shapes
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
-from SegmentMetricsLib import contours, meshing
-from SegmentMetricsLib.closest import ClosestSurface
+from SegmentMetricsLib.distances.closest import ClosestSurface
+from SegmentMetricsLib.geometry import contours, meshing
+from SegmentMetricsLib.geometry.surfaces import barycentricWeights, doublePoints, elementCenters, toPolyData
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.surfaces import barycentricWeights, doublePoints, elementCenters, toPolyData
 
 
 def surfaceOf(image):

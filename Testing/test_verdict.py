@@ -12,7 +12,7 @@ import shapes
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare, verdict
-from SegmentMetricsLib.places import mostlyToward
+from SegmentMetricsLib.metrics.places import mostlyToward
 from SegmentMetricsLib.records import Record
 from SegmentMetricsLib.registry import REGISTRY, findDefinition
 

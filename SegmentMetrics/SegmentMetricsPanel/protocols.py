@@ -11,13 +11,13 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from SegmentMetricsLib.measurements import rounded
 from SegmentMetricsLib.mrml import protocolFromTable, tableFromProtocol
 from SegmentMetricsLib.mrml.protocols import allProtocols
-from SegmentMetricsLib.protocol import exampleNames, readProtocol
+from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
+from SegmentMetricsLib.protocol.protocol import exampleNames, readProtocol
+from SegmentMetricsLib.protocol.verdictwriting import summary
 from SegmentMetricsLib.settings import shortest
-from SegmentMetricsLib.verdictwriting import summary
 
 from .sorting import SortableTable
 

@@ -7,8 +7,8 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.files.writing import fileNames
 from SegmentMetricsLib.report import Report, requirePlotly
-from SegmentMetricsLib.writing import fileNames
 
 from .parameters import settingsOf
 from .saving import askForPath

@@ -8,8 +8,9 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib import explanations, tables, writing
+from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.files.reading import writing
 from SegmentMetricsLib.measurements import rounded
 
 from .parameters import OWN_CONVENTION

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import slicer
 from slicer.i18n import tr as _
 
+from SegmentMetricsLib.metrics.slices import SliceRow, columnOf
 from SegmentMetricsLib.mrml import navigation, showSlices
 from SegmentMetricsLib.mrml.folders import ComparedPair
-from SegmentMetricsLib.slices import SliceRow, columnOf
 
 from .enumerations import SliceQuantity
 from .plots import PlotView

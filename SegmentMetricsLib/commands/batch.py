@@ -9,9 +9,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from ..cohort.summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
 from ..errors import InputError, oneLine
-from ..summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
-from .options import addProtocol, addReport, addSettings, isReportWanted, protocolFrom, requireWritable, settingsFrom
+from .options import (
+    addProtocol,
+    addReport,
+    addSettings,
+    isReportWanted,
+    protocolFrom,
+    requireWritable,
+    settingsFrom,
+)
 
 SOME_FAILED, NOTHING_RUN = 1, 2
 MOST_FAILURES = 12
@@ -46,11 +54,11 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from .. import cohort
-    from ..cases import readCases
-    from ..cohortfiles import CohortFiles, writeParquet
-    from ..statistics import Cohort
-    from ..summarywriting import summaryTable, writeSummary
+    from ..cohort import tasks as cohort
+    from ..cohort.cases import readCases
+    from ..cohort.resultfiles import CohortFiles, writeParquet
+    from ..cohort.statistics import Cohort
+    from ..cohort.summarywriting import summaryTable, writeSummary
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed)
     tasks = readCases(options.cases, settings, protocolFrom(options))
@@ -83,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
     """Return the tasks with a file each for their reports, in the folder reports of the results."""
-    from ..writing import fileNames
+    from ..files.writing import fileNames
 
     folder = (output / "reports").resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +110,7 @@ def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
 
 def executors(options: argparse.Namespace, tasks: int):
     """Return the context in which there is something to run so many tasks on."""
-    from .. import cohort
+    from ..cohort import tasks as cohort
 
     if options.scheduler:
         return cohort.cluster(options.scheduler)
@@ -113,7 +121,7 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
     """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs."""
     from tqdm import tqdm
 
-    from .. import cohort
+    from ..cohort import tasks as cohort
 
     failures = []
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
@@ -141,7 +149,7 @@ def report(
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counts['given']} cases compared{repeated}.")
     if verdicts:
-        from ..verdictwriting import summary
+        from ..protocol.verdictwriting import summary
 
         print(f"Protocol: {summary(verdicts)}.")
     for outcome in failures[:MOST_FAILURES]:

@@ -53,8 +53,9 @@ def run(options: argparse.Namespace) -> int:
     if report is not None:
         settings = report.settings
     requireWritable(options.output)
-    from .. import files, structures
-    from ..casework import criticalsOf
+    from .. import structures
+    from ..cohort.casework import criticalsOf
+    from ..files import reading as files
     from ..pairing import pairStructures
 
     choices = choicesFrom(options.pair or ())
@@ -106,8 +107,10 @@ def compareAndWrite(
     """
     from tqdm import tqdm
 
-    from .. import judgment, multilabel, tables, verdictwriting, writing
-    from ..casework import compareMatch, comparePair
+    from .. import multilabel, tables
+    from ..cohort.casework import compareMatch, comparePair
+    from ..files import writing
+    from ..protocol import judgment, verdictwriting
 
     with unfinishedResults(output) as unfinished:
         records, files, shares, measured, used = [], [], [], [], []

@@ -48,8 +48,9 @@ def run(options: argparse.Namespace) -> int:
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
-    from .. import files, structures
+    from .. import structures
     from ..conventions import find, known
+    from ..files import reading as files
     from ..pairing import pairStructures
 
     tools = [find(key).key for key in (options.tool or known())]
@@ -74,7 +75,7 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> lis
     """Return the records of all pairs."""
     from tqdm import tqdm
 
-    from ..casework import comparePair
+    from ..cohort.casework import comparePair
     from ..comparison import describe
     from ..conventions.output import ConventionsRecord
 
@@ -90,7 +91,7 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> lis
 def write(records: list, pairing, settings: Settings, output: Path) -> None:
     """Write conventions.json and conventions.csv: both, or none."""
     from ..conventions import output as results
-    from ..writing import writeJson
+    from ..files.writing import writeJson
 
     with unfinishedResults(output, []) as unfinished:
         writeJson(results.document(records, pairing, settings.toDictionary()), unfinished / "conventions.json")

@@ -26,8 +26,9 @@ def run(options: argparse.Namespace) -> int:
     """Compare the two observers of the sample and return the exit status."""
     settings = settingsFrom(options)
     requireWritable(options.output)
-    from .. import files, samples
-    from ..casework import criticalsOf
+    from .. import samples
+    from ..cohort.casework import criticalsOf
+    from ..files import reading as files
     from ..pairing import pairStructures
 
     with tempfile.TemporaryDirectory() as folder:

@@ -205,7 +205,7 @@ def chosenGrid(given: str):
     """Return the evaluated grid: a choice by name, or that of an image file."""
     if given in GRIDS:
         return given
-    from .. import files
+    from ..files import reading as files
 
     return files.readGrid(given)
 
@@ -226,7 +226,7 @@ def protocolFrom(options: argparse.Namespace):
     """Return the protocol that the options name, None without one. Raises InputError for one that makes no sense."""
     if options.protocol is None:
         return None
-    from ..protocol import readProtocol
+    from ..protocol.protocol import readProtocol
 
     return readProtocol(options.protocol)
 

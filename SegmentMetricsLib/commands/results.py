@@ -18,7 +18,7 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
 
     earlier: as for writing.deliver. Raises InputError when nothing can be written there.
     """
-    from .. import writing
+    from ..files import writing
 
     # on the same disk as the output folder, so that the files only need to be renamed
     existing = requireWritable(output)

@@ -39,8 +39,10 @@ def run(options: argparse.Namespace) -> int:
     kernel = {"hazardKernel": options.kernel} if options.kernel else {}
     settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
     requireWritable(options.output)
-    from .. import files, stress, stressfiles, structures, tables
-    from ..casework import criticalsOf
+    from .. import stress, structures, tables
+    from ..cohort.casework import criticalsOf
+    from ..files import reading as files
+    from ..files import stressfiles
 
     found = files.readStructures(options.reference, settings.threshold)
     matches = [structure for structure in found if structure.name == options.structure]

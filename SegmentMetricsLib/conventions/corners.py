@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..lattice import caseTriangles, cellCodes
+from ..distances.lattice import caseTriangles, cellCodes
 
 
 def corners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:

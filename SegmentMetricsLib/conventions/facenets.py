@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from .. import contours, meshing
-from ..distances import BoundaryPair
-from ..masks import Mask
+from ..distances.surfacedistances import BoundaryPair
+from ..geometry import contours, meshing
+from ..geometry.masks import Mask
+from ..geometry.surfaces import Surface, triangleIndices
 from ..progress import checkpoint
 from ..structures import Structure
-from ..surfaces import Surface, triangleIndices
 from .meshes import samples
 from .rules import Sample
 from .sampling import Sampling

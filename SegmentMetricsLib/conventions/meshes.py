@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..bands import bands
-from ..distances import BoundaryPair
+from ..distances.surfacedistances import BoundaryPair
+from ..metrics.bands import bands
 from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
 from .elements import masks

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import oneLine
+from ..files.writing import IDENTITY, UNENCODABLE, harmless, versions
 from ..measurements import finite
 from ..structures import Pairing
 from ..tables import aligned, heading
-from ..writing import IDENTITY, UNENCODABLE, harmless, versions
 from . import known
 from .evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..boundary import TIE_TOLERANCE
+from ..metrics.boundary import TIE_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)

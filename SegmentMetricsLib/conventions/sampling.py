@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import Undefined
-from ..masks import Mask, boxAround
+from ..geometry.masks import Mask, boxAround
 from ..progress import checkpoint
 from ..structures import Structure
 

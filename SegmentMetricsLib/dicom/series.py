@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from ..grids import Grid
+from ..geometry.grids import Grid
 from ..progress import checkpoint
 from . import isDicom, read
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from ..filling import combined
-from ..grids import Grid
-from ..masks import Mask
+from ..geometry.filling import combined
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
 from ..progress import checkpoint
 from ..structures import NOTES, PATIENT, Structure
 from . import DAMAGED, patientOf, read

@@ -6,11 +6,11 @@ import colorsys
 import math
 from collections.abc import Sequence
 
-from ..distributions import cumulativeLimit, cumulativePositions, cumulativeShares, histogram, roundAbove
 from ..errors import InputError
-from ..grids import RAS_FROM_LPS
+from ..geometry.grids import RAS_FROM_LPS
+from ..metrics.distributions import cumulativeLimit, cumulativePositions, cumulativeShares, histogram, roundAbove
+from ..metrics.slices import columnOf
 from ..settings import shortest
-from ..slices import columnOf
 from ..tables import shortened
 from . import folders
 from .headless import ensureScene

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..casework import compareMatch
+from ..cohort.casework import compareMatch
 from ..comparison import Comparison, compare
 from ..errors import InputError
-from ..judgment import Judgment, judgeCase
 from ..multilabel import MultiLabel, ofShares
 from ..pairing import pairStructures
-from ..protocol import Protocol
+from ..protocol.judgment import Judgment, judgeCase
+from ..protocol.protocol import Protocol
 from ..settings import Settings
 from ..structures import Match, Structure, listed
 from .inputs import segmentationOf, structureFromSegment

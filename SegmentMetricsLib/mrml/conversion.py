@@ -11,11 +11,11 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkFiltersCore import vtkPolyDataNormals
 
-from ..closest import allCores
+from ..distances.closest import allCores
 from ..errors import InputError
-from ..grids import RAS_FROM_LPS
-from ..masks import Mask
-from ..surfaces import doublePoints, toPolyData
+from ..geometry.grids import RAS_FROM_LPS
+from ..geometry.masks import Mask
+from ..geometry.surfaces import doublePoints, toPolyData
 from .headless import ensureScene
 
 # What Slicer does by default when a segment is shown in 3D: flying edges, moderate smoothing, every triangle kept.

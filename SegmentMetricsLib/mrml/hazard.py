@@ -8,7 +8,7 @@ from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from ..errors import InputError
-from ..grids import RAS_FROM_LPS
+from ..geometry.grids import RAS_FROM_LPS
 from . import colors, folders, outputs
 from .headless import ensureScene
 

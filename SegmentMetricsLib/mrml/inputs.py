@@ -11,11 +11,12 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
-from .. import fractional, meshing
 from ..errors import InputError
-from ..grids import RAS_FROM_LPS, Grid
+from ..files import fractional
+from ..geometry import meshing
+from ..geometry.grids import RAS_FROM_LPS, Grid
+from ..geometry.masks import Mask
 from ..inputs import HALF, emptyMask
-from ..masks import Mask
 from ..structures import Structure, codeSource
 from .conversion import closedSurface, displayedSurface, toRas
 

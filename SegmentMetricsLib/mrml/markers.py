@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..grids import RAS_FROM_LPS
-from ..places import Place
+from ..geometry.grids import RAS_FROM_LPS
+from ..metrics.places import Place
 from . import folders
 from .colors import SIGNED, rgb
 from .headless import ensureScene

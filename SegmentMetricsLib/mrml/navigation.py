@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..errors import InputError
-from ..grids import RAS_FROM_LPS
+from ..geometry.grids import RAS_FROM_LPS
 from .headless import ensureScene
 from .views import viewAxes
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..comparison import Comparison
 from ..errors import InputError
-from ..judgment import Judgment
+from ..protocol.judgment import Judgment
 from ..records import Record
 from ..settings import Settings
 from .comparing import Comparisons

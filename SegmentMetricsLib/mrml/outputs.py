@@ -10,10 +10,10 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
-from ..distributions import mapRange
 from ..errors import InputError
-from ..grids import RAS_FROM_LPS
-from ..surfaces import barycentricWeights, toPolyData
+from ..geometry.grids import RAS_FROM_LPS
+from ..geometry.surfaces import barycentricWeights, toPolyData
+from ..metrics.distributions import mapRange
 from . import colors, folders
 from .conversion import displayedSurface as convertedSurface
 from .conversion import toRas

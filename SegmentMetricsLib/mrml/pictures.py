@@ -10,7 +10,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkStripper, vtkTubeFilter
 
 from ..errors import InputError
-from ..grids import RAS_FROM_LPS
+from ..geometry.grids import RAS_FROM_LPS
 from ..settings import shortest
 from . import colors, outputs
 from .headless import privateScene

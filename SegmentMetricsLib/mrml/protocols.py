@@ -8,7 +8,7 @@ import io
 from vtkmodules.vtkCommonCore import vtkStringArray
 
 from ..errors import InputError
-from ..protocol import OPTIONAL, REQUIRED, Protocol, parseProtocol
+from ..protocol.protocol import OPTIONAL, REQUIRED, Protocol, parseProtocol
 from .headless import ensureScene
 
 PROTOCOL_ATTRIBUTE = "SegmentMetrics.Protocol"

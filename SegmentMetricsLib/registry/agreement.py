@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .. import agreement
 from ..definitions import TAHA, Definition, Empty, ofMemberships
+from ..metrics import agreement
 
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
 LARGE_BACKGROUND = (

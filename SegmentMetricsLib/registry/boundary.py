@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import boundary, voxelization
-from ..bands import Bands, bands
 from ..definitions import CHENG, NIKOLOV, REVOLUTIONS, Definition, Empty
 from ..errors import Undefined
+from ..geometry import voxelization
+from ..metrics import boundary
+from ..metrics.bands import Bands, bands
 
 if TYPE_CHECKING:
     from ..pair import Pair

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import effort, slicing, voxelization
 from ..definitions import OURS, Definition, Empty
 from ..errors import Undefined
-from ..masks import Mask
-from ..slicing import SliceStack
+from ..geometry import slicing, voxelization
+from ..geometry.masks import Mask
+from ..geometry.slicing import SliceStack
+from ..metrics import effort
 from ..structures import BOTH_EMPTY
 
 if TYPE_CHECKING:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import hazard, voxelization
 from ..definitions import Definition, Empty
 from ..errors import Undefined
-from ..grids import Grid
-from ..masks import Mask, boxAround
+from ..geometry import voxelization
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask, boxAround
+from ..geometry.surfaces import Surface, elementCenters
+from ..geometry.voxelization import LARGEST_GRID
+from ..metrics import hazard
 from ..structures import BOTH_EMPTY, Structure, bounds, listed
-from ..surfaces import Surface, elementCenters
-from ..voxelization import LARGEST_GRID
 
 if TYPE_CHECKING:
     from ..pair import Pair

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .. import overlap
 from ..definitions import OURS, TAHA, Definition, Empty, ofMemberships
+from ..metrics import overlap
 
 OVERLAP = (
     Definition(

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .. import signed
 from ..definitions import OURS, Definition, Empty
 from ..errors import Undefined
+from ..metrics import signed
 from ..structures import BOTH_EMPTY
 
 if TYPE_CHECKING:

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import publishedsimilarity, similarity, slicecontours, voxelization
 from ..definitions import OURS, Definition, Empty
-from ..distances import liesInPlane
+from ..distances.surfacedistances import liesInPlane
 from ..errors import Undefined
-from ..grids import Grid
-from ..masks import Mask
-from ..similarity import Levels, Similarity
-from ..slicecontours import Planes
+from ..geometry import voxelization
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..geometry.surfaces import elementCenters
+from ..metrics import publishedsimilarity, similarity, slicecontours
+from ..metrics.similarity import Levels, Similarity
+from ..metrics.slicecontours import Planes
+from ..metrics.voxels import requireVoxels
 from ..structures import Structure
-from ..surfaces import elementCenters
-from ..voxels import requireVoxels
 
 if TYPE_CHECKING:
     from ..pair import Pair

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import voxels
 from ..definitions import TAHA, Definition, Empty
 from ..errors import Undefined
-from ..masks import Mask
+from ..geometry.masks import Mask
+from ..metrics import voxels
 
 if TYPE_CHECKING:
     from ..pair import Pair

@@ -14,10 +14,10 @@ from pathlib import Path
 from ..comparison import Comparison
 from ..errors import InputError
 from ..explanations import FAMILIES, ofMeasurement
+from ..files.writing import versions
 from ..records import Record
 from ..settings import Settings
 from ..tables import OVERVIEW, heading, number, sideOf, sideRows
-from ..writing import versions
 from . import figures
 
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."

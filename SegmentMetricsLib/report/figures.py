@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..comparison import Comparison
-from ..distributions import histogram, mapRange
+from ..metrics.distributions import histogram, mapRange
+from ..metrics.slices import SliceRow
 from ..palettes import ABSOLUTE, SIGNED
 from ..settings import shortest
-from ..slices import SliceRow
 from .reduction import ReducedSurface, reduced
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"

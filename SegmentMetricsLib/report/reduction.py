@@ -10,9 +10,9 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D, vtkQuadricDecimation, vtkWindowedSincPolyDataFilter
 
-from ..distances import DirectedDistances
-from ..masks import Mask
-from ..surfaces import Surface, doublePoints, toPolyData, triangleIndices
+from ..distances.surfacedistances import DirectedDistances
+from ..geometry.masks import Mask
+from ..geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices
 
 # Triangles of a surface in a page: more are not seen in a picture of its size.
 MOST_TRIANGLES = 8_000

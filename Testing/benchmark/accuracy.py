@@ -87,7 +87,7 @@ def truth(reference, test) -> dict:
 
 def boundaryValues(distances) -> dict:
     """Return the boundary metrics of some distances, by key."""
-    from SegmentMetricsLib import boundary
+    from SegmentMetricsLib.metrics import boundary
 
     return {
         "HD": boundary.hausdorff(distances),

@@ -83,7 +83,8 @@ def allConventions() -> Measure:
 def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
     _importOurs()
-    from SegmentMetricsLib import Settings, boundary, inputs
+    from SegmentMetricsLib import Settings, inputs
+    from SegmentMetricsLib.metrics import boundary
     from SegmentMetricsLib.pair import Pair as Structures
 
     settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))

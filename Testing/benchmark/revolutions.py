@@ -115,8 +115,8 @@ def pairs(data: Path) -> Iterator[tuple[str, str, tuple[Path, Path]]]:
 def measure(case: str, name: str, files: Sequence[Path], spacings: Sequence[tuple], largest: float) -> Iterator[Value]:
     """Yield what every tool reports for a pair on every grid."""
     from SegmentMetricsLib import Settings, Structure, compare, readStructures
-    from SegmentMetricsLib.grids import gridAround
-    from SegmentMetricsLib.voxelization import maskOf
+    from SegmentMetricsLib.geometry.grids import gridAround
+    from SegmentMetricsLib.geometry.voxelization import maskOf
 
     settings = Settings(families=("boundary", "overlap"))
     structures = [readStructures(file)[0] for file in files]

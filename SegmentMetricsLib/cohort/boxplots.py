@@ -1,0 +1,121 @@
+"""Box plots of a cohort as SVG pictures, which every browser shows and which need no graphics card to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from ..errors import oneLine
+from ..metrics.distributions import roundAbove
+from ..settings import shortest
+from .statistics import Box, Cohort, box
+from .summaryoptions import Options
+
+# Colors that people with a color vision deficiency tell apart (Okabe & Ito); after the last one they begin again.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+INK, PALE = "#24292f", "#d0d7de"
+SLOT, BOX_WIDTH, HEIGHT = 26, 16, 320
+LEFT, TOP, BOTTOM, RIGHT = 70, 64, 150, 20
+TICKS = 5
+MOST_CHARACTERS = 90
+
+
+@dataclass(frozen=True)
+class Series:
+    """The boxes of one method, one per structure; None where it has no values."""
+
+    method: str
+    boxes: Sequence[Box | None]
+
+
+def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> str:
+    """Return a picture with a group of boxes per structure and a color per method."""
+    boxes = [one for given in series for one in given.boxes if one is not None]
+    ends = [value for one in boxes for value in (one.low, one.high, *one.outliers)]
+    ticks = axisTicks(min(ends), max(ends))
+    group = SLOT * len(series) + 12
+    shown = _text(title)
+    width = LEFT + max(group * len(structures), 120 * len(series), round(8.8 * len(title[:MOST_CHARACTERS]))) + RIGHT
+    height = TOP + HEIGHT + BOTTOM
+
+    def y(value: float) -> float:
+        return round(TOP + HEIGHT * (ticks[-1] - value) / (ticks[-1] - ticks[0]), 2)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="12" fill="{INK}">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<text x="{LEFT}" y="22" font-size="15" font-weight="bold">{shown}</text>',
+    ]
+    for tick in ticks:
+        parts.append(f'<line x1="{LEFT}" x2="{width - RIGHT}" y1="{y(tick)}" y2="{y(tick)}" stroke="{PALE}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y(tick) + 4}" text-anchor="end">{shortest(tick)}</text>')
+    for number, given in enumerate(series):
+        color = COLORS[number % len(COLORS)]
+        if len(series) > 1:
+            x = LEFT + 120 * number
+            parts.append(f'<rect x="{x}" y="36" width="12" height="12" fill="{color}"/>')
+            parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or "no method", 14)}</text>')
+        for place, one in enumerate(given.boxes):
+            if one is not None:
+                parts += _drawn(one, LEFT + group * place + 6 + SLOT * number + SLOT / 2, y, color)
+    for place, structure in enumerate(structures):
+        x, below = LEFT + group * (place + 0.5), TOP + HEIGHT + 14
+        parts.append(
+            f'<text x="{x}" y="{below}" text-anchor="end" transform="rotate(-45 {x} {below})">'
+            f"{_text(structure, 26)}</text>"
+        )
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _drawn(one: Box, x: float, y, color: str) -> list[str]:
+    left, half = x - BOX_WIDTH / 2, BOX_WIDTH / 4
+    line = f'stroke="{INK}" stroke-width="1.2"'
+    parts = [
+        f'<line x1="{x}" x2="{x}" y1="{y(a)}" y2="{y(b)}" {line}/>' for a, b in ((one.q3, one.high), (one.low, one.q1))
+    ]
+    parts += [f'<line x1="{x - half}" x2="{x + half}" y1="{y(v)}" y2="{y(v)}" {line}/>' for v in (one.low, one.high)]
+    size = round(max(y(one.q1) - y(one.q3), 0.5), 2)
+    fill = f'fill="{color}" fill-opacity="0.65"'
+    parts.append(f'<rect x="{left}" y="{y(one.q3)}" width="{BOX_WIDTH}" height="{size}" {fill} {line}/>')
+    parts.append(
+        f'<line x1="{left}" x2="{left + BOX_WIDTH}" y1="{y(one.median)}" y2="{y(one.median)}" stroke="{INK}" '
+        'stroke-width="2"/>'
+    )
+    parts += [f'<circle cx="{x}" cy="{y(value)}" r="2.2" fill="none" {line}/>' for value in one.outliers]
+    return parts
+
+
+def axisTicks(low: float, high: float) -> list[float]:
+    """Return round numbers from at most the lowest value to at least the highest one."""
+    if low == high:
+        low, high = low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
+    step = roundAbove((high - low) / TICKS)
+    first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
+    return [float(f"{number * step:.10g}") for number in range(first, last + 1)]
+
+
+def _text(text: str, length: int = MOST_CHARACTERS) -> str:
+    """Return text as it can stand in a picture; characters that XML does not know become question marks."""
+    shown = oneLine(text if len(text) <= length else f"{text[: length - 1]}…")
+    return escape(shown.encode("utf-8", "replace").decode("utf-8").replace("\ufffe", "?").replace("\uffff", "?"))
+
+
+def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
+    """Return a picture for every measurement that has values, by key. titles: of the measurements, by key."""
+    used = cohort.used(options.treatment)
+    result = {}
+    for key in cohort.keys:
+        structures = [s for s in cohort.structures if any(used.get((s, m, key)) for m in cohort.methods)]
+        series = [
+            Series(method, [box(list(values.values())) if values else None for values in groups])
+            for method in cohort.methods
+            for groups in [[used.get((s, method, key), {}) for s in structures]]
+        ]
+        if structures:
+            unit = f", {cohort.units[key]}" if cohort.units[key] else ""
+            result[key] = boxPlot(f"{titles.get(key, key)} ({key}{unit})", structures, series)
+    return result

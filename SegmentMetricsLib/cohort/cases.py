@@ -1,0 +1,126 @@
+"""The list of cases of a study: a table that says what is compared with what."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import InputError, oneLine
+from ..files.sheets import Line, readSheet
+from ..protocol.protocol import Protocol, readProtocol
+from ..settings import Settings
+from ..version import __version__
+
+REQUIRED = ("case", "reference", "test")
+OPTIONAL = ("protocol", "method")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One case as a worker gets it: small, plain, and the same wherever it runs.
+
+    case, method: what it is called; two tasks differ in one of them. reference, test: paths. problem: why it cannot be
+    run, "" if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for
+    none.
+    """
+
+    case: str
+    method: str
+    reference: str
+    test: str
+    settings: Settings = field(default_factory=Settings)
+    protocol: Protocol | None = None
+    problem: str = ""
+    fingerprint: str = ""
+    report: str = ""
+    withConventions: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.case, self.method
+
+    @property
+    def title(self) -> str:
+        """What the case is called in a line."""
+        return oneLine(f"{self.case} ({self.method})" if self.method else self.case)
+
+
+def readCases(path: str | Path, settings: Settings, protocol: Protocol | None = None) -> list[Task]:
+    """Return the tasks in a CSV file with the columns case, reference and test, where wanted protocol and method.
+
+    Paths are relative to the file's folder. protocol: for cases that name none of their own; it is a file or the name
+    of an example. A line that cannot be run, such as a second one of the same case and method, is a task with a
+    problem. Raises InputError, naming the line, for a file that is no such table.
+    """
+    path = Path(path)
+    sheet = readSheet(path, REQUIRED, OPTIONAL)
+    if not sheet.lines:
+        raise InputError(f"{path}: there are no cases.")
+    folder = path.resolve().parent
+    protocols: dict[str, Protocol | InputError | None] = {"": protocol}
+    seen: dict[tuple[str, str], str] = {}
+    return [_task(line, folder, settings, protocols, seen) for line in sheet.lines]
+
+
+def _task(line: Line, folder: Path, settings: Settings, protocols: dict, seen: dict[tuple[str, str], str]) -> Task:
+    cells = line.cells
+    problem = ""
+    missing = [name for name in REQUIRED if not cells[name]]
+    key = (cells["case"], cells["method"])
+    if missing:
+        problem = str(line.problem(missing[0], "it is empty."))
+    elif key in seen:
+        problem = str(line.problem("case", f"there is such a case already ({seen[key]})."))
+    else:
+        seen[key] = line.where
+    protocol = _protocol(cells["protocol"], folder, protocols)
+    if isinstance(protocol, InputError):
+        problem, protocol = problem or str(protocol), None
+    reference, test = (str(folder / cells[name]) for name in ("reference", "test"))
+    return Task(
+        cells["case"] or line.where,
+        cells["method"],
+        reference,
+        test,
+        settings,
+        protocol,
+        problem,
+        fingerprint((reference, test), settings, protocol),
+    )
+
+
+def _protocol(name: str, folder: Path, protocols: dict) -> Protocol | InputError | None:
+    """Return a protocol that a case names, each read once, or what is wrong with it."""
+    if name not in protocols:
+        beside = folder / name
+        try:
+            protocols[name] = readProtocol(beside if beside.exists() else name)
+        except InputError as error:
+            protocols[name] = error
+    return protocols[name]
+
+
+def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | None) -> str:
+    """Return a text that changes with the files, the settings, the rules of the protocol and the software."""
+    content = {
+        "software": __version__,
+        "settings": settings.toDictionary(),
+        "protocol": protocol and protocol.version,
+        "files": [_state(Path(path)) for path in paths],
+    }
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _state(path: Path) -> Mapping | None:
+    """Return when a file was last changed and how long it is; of a folder, those of the files in it."""
+    try:
+        if path.is_dir():
+            return {"path": str(path), "files": [_state(child) for child in sorted(path.iterdir()) if child.is_file()]}
+        status = path.stat()
+    except (OSError, ValueError):
+        return {"path": str(path)}
+    return {"path": str(path), "size": status.st_size, "changed": status.st_mtime_ns}

@@ -1,0 +1,253 @@
+"""The outcomes of many cases on disk: written as they come, so that a run that was interrupted goes on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
+
+from ..definitions import PARAMETERS
+from ..errors import InputError
+from ..files.writing import UNENCODABLE, cell, harmless
+from ..measurements import REGISTRY, Measurement
+from ..protocol import verdictwriting
+from ..protocol.protocol import Protocol
+from ..settings import Settings, shortest
+from .cases import Task
+from .tasks import OK
+
+RECORDS, TABLE, SCHEMA, VERDICTS = "results.jsonl", "results.csv", "results.schema.csv", "verdicts.csv"
+# Where a record that no longer belongs to the cases is put aside.
+EARLIER = "results.earlier.jsonl"
+IDENTITY = {
+    "Case": "Name of the case",
+    "Method": "What made the test",
+    "Status": "ok, or failed",
+    "Reason": "Why it failed",
+    "Reference": "Name of the reference structure",
+    "Test": "Name of the test structure",
+    "ReferenceFile": "File of the reference structure",
+    "TestFile": "File of the test structure",
+    "Pairing": "How the two were found to belong together",
+    "Verdict": "What the protocol says about the structure",
+}
+
+
+class CohortFiles:
+    """The files of a batch in its output folder; closes them at the end of a `with`.
+
+    results.jsonl, one line per case, is what counts; the tables follow from it.
+    """
+
+    def __init__(self, folder: Path, tasks: Sequence[Task]):
+        self.folder = folder
+        self.tasks = {task.key: task for task in tasks if not task.problem}
+        self.columns = columnsOf(tasks)
+        plain = all(task.settings.convention == "SegmentMetrics" for task in tasks)
+        self.identity = (
+            IDENTITY if plain else {**IDENTITY, "Convention": "Whose convention boundary and overlap follow"}
+        )
+        self.isJudged = any(task.protocol is not None for task in tasks)
+        self.offsets: dict[tuple[str, str], int] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(folder / ".segment-metrics.lock")
+        self._keepValid()
+        self._records = (folder / RECORDS).open("ab")
+        self._open()
+
+    def __enter__(self) -> CohortFiles:
+        return self
+
+    def __exit__(self, *_) -> None:
+        for file in (self._records, self._table, self._verdicts):
+            if file is not None:
+                file.close()
+        with suppress(OSError):  # Windows does not remove open files
+            Path(self._lock.name).unlink()
+        self._lock.close()
+
+    @property
+    def done(self) -> set[tuple[str, str]]:
+        """The keys of the tasks whose outcome is there."""
+        return set(self.offsets)
+
+    def add(self, outcome: Mapping) -> None:
+        """Write the outcome of a task."""
+        self._records.seek(0, os.SEEK_END)
+        self.offsets[outcome["case"], outcome["method"]] = self._records.tell()
+        self._records.write(json.dumps(outcome, allow_nan=False).encode() + b"\n")
+        self._records.flush()
+        self.addRows(outcome)
+
+    def outcomes(self) -> Iterator[dict]:
+        """Yield all outcomes in the order of the cases, one at a time."""
+        with (self.folder / RECORDS).open("rb") as file:
+            for key in self.tasks:
+                if key in self.offsets:
+                    file.seek(self.offsets[key])
+                    yield json.loads(file.readline())
+
+    def sortTables(self, others: Sequence[Mapping]) -> None:
+        """Write the tables again in the order of the cases. others: outcomes that are in the tables only."""
+        self._open()
+        for outcome in self.outcomes():
+            self.addRows(outcome)
+        for outcome in others:
+            self.addRows(outcome)
+
+    def _keepValid(self) -> None:
+        """Keep the outcomes of an earlier run that still hold; put others aside, forget failed and torn ones."""
+        path = self.folder / RECORDS
+        if not path.exists():
+            return
+        unfinished = self.folder / f".{RECORDS}.new"
+        foreign = self.folder / EARLIER
+        try:
+            with path.open("rb") as old, unfinished.open("wb") as new:
+                for line in old:
+                    outcome = _parsed(line)
+                    if outcome is None:
+                        continue
+                    key = (outcome["case"], outcome["method"])
+                    task = self.tasks.get(key)
+                    if task is None:
+                        with foreign.open("ab") as aside:
+                            aside.write(line)
+                        continue
+                    holds = outcome["status"] == OK and outcome["fingerprint"] == task.fingerprint
+                    if holds and key not in self.offsets:
+                        self.offsets[key] = new.tell()
+                        new.write(line)
+                new.flush()
+                os.fsync(new.fileno())
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _open(self) -> None:
+        """Begin the tables, with what is known."""
+        for file in (getattr(self, "_table", None), getattr(self, "_verdicts", None)):
+            if file is not None:
+                file.close()
+        self._table = _table(self.folder / TABLE)
+        csv.writer(self._table).writerow([*self.identity, *self.columns])
+        self._verdicts = None
+        (self.folder / VERDICTS).unlink(missing_ok=True)
+        if self.isJudged:
+            self._verdicts = _table(self.folder / VERDICTS)
+            csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.COLUMNS])
+        with _table(self.folder / SCHEMA) as file:
+            writer = csv.writer(file)
+            writer.writerow(["key", "title", "unit", "description"])
+            writer.writerows([key, key, "", description] for key, description in self.identity.items())
+            writer.writerows([key, *words] for key, words in self.columns.items())
+
+    def repeatRows(self) -> None:
+        """Write the rows of all outcomes that an earlier run left."""
+        for outcome in self.outcomes():
+            self.addRows(outcome)
+
+    def addRows(self, outcome: Mapping) -> None:
+        """Write an outcome into the tables only: one of a line that is no task, or one that is known."""
+        writer = csv.writer(self._table)
+        start = [harmless(outcome[key]) for key in ("case", "method", "status", "reason")]
+        judged = outcome.get("protocol") or {"structures": []}
+        verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
+        nothing = [""] * (len(self.identity) - len(start) + len(self.columns))
+        for pair in outcome["pairs"] or [None]:
+            writer.writerow([*start, *(self._cells(pair, verdicts) if pair else nothing)])
+        self._table.flush()
+        if self._verdicts is not None:
+            rules = [rule for structure in judged["structures"] for rule in structure["rules"]]
+            csv.writer(self._verdicts).writerows([*start[:2], *verdictwriting.cells(rule)] for rule in rules)
+            self._verdicts.flush()
+
+    def _cells(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[str]:
+        names = [pair[side]["name"] for side in ("reference", "test")]
+        files = [pair[side]["file"] for side in ("reference", "test")]
+        verdict = verdicts.get(" / ".join(dict.fromkeys(names)), "")
+        found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
+        identity = [*map(harmless, (*names, *files)), pair["pairing"]["how"], verdict]
+        identity += [pair["convention"]] * (len(self.identity) - len(IDENTITY))
+        return [*identity, *(cell(found.get(key)) for key in self.columns)]
+
+
+def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
+    """Return title, unit and description of every measurement that the tasks may give, by key, in the registry's order.
+
+    The table's heading is written before the first case is compared.
+    """
+    wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
+    allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
+    columns = {}
+    for definition in REGISTRY:
+        for settings in allSettings:
+            if definition.family in settings.families:
+                for parameter in definition.parameters(settings):
+                    words = {name: shortest(value) for name, value in parameter.items()}
+                    unit = definition.unitFor(3, settings)
+                    texts = (definition.title.format(**words), unit, definition.description.format(**words))
+                    columns.setdefault(definition.keyFor(words), texts)
+    return columns
+
+
+def _everything(base: Settings, protocol: Protocol | None) -> Settings:
+    """Return settings with which all is measured that any structure of a case may be."""
+    if protocol is None:
+        return base
+    rules = tuple(replace(rule, structure="*") for rule in protocol.rules)
+    asked = replace(protocol, rules=rules).settingsFor(base, "any")[base.convention]
+    return replace(asked, **{name: (*getattr(base, name), *getattr(asked, name)) for name in PARAMETERS.values()})
+
+
+def _parsed(line: bytes) -> dict | None:
+    """Return the outcome in a line, None if it is torn or something else."""
+    try:
+        outcome = json.loads(line)
+        complete = line.endswith(b"\n") and all(
+            isinstance(outcome[key], str) for key in ("case", "method", "status", "fingerprint")
+        )
+        return outcome if complete and isinstance(outcome["pairs"], list) else None
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
+def _table(path: Path) -> TextIO:
+    return path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE)
+
+
+def _locked(path: Path) -> TextIO:
+    """Return an open file that no other run can lock before it is closed or this process ends."""
+    file = path.open("w")
+    try:
+        import fcntl
+    except ImportError:  # Windows: an open file cannot be replaced there, which is lock enough
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise InputError(f"{path.parent}: another run is writing into this folder.") from error
+    return file
+
+
+def writeParquet(folder: Path) -> bool:
+    """Write the table as results.parquet if pyarrow is installed, and return whether it is."""
+    try:
+        from pyarrow import csv as arrow
+        from pyarrow import parquet
+    except ImportError:
+        return False
+    unfinished = folder / ".results.parquet.new"
+    try:
+        options = arrow.ConvertOptions(null_values=[""], strings_can_be_null=True)
+        parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), unfinished)
+        os.replace(unfinished, folder / "results.parquet")
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,274 @@
+"""What the measurements of many cases have in common, and whether two methods differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+
+from .. import naming
+from ..measurements import REGISTRY, Measurement, findDefinition
+from .summaryoptions import CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, Options
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measurement of one case. diagonal: of the case's image in mm, None if there is none."""
+
+    value: float
+    diagonal: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One measurement of one structure and method over all cases.
+
+    cases: how many have it. used: how many of them are in the numbers that follow. infinite, undefined: how many are.
+    replaced: how many of the infinite ones a number stands for. Numbers are None where there are too few values.
+    """
+
+    structure: str
+    method: str
+    measurement: str
+    unit: str
+    cases: int
+    used: int
+    infinite: int
+    undefined: int
+    replaced: int
+    mean: float | None
+    sd: float | None
+    median: float | None
+    iqr: float | None
+    q1: float | None
+    q3: float | None
+    minimum: float | None
+    maximum: float | None
+    meanLow: float | None
+    meanHigh: float | None
+
+    def toDictionary(self) -> dict:
+        """Return the summary as plain values for files."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """A Wilcoxon signed-rank test between two methods (Wilcoxon 1945, doi:10.2307/3001968).
+
+    cases: that have a value of both. p: two-sided. corrected: by Bonferroni for all tests of the same measurement.
+    medianDifference: of the second method minus the first. reason: why there is no p.
+    """
+
+    structure: str
+    measurement: str
+    first: str
+    second: str
+    cases: int
+    medianDifference: float | None
+    p: float | None
+    corrected: float | None
+    tests: int
+    reason: str = ""
+
+    def toDictionary(self) -> dict:
+        """Return the test as plain values for files."""
+        return asdict(self)
+
+
+class Cohort:
+    """The measurements of many cases, by structure, method, key and case. Made of outcomes of cohort.runCase()."""
+
+    def __init__(self, outcomes: Iterable[Mapping] = ()) -> None:
+        self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
+        self.units: dict[str, str] = {}
+        self._names: dict[tuple, str] = {}
+        for outcome in outcomes:
+            self.add(outcome)
+
+    def add(self, outcome: Mapping) -> None:
+        """Take in all measurements of a case."""
+        seen: set[str] = set()
+        for pair in outcome["pairs"]:
+            structure = self._structure(pair)
+            if structure in seen:  # a case that has both spellings means two structures
+                structure = pair["structure"]
+            seen.add(structure)
+            for key, given in pair["measurements"].items():
+                measurement = Measurement.fromDictionary(key, given)
+                self.units.setdefault(key, measurement.unit)
+                group = self.values.setdefault((structure, outcome["method"], key), {})
+                group[outcome["case"]] = Value(measurement.value, pair.get("diagonal"))
+
+    def _structure(self, pair: Mapping) -> str:
+        """Return under which name a structure is counted: the first of those that are spelled alike."""
+        name = pair["structure"]
+        return self._names.setdefault(naming.parse(name).spelled, name)
+
+    @property
+    def structures(self) -> list[str]:
+        return list(dict.fromkeys(structure for structure, _, _ in self.values))
+
+    @property
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(method for _, method, _ in self.values))
+
+    @property
+    def keys(self) -> list[str]:
+        """All keys, in the order of the registry."""
+        found = list(dict.fromkeys(key for _, _, key in self.values))
+        order = {id(definition): number for number, definition in enumerate(REGISTRY)}
+        known = {key: findDefinition(key) for key in found}
+        return sorted(found, key=lambda key: order[id(known[key][0])] if known[key] else len(order))
+
+    def used(self, treatment: str) -> dict[tuple[str, str, str], dict[str, float]]:
+        """Return by structure, method and key the numbers by case that are left when infinite ones are treated so."""
+        largest: dict[str, float] = {}
+        for (_, _, key), group in self.values.items():
+            finite = [abs(v.value) for v in group.values() if math.isfinite(v.value)]
+            largest[key] = max([*finite, largest.get(key, -math.inf)])
+        result = {}
+        for name, group in self.values.items():
+            key = name[2]
+            treated = ((case, _treated(v, treatment, self.units[key], largest[key])) for case, v in group.items())
+            result[name] = {case: value for case, value in treated if value is not None}
+        return result
+
+
+def _treated(given: Value, treatment: str, unit: str, largest: float) -> float | None:
+    """Return what a value counts as, None if it does not."""
+    if math.isfinite(given.value):
+        return given.value
+    if math.isnan(given.value) or treatment == LEAVE_OUT:
+        return None
+    if treatment == DIAGONAL:
+        known = unit == "mm" and given.diagonal is not None
+        return math.copysign(given.diagonal, given.value) if known else None
+    return math.copysign(largest, given.value) if math.isfinite(largest) else None
+
+
+def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
+    """Return one summary per structure, method and measurement."""
+    options = options or Options()
+    used = cohort.used(options.treatment)
+    result = []
+    for structure in cohort.structures:
+        for method in cohort.methods:
+            for key in cohort.keys:
+                name = (structure, method, key)
+                if name in cohort.values:
+                    given = [v.value for v in cohort.values[name].values()]
+                    result.append(_summary(name, cohort.units[key], given, list(used[name].values()), options))
+    return result
+
+
+def _summary(name: tuple[str, str, str], unit: str, given: list[float], used: list[float], options: Options) -> Summary:
+    infinite = sum(math.isinf(value) for value in given)
+    undefined = sum(math.isnan(value) for value in given)
+    counts = (len(given), len(used), infinite, undefined, len(used) - (len(given) - infinite - undefined))
+    if not used:
+        return Summary(*name, unit, *counts, *[None] * 10)
+    values = np.array(used)
+    q1, median, q3 = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    low, high = meanInterval(values, options.resamples, options.seed)
+    return Summary(
+        *name,
+        unit,
+        *counts,
+        mean=float(values.mean()),
+        sd=float(values.std(ddof=1)) if len(values) > 1 else None,
+        median=median,
+        iqr=q3 - q1,
+        q1=q1,
+        q3=q3,
+        minimum=float(values.min()),
+        maximum=float(values.max()),
+        meanLow=low,
+        meanHigh=high,
+    )
+
+
+def meanInterval(values: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float | None, float | None]:
+    """Return the 95 % bootstrap interval of the mean of values (n,), (None, None) of less than two.
+
+    By percentiles (Efron 1979, doi:10.1214/aos/1176344552). The same values always give the same interval.
+    """
+    if len(values) < 2:
+        return None, None
+    if np.ptp(values) == 0:
+        return float(values[0]), float(values[0])
+    from scipy.stats import bootstrap
+
+    interval = bootstrap(
+        (values,),
+        np.mean,
+        confidence_level=CONFIDENCE,
+        n_resamples=resamples,
+        batch=max(1, 1_000_000 // len(values)),
+        method="percentile",
+        random_state=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def compareMethods(cohort: Cohort, options: Options | None = None) -> list[PairedTest]:
+    """Return the paired tests between all methods, for every structure and measurement; [] for a single method.
+
+    Cases are paired by name; one that lacks a value of either method is left out. The correction is for all tests of
+    the same measurement, over structures and pairs of methods.
+    """
+    options = options or Options()
+    used = cohort.used(options.treatment)
+    result = []
+    for key in cohort.keys:
+        found = []
+        for structure in cohort.structures:
+            for first, second in combinations(cohort.methods, 2):
+                groups = [used.get((structure, method, key), {}) for method in (first, second)]
+                if all((structure, method, key) in used for method in (first, second)):
+                    cases = [case for case in groups[0] if case in groups[1]]
+                    pairs = [np.array([group[case] for case in cases]) for group in groups]
+                    found.append((structure, first, second, *_wilcoxon(*pairs)))
+        tests = sum(p is not None for *_, p, _ in found)
+        for structure, first, second, cases, difference, p, reason in found:
+            corrected = None if p is None else min(1.0, p * tests)
+            result.append(PairedTest(structure, key, first, second, cases, difference, p, corrected, tests, reason))
+    return result
+
+
+def _wilcoxon(first: np.ndarray, second: np.ndarray) -> tuple[int, float | None, float | None, str]:
+    """Return number of cases, median difference, p, and why there is none."""
+    differences = second - first
+    if not len(differences):
+        return 0, None, None, "no case has both"
+    median = float(np.median(differences))
+    if not differences.any():
+        return len(differences), median, None, "the methods do not differ in any case"
+    from scipy.stats import wilcoxon
+
+    return len(differences), median, float(wilcoxon(differences).pvalue), ""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of a box plot: quartiles, whiskers to the farthest values within 1.5 IQR, and the values beyond."""
+
+    q1: float
+    median: float
+    q3: float
+    low: float
+    high: float
+    outliers: tuple[float, ...]
+
+
+def box(values: Sequence[float]) -> Box:
+    """Return the box of at least one number (Tukey's)."""
+    values = np.sort(np.asarray(values, float))
+    q1, median, q3 = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    reach = 1.5 * (q3 - q1)
+    inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    outliers = values[(values < q1 - reach) | (values > q3 + reach)]
+    return Box(q1, median, q3, float(inside[0]), float(inside[-1]), tuple(float(v) for v in outliers))

@@ -1,0 +1,43 @@
+"""How a cohort is summarized."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import InputError
+
+# What becomes of infinite values. Undefined ones are always left out.
+LEAVE_OUT, DIAGONAL, MAXIMUM = "leave-out", "image-diagonal", "cohort-maximum"
+TREATMENTS = {
+    LEAVE_OUT: "infinite values are left out",
+    DIAGONAL: "infinite distances are the diagonal of the case's image; other infinite values are left out",
+    MAXIMUM: "infinite values are the largest finite one of the same measurement in the cohort",
+}
+CONFIDENCE, RESAMPLES, SEED = 0.95, 2000, 0
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a cohort is summarized: treatment of infinite values, number of bootstrap samples, seed of their choice."""
+
+    treatment: str = LEAVE_OUT
+    resamples: int = RESAMPLES
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        if self.treatment not in TREATMENTS:
+            raise InputError(f"Infinite values can be treated as {', '.join(TREATMENTS)}, not {self.treatment!r}.")
+        if not 1 <= self.resamples <= 1_000_000:
+            raise InputError(f"The number of bootstrap samples must be from 1 to 1000000, not {self.resamples}.")
+
+    def describe(self) -> dict:
+        """Return what was done, in words, for files."""
+        return {
+            "undefined": "undefined values are left out",
+            "infinite": TREATMENTS[self.treatment],
+            "sd": "sample standard deviation (n - 1)",
+            "quartiles": "linear interpolation",
+            "interval": f"{CONFIDENCE:.0%} percentile bootstrap of the mean",
+            "resamples": self.resamples,
+            "seed": self.seed,
+        }

@@ -1,0 +1,281 @@
+"""Many cases: each a task that any executor can run, on this computer or on a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, oneLine
+from ..structures import WITHOUT_LABELS
+from .cases import Task
+
+OK, FAILED = "ok", "failed"
+# What a pair is called whose structures have names of their own in every case.
+ONLY = "the only structure"
+DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
+# How many cases wait at a worker, so that it never does.
+QUEUED = 2
+# After so many cases the workers are replaced, which gives back what the libraries below keep.
+RENEWED_AFTER = 500
+# The libraries below are not made for several cases at once in one process, which is what threads of a cluster do.
+_oneAtATime = threading.Lock()
+
+
+def runCase(task: Task) -> dict:
+    """Compare the structures of one case, judge them, and return the outcome as plain values, strict JSON.
+
+    Never raises for a case that cannot be run: its status is then "failed", with the reason.
+    """
+    started = time.perf_counter()
+    outcome = _outcome(task)
+    try:
+        if task.problem:
+            raise InputError(task.problem)
+        with _oneAtATime:
+            outcome.update(_compared(task))
+    except (InputError, OSError) as error:
+        outcome.update(status=FAILED, reason=oneLine(str(error)))
+    except MemoryError:
+        outcome.update(status=FAILED, reason="This takes more memory than the computer has.")
+    except Exception as error:  # one case of thousands must not stop the others; it fails and says why
+        outcome.update(status=FAILED, reason=oneLine(f"This should not happen: {type(error).__name__}: {error}"))
+    outcome["seconds"] = round(time.perf_counter() - started, 3)
+    return outcome
+
+
+def _outcome(task: Task, reason: str = "") -> dict:
+    return {
+        "case": task.case,
+        "method": task.method,
+        "status": FAILED if reason else OK,
+        "reason": oneLine(reason),
+        "fingerprint": task.fingerprint,
+        "reference": task.reference,
+        "test": task.test,
+        "pairs": [],
+        "unmatched": {"reference": [], "test": []},
+    }
+
+
+def _compared(task: Task) -> dict:
+    from ..files.reading import readStructures
+    from ..pairing import pairStructures
+    from ..protocol.judgment import judgeCase
+    from ..structures import listed
+    from .casework import compareMatch, comparePair, criticalsOf
+
+    reading = (task.settings.threshold, task.settings.membershipMaximum)
+    sets = [readStructures(path, *reading) for path in (task.reference, task.test)]
+    pairing = pairStructures(*sets)
+    if not pairing.pairs:
+        reference, test = (listed(s.name for s in structures) for structures in sets)
+        raise InputError(f"No structure has the same name in both: the reference has {reference}; the test has {test}.")
+    compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
+    report = _newReport(task)
+    settings = task.settings if report is None else report.settings
+    pairs, measured, problems = [], [], []
+    for match in pairing.pairs:
+        try:
+            comparison, byConvention = compareMatch(match, settings, task.protocol, compareTwo)
+        except InputError as error:
+            problems.append(oneLine(str(error)))
+            continue
+        if report is not None:
+            report.add(comparison)
+        measured.append(((match.reference.name, match.test.name), byConvention))
+        pairs.append(
+            {
+                **comparison.toDictionary(),
+                "pairing": {"how": match.how, "confidence": match.confidence},
+                "structure": structureName(match),
+                "diagonal": diagonal(match),
+            }
+        )
+    unmatched = {
+        "reference": [structure.name for structure in pairing.unmatchedReference],
+        "test": [structure.name for structure in pairing.unmatchedTest],
+    }
+    result = {
+        "status": FAILED if problems else OK,
+        "reason": " ".join(problems),
+        "pairs": pairs,
+        "unmatched": unmatched,
+        "pairing": {
+            "proposals": [match.toDictionary() for match in pairing.proposals],
+            "findings": list(pairing.findings),
+        },
+    }
+    judged = None
+    if task.protocol is not None:
+        judged = judgeCase(task.protocol, measured, unmatched)
+        result["protocol"] = judged.toDictionary()
+    if report is not None:
+        report.write(Path(task.report), judged, unmatched)
+    return result
+
+
+def _newReport(task: Task):
+    if not task.report:
+        return None
+    from ..report import Report
+
+    return Report(task.title, task.settings, task.withConventions)
+
+
+def structureName(match) -> str:
+    """Return under which name a pair is counted in a cohort: the reference's, unless that is a whole empty image."""
+    if match.how == "only":
+        return ONLY
+    isNameless = match.reference.source.get(WITHOUT_LABELS) and not match.test.source.get(WITHOUT_LABELS)
+    return match.test.name if isNameless else match.reference.name
+
+
+def diagonal(match) -> float | None:
+    """Return the length in mm of the diagonal of the reference's image, else of the test's; None for two meshes."""
+    grid = next((s.samplingGrid for s in match if s.samplingGrid is not None), None)
+    return None if grid is None else float(np.linalg.norm(np.multiply(grid.size, grid.spacing)))
+
+
+def runAll(
+    tasks: Sequence[Task], makeExecutor: Callable[[int | None], Executor], window: int
+) -> Iterator[tuple[Task, dict]]:
+    """Run tasks on an executor and yield each with its outcome as it comes.
+
+    makeExecutor: makes an executor with so many workers, or as many as there are when None; it is asked for another one
+    when the first breaks. window: how many tasks are handed over at a time. When a worker process dies, the tasks that
+    may have killed it run again, each alone, and the one that does it again has failed.
+    """
+    pending = deque(tasks)
+    running: dict[Future, Task] = {}
+    if not pending:
+        return
+    executor = makeExecutor(None)
+    submitted = 0
+    try:
+        while pending or running:
+            isBroken = False
+            if submitted >= RENEWED_AFTER and not running:
+                _stop(executor)
+                executor, submitted = makeExecutor(None), 0
+            try:
+                while pending and len(running) < window and submitted < RENEWED_AFTER:
+                    future = executor.submit(runCase, pending[0])
+                    running[future] = pending.popleft()
+                    submitted += 1
+            except BrokenExecutor:
+                isBroken = True
+            done = wait(running, return_when=FIRST_COMPLETED).done if not isBroken else wait(running).done
+            suspects = []
+            for future in [given for given in running if given in done]:  # in their order
+                task = running.pop(future)
+                try:
+                    yield task, future.result()
+                except BrokenExecutor:
+                    suspects.append(task)
+                except Exception as error:  # what a cluster says about a worker that it lost, for example
+                    yield task, _outcome(task, _problem(error))
+            if suspects or isBroken:
+                suspects += running.values()
+                running.clear()
+                _stop(executor)
+                for task in suspects:
+                    yield task, _alone(task, makeExecutor)
+                executor, submitted = makeExecutor(None), 0
+    finally:
+        for future in running:
+            future.cancel()
+        _stop(executor)
+
+
+def _alone(task: Task, makeExecutor: Callable[[int | None], Executor]) -> dict:
+    executor = makeExecutor(1)
+    try:
+        return executor.submit(runCase, task).result()
+    except BrokenExecutor:
+        return _outcome(task, DIED)
+    finally:
+        _stop(executor)
+
+
+def _problem(error: Exception) -> str:
+    """Return what is wrong with a task that did not come back."""
+    if type(error).__name__ == "KilledWorker":
+        return DIED
+    return f"The worker could not run it: {type(error).__name__}: {error}"
+
+
+def localExecutor(workers: int) -> ProcessPoolExecutor:
+    """Return an executor of so many processes of this computer, one thread each."""
+    import multiprocessing
+
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _startWorker)
+
+
+def _startWorker() -> None:
+    """Prepare a worker process: Ctrl-C is for whoever started it, and it ends when that one does."""
+    from multiprocessing import connection, parent_process
+
+    from vtkmodules.vtkCommonCore import vtkSMPTools
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # there are as many workers as processors, so more threads only get in each other's way
+    os.environ["VTK_SMP_MAX_THREADS"] = "1"
+    vtkSMPTools.Initialize(1)
+    parent = parent_process()
+
+    def endWithParent() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    if parent is not None:
+        threading.Thread(target=endWithParent, daemon=True).start()
+
+
+def _stop(executor: Executor) -> None:
+    """Give up an executor without waiting for what it still does."""
+    processes = list((getattr(executor, "_processes", None) or {}).values())
+    executor.shutdown(wait=False)
+    for process in processes:
+        process.terminate()
+
+
+def availableProcessors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], int]]:
+    """Give what makes executors of a Dask cluster, by its scheduler's address, and how many cases it takes at a time.
+
+    Raises InputError when Dask is not installed or there is no scheduler.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError('A cluster needs Dask: pip install "segment-metrics[cluster]".') from error
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(f"There is no Dask scheduler at {address}.") from error
+    with client:
+        # a cluster may grow, so it is given some more
+        yield lambda _: client.get_executor(pure=False), max(QUEUED * sum(client.nthreads().values()), 16)
+
+
+@contextmanager
+def processes(workers: int) -> Iterator[tuple[Callable[[int | None], Executor], int]]:
+    """Give what makes executors of processes of this computer, and how many cases they take at a time."""
+    yield lambda number: localExecutor(number or workers), QUEUED * workers

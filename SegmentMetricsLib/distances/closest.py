@@ -1,0 +1,119 @@
+"""Distance from any point to a boundary, by VTK on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import reference, vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
+from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
+
+from ..geometry.surfaces import Surface, toPolyData
+from ..progress import checkpoint
+
+# Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
+CHUNK = 4096
+# Fewer points are answered sooner than threads are started, and than the tree that knows inside from outside is built.
+FEW = 2048
+
+
+@contextmanager
+def allCores() -> Iterator[None]:
+    """Let VTK use all cores inside the block; applications start it with one."""
+    before = vtkSMPTools.GetBackend()
+    vtkSMPTools.SetBackend("STDThread")
+    try:
+        yield
+    finally:
+        vtkSMPTools.SetBackend(before)
+
+
+class ClosestSurface:
+    """Answers how far points are from one boundary.
+
+    surface: triangles or contours, not empty. Coordinates are taken relative to its center, so that boundaries far from
+    the origin keep their digits. Contours become a low wall across their plane: for points in that plane the distance
+    to the wall is the distance to the contours.
+    """
+
+    def __init__(self, surface: Surface):
+        self.center = surface.points.mean(axis=0)
+        self.isClosed = surface.isClosed
+        local = Surface(surface.points - self.center, surface.cells, surface.normal)
+        self._triangles = local if local.dimension == 3 else wall(local)
+        self._polyData = toPolyData(self._triangles)
+
+    @cached_property
+    def _distance(self) -> vtkImplicitPolyDataDistance:
+        distance = vtkImplicitPolyDataDistance()
+        distance.SetInput(self._polyData)
+        return distance
+
+    def signedDistances(self, points: np.ndarray) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces always positive."""
+        values = np.empty(len(points))
+        output = vtkDoubleArray()
+        with allCores() if len(points) > FEW else nullcontext():
+            for first in range(0, len(points), CHUNK):
+                checkpoint()
+                chosen = points[first : first + CHUNK] - self.center
+                self._distance.FunctionValue(numpy_to_vtk(np.ascontiguousarray(chosen)), output)
+                values[first : first + CHUNK] = vtk_to_numpy(output)
+        return values if self.isClosed else np.abs(values)
+
+    @cached_property
+    def _locator(self) -> vtkStaticCellLocator:
+        locator = vtkStaticCellLocator()
+        locator.SetDataSet(self._polyData)
+        locator.BuildLocator()
+        return locator
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3), not negative."""
+        if len(points) > FEW:
+            return np.abs(self.signedDistances(points))
+        return np.sqrt(self._nearest(points)[1])
+
+    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
+        return self._triangles.points[self._triangles.cells[self._nearest(points)[0]]] + self.center
+
+    def _nearest(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the triangle next to each point (n, 3), and the squared distances (n,) in mm2."""
+        closest, cell, part = [0.0] * 3, vtkGenericCell(), reference(0)
+        number, squared = reference(0), reference(0.0)
+        numbers, found = [], []
+        find = self._locator.FindClosestPoint
+        local = (points - self.center).tolist()
+        for first in range(0, len(local), CHUNK):
+            checkpoint()
+            for point in local[first : first + CHUNK]:
+                find(point, closest, cell, number, part, squared)
+                numbers.append(number.get())
+                found.append(squared.get())
+        return np.array(numbers, np.int64), np.array(found, float)
+
+    def outwardAt(self, points: np.ndarray) -> np.ndarray:
+        """Return the unit vectors (n, 3) outward through the nearest places of a closed boundary, of LPS points (n, 3).
+
+        For few points, none on the boundary.
+        """
+        ways, foot = np.empty((len(points), 3)), [0.0] * 3
+        for way, point in zip(ways, points - self.center, strict=True):
+            side = np.sign(self._distance.EvaluateFunctionAndGetClosestPoint(point.tolist(), foot))
+            way[:] = (point - foot) * side
+        return ways / np.linalg.norm(ways, axis=1, keepdims=True)
+
+
+def wall(contours: Surface) -> Surface:
+    """Return the triangles of a wall along the contours, across their plane, with the same outside."""
+    half = 0.5 * contours.sizes.mean() * contours.normal
+    count = len(contours.points)
+    points = np.concatenate([contours.points - half, contours.points + half])
+    a, b = contours.cells.T
+    cells = np.concatenate([np.stack([a, b, b + count], axis=1), np.stack([a, b + count, a + count], axis=1)])
+    return Surface(points, cells)

@@ -1,0 +1,136 @@
+"""The largest distance of one boundary to another, between bounds that are certain.
+
+The idea
+--------
+Samples alone never tell the largest distance: the farthest place may lie between them. But the distance to a boundary
+changes by at most 1 mm per mm, so a piece of boundary whose samples are all well below the largest one cannot hold the
+farthest place; it is left out. The pieces that remain are cut, and cut again, until what they may hold exceeds the
+largest sample by no more than is wanted (branch and bound).
+
+A bound that only knows "1 mm per mm" shrinks slowly, and not at all where a whole face is equally far. A second one is
+much better. Let T be any triangle of the other boundary. Nothing is farther from the other boundary than from T, and
+the distance from T is a convex function, whose largest value over a piece is at one of its corners:
+
+    distance(x) <= |x - T| <= max over corners c of |c - T|       for every x on the piece.
+
+Where all of the piece is nearest to the same T, that is the largest distance itself, at once. The farthest place often
+lies elsewhere: where it is equally far to several triangles, and toward each of them it becomes nearer. There a
+weighted mean of the distances from several triangles, which is as convex and never less than the smallest of them,
+
+    distance(x) <= sum of w_T |x - T| <= max over corners c of sum of w_T |c - T|,
+
+balances what grows on the way against what shrinks. The bound holds for all weights; the best of a fixed set is taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from ..geometry.triangles import distancesToTriangles
+from ..progress import checkpoint
+from .linear import PIECES
+
+# Weights of several triangles are whole multiples of one part of so many.
+PARTS_OF_WEIGHT = 8
+# Pieces bounded at a time, so that temporary arrays stay small.
+CHUNK = 4096
+# What rounding may add to a distance, mm.
+ROUNDING = 2e-6
+# Pieces looked at in all; beyond, the bounds stay as wide as they are.
+MOST_PIECES = 150_000
+
+
+def farthest(
+    elements: np.ndarray,
+    values: np.ndarray,
+    distances: Callable[[np.ndarray], np.ndarray],
+    nearestTriangles: Callable[[np.ndarray], np.ndarray],
+    wanted: float,
+) -> tuple[float, float, np.ndarray]:
+    """Return bounds in mm of the largest distance on some elements, and the place (3,) of the lower one.
+
+    elements: (k, 2 or 3, 3) corners of segments or triangles in mm. values: (k, 2 or 3) distances there, mm, negative
+    where they do not count because they lie toward the other side. distances: tells the same of points (n, 3).
+    nearestTriangles: tells the other boundary's triangles (n, 3, 3) next to points (n, 3). wanted: how far apart the
+    bounds may be, mm.
+    """
+    worst = values.argmax()
+    lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
+    highest = lowest
+    looked, ofParents = 0, np.full(len(elements), np.inf)
+    while len(elements):
+        checkpoint()
+        bounds = np.minimum(slowBounds(elements, values), ofParents)
+        enough = max(lowest, 0.0) + wanted
+        possible = np.flatnonzero(bounds > enough)
+        looked += len(possible)
+        if looked > MOST_PIECES:
+            highest = max(highest, float(bounds.max()))
+            break
+        for first in range(0, len(possible), CHUNK):
+            rows = possible[first : first + CHUNK]
+            bounds[rows] = np.minimum(bounds[rows], convexBounds(elements[rows], nearestTriangles, enough))
+        isPossible = bounds > enough
+        highest = max(highest, float(bounds[~isPossible].max(initial=0.0)))
+        ofParents = np.repeat(bounds[isPossible], len(PIECES[elements.shape[1]]))
+        elements, values = cut(elements[isPossible], values[isPossible], distances)
+        if values.max(initial=-np.inf) > lowest:
+            worst = values.argmax()
+            lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
+    return lowest, max(highest, lowest), place
+
+
+def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return what the distance (k,) may be on elements at most, as it changes by at most 1 mm per mm.
+
+    Every point of a triangle is closer to one of its corners than its longest side over the root of 3.
+    """
+    sides = np.linalg.norm(elements - np.roll(elements, 1, axis=1), axis=2)
+    near = sides.max(axis=1) / (2 if elements.shape[1] == 2 else np.sqrt(3))
+    # from any one corner, nothing is farther than the longer of the sides there
+    longer = np.maximum(sides, np.roll(sides, -1, axis=1))
+    return np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1)) + ROUNDING
+
+
+def convexBounds(elements: np.ndarray, nearestTriangles, enough: float) -> np.ndarray:
+    """Return what the distance (k,) may be on elements (k, c, 3) at most, from triangles next to them.
+
+    Elements whose bound is above `enough` with the triangle next to their center get that of several triangles.
+    """
+    nearest = nearestTriangles(elements.mean(axis=1))
+    atCorners = distancesToTriangles(elements, nearest[:, None])
+    bounds = atCorners.max(axis=1)
+    rows = np.flatnonzero(bounds + ROUNDING > enough)
+    if len(rows):
+        chosen = elements[rows]
+        count, corners = chosen.shape[:2]
+        others = nearestTriangles(chosen.reshape(-1, 3)).reshape(count, corners, 1, 3, 3)
+        # (count, triangles, corners)
+        fromOthers = distancesToTriangles(chosen[:, None], others)
+        several = np.concatenate([atCorners[rows][:, None], fromOthers], axis=1)
+        balanced = np.einsum("wt,ktc->kwc", balances(corners + 1), several)
+        bounds[rows] = balanced.max(axis=2).min(axis=1)
+    return bounds + ROUNDING
+
+
+@lru_cache(maxsize=2)
+def balances(count: int) -> np.ndarray:
+    """Return the weights (w, count) in which so many triangles are tried; every row sums to 1."""
+    choices = itertools.product(range(PARTS_OF_WEIGHT + 1), repeat=count)
+    return np.array([choice for choice in choices if sum(choice) == PARTS_OF_WEIGHT]) / PARTS_OF_WEIGHT
+
+
+def cut(elements: np.ndarray, values: np.ndarray, distances) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pieces of elements and the distances at their corners."""
+    corners = elements.shape[1]
+    if not len(elements):
+        return elements, values
+    following = np.roll(elements, -1, axis=1)[:, : 1 if corners == 2 else 3]
+    middles = (elements[:, : following.shape[1]] + following) / 2
+    atMiddles = distances(middles.reshape(-1, 3)).reshape(middles.shape[:2])
+    nodes, atNodes = np.concatenate([elements, middles], axis=1), np.concatenate([values, atMiddles], axis=1)
+    return nodes[:, PIECES[corners]].reshape(-1, corners, 3), atNodes[:, PIECES[corners]].reshape(-1, corners)

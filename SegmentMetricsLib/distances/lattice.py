@@ -1,0 +1,406 @@
+"""Distances between two masks on one lattice by table lookup, without a search tree.
+
+The idea
+--------
+The unsmoothed boundary of a mask is made cell by cell. A cell is the box between eight neighboring voxel centers; which
+of the eight belong to the structure is an 8-bit number, its *case*, and the case alone decides which triangles the cell
+holds: at most five, out of only 189 different ones, because every corner of every triangle is the middle of a cell
+edge.
+
+For the same reason the points from which we measure (centers of triangles or of their pieces, triangle corners, points
+of a regular sub-grid) take only a few hundred different *positions* inside a cell. So the distance from a point in cell
+X to the piece of boundary in cell Y depends on three small things: the step from X to Y, the position, and the case of
+Y. For a given step this is a table of positions x 256 cases that depends on the voxel spacing only.
+
+The distance from a point to the whole boundary is the minimum over the cells around it:
+
+    distance(point) = min over steps s of  table[s][position of point, case of (cell of point + s)]
+
+Steps are tried in groups of increasing lower bound (the gap between the two cells); a point is done as soon as its best
+value is not above the bound of the next group. Most points of two contours of the same organ are done after the 27
+nearest cells. The few that are far are cheaper to ask from a search tree, and are.
+
+Inside or outside is looked up the same way: by the case of the point's own cell in the other mask, and the position.
+
+The result is exact (the tables hold true point-to-triangle distances in single precision) and the same as that of the
+search tree; the tests hold the two against each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
+
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..geometry.surfaces import Surface, barycentricWeights, triangleIndices
+from ..geometry.triangles import TriangleSet, segmentsCrossTriangles
+from ..progress import checkpoint
+
+# The corner (x, y, z) of a cell contributes bit 1 << (x + 2 y + 4 z) to its case.
+CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
+# How many cells away the lookup reaches along each axis before the search tree takes over.
+REACH = 4
+# Where a tolerance asks for more, the number of steps (a cube of this size) still has to be bearable.
+LARGEST_REACH = 8
+# Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
+CHUNK = 1 << 15
+# Positions tabulated at a time, for the same reason.
+TABLE_CHUNK = 128
+# Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
+# and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
+# must not matter: the same pair has to give the same digits whatever was compared before.
+LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 1e-6
+
+
+@lru_cache(maxsize=1)
+def caseTriangles() -> tuple[np.ndarray, np.ndarray]:
+    """Return the triangles of all cases, as the surface filter itself makes them.
+
+    The first array (189, 3, 3) holds the corners of every different triangle in cell coordinates 0..1; the second
+    (256, 5) the triangle numbers of every case, the last one repeated to fill up, -1 for the two cases without any.
+    """
+    image = vtkImageData()
+    image.SetDimensions(2, 2, 2)
+    flyingEdges = vtkDiscreteFlyingEdges3D()
+    flyingEdges.SetValue(0, 1)
+    flyingEdges.ComputeScalarsOff()
+    numbers: dict[tuple, int] = {}
+    cases = np.full((256, 5), -1)
+    for case in range(1, 255):
+        voxels = np.array([(case >> bit) & 1 for bit in range(8)], np.uint8)
+        image.GetPointData().SetScalars(numpy_to_vtk(voxels, deep=True))
+        flyingEdges.SetInputData(image)
+        flyingEdges.Modified()
+        flyingEdges.Update()
+        output = flyingEdges.GetOutput()
+        triangles = vtk_to_numpy(output.GetPoints().GetData())[triangleIndices(output)]
+        # where the corners are, not in which order, is what makes a triangle
+        found = [numbers.setdefault(tuple(sorted(map(tuple, t.tolist()))), len(numbers)) for t in triangles]
+        cases[case] = (found + found[-1:] * 5)[:5]
+    return np.array(list(numbers)), cases
+
+
+@lru_cache(maxsize=1)
+def caseEdges() -> tuple[np.ndarray, np.ndarray]:
+    """Return the different sides (e, 2, 3) of the triangles of all cases, and each triangle's side numbers (189, 3)."""
+    triangles, _ = caseTriangles()
+    pairs = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 6)
+    rank = pairs.reshape(-1, 2, 3) @ [9, 3, 1]  # coordinates are 0, 1/2 or 1, so no two corners share a rank
+    pairs = np.where((rank[:, 0] > rank[:, 1])[:, None], pairs[:, [3, 4, 5, 0, 1, 2]], pairs)
+    edges, sides = np.unique(pairs, axis=0, return_inverse=True)
+    return edges.reshape(-1, 2, 3), sides.reshape(-1, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """The different places inside a cell from which distances are asked.
+
+    denominator: coordinates are whole multiples of 1 / denominator. local: (p, 3) those multiples, 0 <= local <
+    denominator.
+    """
+
+    denominator: int
+    local: np.ndarray
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """(denominator ** 3,) number of every position by its multiples x + denominator * (y + denominator * z)."""
+        numbers = np.full(self.denominator**3, -1)
+        numbers[self.local @ self.denominator ** np.arange(3)] = np.arange(len(self.local))
+        return numbers
+
+
+@lru_cache(maxsize=8)
+def elementPositions(subdivisions: int) -> Positions:
+    """Return the positions of the centers of all pieces of all triangles, subdivided so often."""
+    weights = barycentricWeights(3, subdivisions)
+    denominator = 2 * int(weights[0].sum())
+    triangles, _ = caseTriangles()
+    centers = np.einsum("pc,tcx->tpx", weights, np.rint(2 * triangles).astype(int)).reshape(-1, 3)
+    return Positions(denominator, np.unique(centers % denominator, axis=0))
+
+
+@lru_cache(maxsize=8)
+def cornerPositions() -> Positions:
+    """Return the positions of triangle corners: the middles of cell edges."""
+    corners = np.rint(2 * caseTriangles()[0]).astype(int).reshape(-1, 3)
+    return Positions(2, np.unique(corners % 2, axis=0))
+
+
+@lru_cache(maxsize=8)
+def nodePositions(halvings: int) -> Positions:
+    """Return the positions of the corners of all pieces of all triangles whose sides have been halved so often."""
+    count = 2**halvings
+    weights = np.array([(a, b, count - a - b) for a in range(count + 1) for b in range(count + 1 - a)])
+    nodes = np.einsum("pc,tcx->tpx", weights, np.rint(2 * caseTriangles()[0]).astype(int)).reshape(-1, 3)
+    return Positions(2 * count, np.unique(nodes % (2 * count), axis=0))
+
+
+@lru_cache(maxsize=8)
+def subVoxelPositions(pieces: int) -> Positions:
+    """Return the centers of voxels cut into pieces along each axis."""
+    if pieces % 2:  # a whole multiple of 1 / pieces away from the voxel center
+        axis, denominator = np.arange(pieces), pieces
+    else:
+        axis, denominator = np.arange(1, 2 * pieces, 2), 2 * pieces
+    return Positions(denominator, np.array(list(itertools.product(axis, repeat=3))))
+
+
+class CellTables:
+    """Squared distances from positions in a cell to the pieces of boundary in the cells around it, for one spacing.
+
+    steps: (n, 3) from cell to cell along i, j, k, ordered by `bounds`, the gap between the two cells in mm.
+    """
+
+    def __init__(self, spacing: tuple[float, float, float], positions: Positions, reach: int):
+        self.spacing = np.array(spacing)
+        self.points = positions.local / positions.denominator * self.spacing
+        self.reach = reach
+        steps = np.array(list(itertools.product(range(-reach, reach + 1), repeat=3)))
+        bounds = np.linalg.norm(np.maximum(np.abs(steps) - 1, 0) * self.spacing, axis=1).round(9)
+        # what lies beyond the reach is at least this far away
+        self.horizon = float(reach * self.spacing.min())
+        order = np.lexsort((np.linalg.norm(steps * self.spacing, axis=1), bounds))
+        order = order[bounds[order] < self.horizon]
+        self.steps, self.bounds = steps[order], bounds[order]
+        self._tables: dict[int, np.ndarray] = {}
+        self._byCase: dict[int, np.ndarray] = {}
+
+    @cached_property
+    def pieces(self) -> TriangleSet:
+        """The triangles of all cases, in mm."""
+        edges, sides = caseEdges()
+        return TriangleSet(caseTriangles()[0] * self.spacing, edges * self.spacing, sides)
+
+    @cached_property
+    def groups(self) -> list[range]:
+        """The step numbers that share a bound, nearest first."""
+        edges = [0, *(np.flatnonzero(np.diff(self.bounds)) + 1), len(self.bounds)]
+        return [range(a, b) for a, b in itertools.pairwise(edges)]
+
+    @cached_property
+    def positionBounds(self) -> np.ndarray:
+        """(groups, p) squared mm below which a position meets neither a cell of a group, nor a later or farther one."""
+        bounds = np.empty((len(self.groups), len(self.points)), np.float32)
+        for row, group in zip(bounds, self.groups, strict=True):
+            low = self.steps[group.start : group.stop, None] * self.spacing
+            gap = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0)
+            row[:] = (gap**2).sum(axis=2).min(axis=0)
+        return np.minimum(np.minimum.accumulate(bounds[::-1], axis=0)[::-1], np.float32(self.horizon**2))
+
+    def table(self, number: int) -> np.ndarray:
+        """(p * 256,) squared distance in mm2 from position p to case c one step away, at index 256 p + c."""
+        if number not in self._tables:
+            self._tables[number] = self._computeTable(number).ravel()
+        return self._tables[number]
+
+    def _computeTable(self, number: int) -> np.ndarray:
+        """Return the squared distances (p, 256) in mm2 to all cases one step away."""
+        _, cases = caseTriangles()
+        # the triangles stay where they are: the points move the other way
+        moved = self.points - self.steps[number] * self.spacing
+        result = np.empty((len(moved), 256), np.float32)
+        for first in range(0, len(moved), TABLE_CHUNK):
+            points, table = moved[first : first + TABLE_CHUNK], result[first : first + TABLE_CHUNK]
+            # one more column for the cases without triangles
+            squared = np.full((len(points), len(self.pieces.sides) + 1), np.inf, np.float32)
+            squared[:, :-1] = self.pieces.squaredDistances(points)
+            squared.take(cases[:, 0], axis=1, out=table, mode="wrap")
+            for column in cases.T[1:]:
+                np.minimum(table, squared.take(column, axis=1), out=table)
+        return result
+
+    def tableByCase(self, number: int) -> np.ndarray:
+        """(256, p) squared distance in mm2 to case c one step away from position p, at [c, p]."""
+        if number not in self._byCase:
+            self._byCase[number] = np.ascontiguousarray(self._computeTable(number).T)
+        return self._byCase[number]
+
+    @cached_property
+    def insideByCase(self) -> np.ndarray:
+        """(256, p) whether position p lies inside the structure of case c, at [c, p]."""
+        return np.ascontiguousarray(self.inside.reshape(-1, 256).T)
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """(p * 256,) whether position p lies inside the structure of case c, at index 256 p + c."""
+        triangles, cases = caseTriangles()
+        local = self.points / self.spacing
+        votes = np.zeros((len(local), 256), int)
+        # A segment from the position to a corner whose side is known crosses the boundary an odd number of times when
+        # the sides differ. Its end is moved off the cell's edges by odd amounts, so that it meets no triangle edge;
+        # three corners outvote the rare segment that does.
+        for corner, nudge in ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0253, 0.0149, 0.0127))):
+            end = CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge
+            crossed = np.zeros((len(local), len(triangles) + 1), bool)
+            crossed[:, :-1] = segmentsCrossTriangles(local, end, triangles)
+            distinct = np.ones(cases.shape, bool)
+            distinct[:, 1:] = np.diff(cases, axis=1) != 0
+            odd = (crossed[:, cases] & distinct).sum(axis=2) % 2
+            votes += odd ^ ((np.arange(256) >> corner) & 1)
+        return (votes >= 2).ravel()
+
+
+@lru_cache(maxsize=16)
+def cellTables(spacing: tuple[float, float, float], positions: Positions, reach: int = REACH) -> CellTables:
+    """Return the tables of a spacing in mm, kept for the next pair of structures."""
+    return CellTables(spacing, positions, reach)
+
+
+class Lattice:
+    """The cells of the masks of one pair, with room around them for the lookup.
+
+    Raises ValueError when the masks do not share a lattice with axes at right angles.
+    """
+
+    def __init__(self, masks: tuple[Mask, ...], reach: int = REACH):
+        grid = masks[0].grid
+        moved = [mask.on(grid) for mask in masks]
+        if not grid.isRectangular or any(m.grid.offsetOn(grid) is None for m in masks):
+            raise ValueError("The masks do not lie on one lattice with axes at right angles.")
+        self.grid, self.reach = grid, reach
+        # rotated images would else get tables of their own for a difference in the sixteenth digit
+        self.spacing = tuple(round(float(s), 9) for s in grid.spacing)
+        self.low = np.min([m.low for m in moved], axis=0) - reach - 2
+        self.high = np.max([m.high for m in moved], axis=0) + reach + 2
+        self.shape = self.high - self.low  # of cells, along i, j, k
+        self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
+        self.codes = [cellCodes(mask.block(self.low, self.high)).ravel() for mask in moved]
+        # where each surface's own voxel indices count from, on the lattice
+        self.shifts = [np.array(new.offset) - old.offset for new, old in zip(moved, masks, strict=True)]
+
+    def split(self, multiples: np.ndarray, positions: Positions) -> tuple[np.ndarray, np.ndarray]:
+        """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel."""
+        counted = multiples - (self.low * positions.denominator).astype(multiples.dtype)
+        cells = counted // positions.denominator
+        local = counted - cells * positions.denominator
+        number = positions.numbers[local @ (positions.denominator ** np.arange(3)).astype(local.dtype)]
+        return cells @ self.strides, number
+
+    def isInside(self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables) -> np.ndarray:
+        """Return whether points (n,) lie inside the mask of that number (0 or 1)."""
+        return tables.inside.take(numbers * 256 + self.codes[target].take(cells))
+
+    def squaredDistances(
+        self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return squared distances (n,) in mm2 to the boundary of one mask, and which (m,) of them are not final.
+
+        Those not final are out of the tables' reach, or cheaper to ask from a search tree.
+        """
+        best = np.full(len(cells), np.inf, np.float32)
+        rows = numbers.astype(np.intp) * 256
+        active = np.arange(len(cells))
+        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
+            if group.start:
+                active = active[best[active] > bounds.take(numbers[active])]
+                cost = len(active) * len(group) * LOOKUP_COST + len(group) * len(tables.points) * TABLE_COST
+                if cost > len(active) * SEARCH_COST:
+                    return best, active
+            self._lookUp(target, cells, rows, active, group, tables, best)
+        return best, active[best[active] > np.float32(tables.horizon**2)]
+
+    def isWithin(
+        self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables, limit: float
+    ) -> np.ndarray:
+        """Return whether points (n,) are closer than a limit in mm to the boundary of the mask of that number."""
+        if limit > tables.horizon:
+            raise ValueError(f"The tables reach {tables.horizon} mm, less than {limit} mm.")
+        best = np.full(len(cells), np.inf, np.float32)
+        rows = numbers.astype(np.intp) * 256
+        active = np.arange(len(cells))
+        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
+            active = active[(best[active] >= limit**2) & (bounds.take(numbers[active]) < limit**2)]
+            if tables.bounds[group.start] >= limit or not len(active):
+                break
+            self._lookUp(target, cells, rows, active, group, tables, best)
+        return best < limit**2
+
+    def _lookUp(self, target, cells, rows, active, group, tables, best) -> None:
+        """Lower `best` of the active points by the steps of a group."""
+        codes = self.codes[target]
+        shifts = tables.steps[group.start : group.stop] @ self.strides
+        for first in range(0, len(active), CHUNK):
+            checkpoint()
+            chosen = active[first : first + CHUNK]
+            cell, row, value = cells[chosen], rows[chosen], best[chosen]
+            index = np.empty_like(row)
+            for number, shift in zip(group, shifts, strict=True):
+                np.add(row, codes.take(cell + shift), out=index)
+                np.minimum(value, tables.table(number).take(index), out=value)
+            best[chosen] = value
+
+
+def cellsWithin(grid: Grid, distance: float) -> int:
+    """Return how many cells the tables shall reach along each axis: up to a distance in mm, if that is not too far."""
+    needed = int(np.ceil(distance / grid.spacing.min()))
+    return needed if REACH < needed <= LARGEST_REACH else REACH
+
+
+def cellCodes(block: np.ndarray) -> np.ndarray:
+    """Return the case (0..255) of every cell between the voxels of a mask [k, j, i]; one shorter along each axis."""
+    codes = np.zeros(np.array(block.shape) - 1, np.uint8)
+    for bit, (x, y, z) in enumerate(CORNERS):
+        corner = block[z : z + codes.shape[0], y : y + codes.shape[1], x : x + codes.shape[2]]
+        codes |= corner << np.uint8(bit)
+    return codes
+
+
+def doubledPoints(lattice: Lattice, source: Surface, number: int) -> np.ndarray:
+    """Return the points (n, 3) of the unsmoothed surface of the mask of that number as multiples of half a voxel."""
+    return np.rint(2 * (source.lattice + lattice.shifts[number])).astype(np.int32)
+
+
+def signedDistances(
+    lattice: Lattice, source: Surface, number: int, subdivisions: int | None, search: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the distances in mm of one surface of a pair to the other, negative inside the other.
+
+    source: the unsmoothed surface of the mask of that number (0 or 1) from which is measured. subdivisions: measure
+    from the centers of its triangles' pieces, (m * 4 ** subdivisions,) values; None: from its points, (n,) values.
+    search: answers the distance of LPS points (n, 3) to the other surface, for the few that lie beyond the tables.
+    """
+    doubled = doubledPoints(lattice, source, number)
+    if subdivisions is None:
+        return signedDistancesAt(lattice, number, doubled, cornerPositions(), search)
+    weights = barycentricWeights(3, subdivisions).astype(np.int32)
+    multiples = np.einsum("pc,mcx->mpx", weights, doubled[source.cells], optimize=True).reshape(-1, 3)
+    return signedDistancesAt(lattice, number, multiples, elementPositions(subdivisions), search)
+
+
+def signedDistancesAt(
+    lattice: Lattice,
+    number: int,
+    multiples: np.ndarray,
+    positions: Positions,
+    search: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Return the distances (n,) in mm of places on one surface of a pair to the other, negative inside the other.
+
+    multiples: (n, 3) the places as whole multiples of the positions' part of a voxel.
+    """
+    target = 1 - number
+    cells, numbers = lattice.split(multiples, positions)
+    tables = cellTables(lattice.spacing, positions)
+    codes = lattice.codes[target].take(cells)
+
+    # Where both masks have the same case a cell's triangles coincide. A point on a cell face may belong to the cell
+    # next door, so only points within the cell are skipped.
+    within = (positions.local > 0).all(axis=1)
+    same = (codes == lattice.codes[number].take(cells)) & within.take(numbers)
+    asked = np.flatnonzero(~same)
+    squared, far = lattice.squaredDistances(target, cells[asked], numbers[asked], tables)
+    result = np.zeros(len(cells))
+    result[asked] = np.sqrt(squared)
+    if len(far):
+        result[asked[far]] = np.abs(search(lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)))
+    inside = tables.inside.take(numbers * 256 + codes)
+    return np.where(inside, -result, result)

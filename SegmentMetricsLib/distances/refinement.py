@@ -1,0 +1,379 @@
+"""Distances of one boundary to another, sampled until the numbers that follow from them no longer change.
+
+The idea
+--------
+The distance to a boundary is nearly a linear function over a small triangle: where the nearest place of the other
+boundary is flat it is linear, with a sign even where the two boundaries cross. So a triangle is not represented by its
+center, but by its *nodes*: the three corners and the middles of the three sides, which cut it into four pieces with a
+linear function on each (a segment has its ends and its middle, and two pieces). Corners and sides are shared by
+neighbors: all nodes of a surface of n triangles are 2n points, half of the centers of the pieces. For a linear function
+the mean distance and the share of a piece within a tolerance are known in closed form (linear.py), so the line on which
+the distance equals tau may pass through a piece; it need not follow the edges.
+
+How wrong is that? The same number from the triangle as a whole, with its three corners alone, is a coarser one of the
+same kind. Halving the sides leaves a quarter of an error if the function is smooth, a half if it has a kink: what is
+left in the finer number is about a third, at most all, of the *difference* between the two. Over thousands of elements
+most differences cancel, as they have either sign; what does not cancel is their sum, and what is left of the others to
+chance is the root of the sum of their squares. Where the sum and this root tell that a number is not known well enough,
+the elements with the largest differences are cut: their pieces become elements with nodes of their own. And so on. What
+matters differs by number:
+
+* mean distance: the difference of the two means. Going a third of the difference farther removes most of what is left
+  (Richardson's extrapolation; for one sign this is Simpson's rule).
+* share within a tolerance: only triangles through which the line of the tolerance passes.
+* percentile: the same for the percentile's own distance, which becomes better known on the way.
+
+So nearly everything stays as it was measured first, and some lines on the surface are looked at closely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ..progress import checkpoint
+from .bounded import Bounded
+from .crossing import firstReaching, total, valueAbove, valueBelow
+from .elements import Leaves, Part, divided, halfway, pieces, uniqueSides
+from .farthest import farthest
+from .linear import PIECES, negative, ordered, orderedShareBelow
+from .sampling import Sampler
+
+# Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
+# percentiles.
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0005, 0.004
+# A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
+LEAST_SHARE = 2e-5
+# What is left of a sum of differences in the finer number, and after extrapolation; and of the part left to chance.
+SUM_LEFT, EXTRAPOLATED_LEFT, CHANCE_LEFT = 0.6, 0.2, 1.0
+# How many times its estimate an error may be in one of twenty pairs.
+BOUNDS = 3.0
+# How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
+LARGEST_ERROR, ROUNDING = 0.01, 1e-6
+# What rounding may change in a sum of sizes, as a share of it.
+SIZE_ROUNDING = 1e-12
+# Equal parts of a segment that are the elements of contours.
+PARTS_OF_SEGMENT = 16
+MOST_ROUNDS, MOST_HALVINGS = 6, 7
+# Nodes added at most, per node of the first round and at least.
+MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
+
+
+class Estimate(NamedTuple):
+    """Bounds of a percentile in mm, which leaves (c,) it passes through, how much they differ and may."""
+
+    low: float
+    high: float
+    chosen: np.ndarray
+    differences: np.ndarray
+    wanted: float
+
+
+def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
+    """Return the boundaries whose distances samplers tell, refined side by side until nothing is left to cut.
+
+    limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the distances that this share of
+    the size does not exceed, of which the largest of all boundaries shall be.
+    """
+    directions = [Refined(sampler, limits, percentiles) for sampler in samplers]
+    active = directions
+    for _ in range(MOST_ROUNDS):
+        others = {one: [other for other in directions if other is not one] for one in directions}
+        for one in active:
+            one.estimate(others[one])
+        checkpoint()
+        active = [one for one in active if one.cut(others[one])]
+    return directions
+
+
+class Refined:
+    """One boundary with the distances at the nodes of its elements, cut as often as the wanted numbers need.
+
+    sampler: tells the distances. limits, percentiles: which numbers are wanted, see refined().
+    """
+
+    def __init__(self, sampler: Sampler, limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
+        self.sampler = sampler
+        surface = sampler.surface
+        self.totalSize = float(surface.sizes.sum())
+        self.coordinates, self.values = sampler.coordinates, np.zeros(0)
+        cells, sizes = surface.cells, surface.sizes
+        # segments may be as long as a side of the structure, and there are few of them
+        self.perCell = 1 if surface.dimension == 3 else PARTS_OF_SEGMENT
+        if self.perCell > 1:
+            self.coordinates, cells = divided(self.coordinates, cells, self.perCell)
+            sizes = np.repeat(sizes / self.perCell, self.perCell)
+        # the boundary's own elements, and what was cut out of them
+        self.base = self._withNodes(cells, sizes, np.zeros(len(cells), np.int8))
+        self.fine = self.base.chosen(np.zeros(0, int))
+        self._goals = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
+        self._percentiles, self._estimates = tuple(percentiles), {}
+        self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
+
+    def estimate(self, others: Sequence[Refined]) -> None:
+        """Tell where the percentiles lie that still have to be known better, before flag() is asked."""
+        self._fresh = [percent for percent in self._percentiles if not self._isSmaller(percent, others)]
+        for percent in self._fresh:
+            self._estimates[percent] = self._percentileEstimate(percent)
+
+    def _isSmaller(self, percent: float, others: Sequence[Refined]) -> bool:
+        """Return whether a percentile is certainly smaller than another direction's, so that it does not matter."""
+        mine = self._estimates.get(percent)
+        return mine is not None and any(other._estimates[percent].low > mine.high for other in others)
+
+    def cut(self, others: Sequence[Refined]) -> bool:
+        """Cut the elements because of which some number is not known well enough; return whether there were any."""
+        flags = np.zeros(len(self.leaves.sizes), bool)
+        # what is known well enough once stays so
+        self._goals = [goal for goal in self._goals if goal(flags)]
+        known = set()
+        for percent in self._fresh:
+            found = self._estimates[percent]
+            matters = not self._isSmaller(percent, others)
+            if matters and not self._mark(flags, found.chosen, found.differences, found.wanted, SUM_LEFT):
+                known.add(percent)
+        self._percentiles = tuple(percent for percent in self._percentiles if percent not in known)
+        chosen = np.flatnonzero(flags & (self.leaves.halvings < MOST_HALVINGS))
+        if not len(chosen) or len(self.values) > self._most:
+            return False
+        self._cut(self.leaves.split(chosen))
+        del self.leaves
+        return True
+
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The elements that have not been cut further."""
+        return Leaves(self.base, self.fine)
+
+    @property
+    def parts(self) -> tuple[Part, Part]:
+        return self.base, self.fine
+
+    def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray) -> Part:
+        """Return elements (k, 2 or 3) of points that are there, after adding and asking the middles of their sides."""
+        count = len(self.coordinates)
+        sides, numbers = uniqueSides(cells, count)
+        middles = halfway(self.coordinates[sides[:, 0]], self.coordinates[sides[:, 1]])
+        ofSides = np.empty(len(sides), np.int8)
+        ofSides[numbers] = halvings[:, None] + 1
+        if len(self.values):
+            values = np.empty(len(middles))
+            for halved in np.unique(ofSides):
+                rows = ofSides == halved
+                ends = sides[rows, 0]
+                neighbors = self.coordinates[ends], self.values[ends]
+                values[rows] = self.sampler.signed(middles[rows], int(halved), neighbors)
+            self.values = np.concatenate([self.values, values])
+        self.coordinates = np.concatenate([self.coordinates, middles])
+        if not len(self.values):
+            self.values = self.sampler.signed(self.coordinates, 1)
+        nodes = np.concatenate([cells, count + numbers], axis=1)
+        return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
+
+    def _cut(self, chosen: tuple[np.ndarray, np.ndarray]) -> None:
+        """Cut some leaves of both parts into their pieces."""
+        corners, pieces = self.base.corners, len(PIECES[self.base.corners])
+        cells = np.concatenate([part.nodes[rows] for part, rows in zip(self.parts, chosen)])[:, PIECES[corners]]
+        sizes = np.concatenate([part.sizes[rows] for part, rows in zip(self.parts, chosen)]) / pieces
+        halvings = np.concatenate([part.halvings[rows] for part, rows in zip(self.parts, chosen)])
+        for part, rows in zip(self.parts, chosen):
+            part.isLeaf[rows] = False
+        new = self._withNodes(cells.reshape(-1, corners), np.repeat(sizes, pieces), np.repeat(halvings, pieces))
+        self.fine = self.fine.chosen(np.flatnonzero(self.fine.isLeaf)).joined(new)
+
+    def _meanGoal(self, flags) -> bool:
+        every = np.arange(len(flags))
+        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, EXTRAPOLATED_LEFT)
+
+    def _shareGoal(self, limit: float, flags) -> bool:
+        _, chosen, differences = self.leaves.within(limit)
+        return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize, SUM_LEFT)
+
+    def _percentileEstimate(self, percent: float) -> Estimate:
+        """Return what decides about a percentile: the size up to it, compared with how much there is around it."""
+        value = self.percentile(percent, PERCENTILE_ERROR / 4)
+        limits = value - PERCENTILE_ERROR, value + PERCENTILE_ERROR
+        ascending, sizes = self.leaves.near(*limits)
+        low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
+        wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
+        _, chosen, differences = self.leaves.within(value)
+        error = BOUNDS * PERCENTILE_ERROR * max(errorOf(differences, SUM_LEFT) / wanted, 1)
+        return Estimate(value - error, value + error, chosen, differences, wanted)
+
+    @staticmethod
+    def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float, sumLeft: float) -> bool:
+        """Flag the leaves with the largest differences, so that the error is as wanted without them.
+
+        Returns whether any had to be.
+        """
+        if errorOf(differences, sumLeft) <= wanted:
+            return False
+        # By magnitude, in steps of a fifth, which is as good as sorted; what is tiny is never worth cutting.
+        with np.errstate(divide="ignore"):
+            steps = (4 * np.log2(np.abs(differences) / wanted)).clip(-160, 160).astype(np.int64) + 160
+        sums, squares = (np.cumsum(np.bincount(steps, values)) for values in (differences, differences**2))
+        kept = np.flatnonzero(sumLeft * np.abs(sums) + CHANCE_LEFT * np.sqrt(squares) <= wanted)
+        flags[chosen[steps > (kept[-1] if len(kept) else 0)]] = True
+        return True
+
+    @cached_property
+    def largest(self) -> Bounded:
+        """Largest distance in mm toward either side; the bounds are certain."""
+        return self._largestPlace[0]
+
+    def farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
+        """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
+
+        The bounds are certain. Where nothing lies on that side it is negative.
+        """
+        # mostly the side of the largest distance is known
+        if self.values[np.abs(self.values).argmax()] * side > 0:
+            bounds, place = self._largestPlace
+            if self.sampler.signedAt(place[None])[0] * side > 0:
+                return bounds, place
+        return self._farthest(side)
+
+    @cached_property
+    def _largestPlace(self) -> tuple[Bounded, np.ndarray]:
+        return self._farthest(0)
+
+    def _farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
+        def turned(values: np.ndarray) -> np.ndarray:
+            return side * values if side else np.abs(values)
+
+        values = turned(self.values)
+        worst = int(values.argmax())
+        lowest = highest = float(values[worst])
+        place = self.sampler.points(self.coordinates[worst : worst + 1])[0]
+        elements, atCorners = [], []
+        for part in self.parts:
+            # no place of a piece, half as long as its element, is farther than that from the nearest of its corners
+            near = self.sampler.longestSide / (2 if part is self.base else 4)
+            high = turned(part.signed).max(axis=0) if side else part.range[1]
+            leaves = np.flatnonzero(part.isLeaf & (high > lowest - near))
+            if part is self.base:
+                equal = leaves[part.range[1][leaves] <= ROUNDING]
+                if len(equal):
+                    leaves = np.setdiff1d(leaves, equal[self.sampler.areShared(equal // self.perCell)])
+            nodes = part.nodes[leaves][:, PIECES[part.corners]].reshape(-1, part.corners)
+            elements.append(self.sampler.points(self.coordinates[nodes.ravel()]).reshape(*nodes.shape, 3))
+            atCorners.append(values[nodes])
+        elements, atCorners = np.concatenate(elements), np.concatenate(atCorners)
+        if len(elements):
+            found = farthest(
+                elements,
+                atCorners,
+                (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
+                self.sampler.nearestTriangles,
+                LARGEST_ERROR,
+            )
+            if found[0] > lowest:
+                lowest, place = found[0], found[2]
+            highest = found[1]
+        return Bounded(lowest, lowest, max(lowest, highest)), place
+
+    @cached_property
+    def mean(self) -> Bounded:
+        """Mean distance in mm."""
+        fine = sum(total(part.means[1][part.isLeaf], part.sizes[part.isLeaf]) for part in self.parts)
+        return extrapolated(fine, self.leaves.meanDifferences, self.totalSize, 0.0)
+
+    @cached_property
+    def signedMean(self) -> Bounded:
+        """Mean signed distance in mm."""
+        coarse, fine = (np.concatenate([part.signedMeans[n][part.isLeaf] for part in self.parts]) for n in (0, 1))
+        sizes = self.leaves.sizes
+        return extrapolated(total(fine, sizes), (fine - coarse) * sizes, self.totalSize, -np.inf)
+
+    def sizeWithin(self, limit: float) -> Bounded:
+        """Return the size of what is at most a limit in mm away."""
+        return self._bounded(*self.leaves.within(limit))
+
+    def sizeBeyond(self, limit: float, side: int) -> Bounded:
+        """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""
+        return self._bounded(*self.leaves.beyond(limit, side))
+
+    def _bounded(self, size: float, _, differences: np.ndarray) -> Bounded:
+        # all and nothing are exact, whatever the sum of thousands of sizes says
+        if abs(size - self.totalSize) <= SIZE_ROUNDING * self.totalSize:
+            size = self.totalSize
+        elif size <= SIZE_ROUNDING * self.totalSize:
+            size = 0.0
+        return Bounded.within(size, BOUNDS * errorOf(differences, SUM_LEFT), 0.0, self.totalSize)
+
+    def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
+        """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
+        result = np.zeros(len(limits))
+        for part in self.parts:
+            rows = np.flatnonzero(part.isLeaf)
+            ascending = ordered(side * pieces(part.signed[:, rows]))
+            count = len(PIECES[part.corners])
+            sizes = np.tile(part.sizes[rows] / count, count)
+            first, last = (np.searchsorted(limits, values) for values in (ascending[0], ascending[-1]))
+            # up to the lowest value all of an element is beyond; from the highest on nothing is
+            result += np.cumsum(np.bincount(first, sizes, len(limits) + 1)[::-1])[::-1][1:]
+            crossed = np.flatnonzero(last > first)
+            while len(crossed):
+                number = first[crossed]
+                share = 1 - orderedShareBelow(tuple(column[crossed] for column in ascending), limits[number])
+                result += np.bincount(number, share * sizes[crossed], len(limits))
+                first[crossed] += 1
+                crossed = crossed[first[crossed] < last[crossed]]
+        return result
+
+    def boundedPercentile(self, percent: float) -> Bounded:
+        """Return percentile() with bounds: the percentiles as far off as the size up to it may be wrong."""
+        value = self.percentile(percent)
+        size = self.sizeWithin(value)
+        low, high = (100 * abs(bound - size) / self.totalSize for bound in (size.lower, size.upper))
+        coarse = 0.02 * PERCENTILE_ERROR
+        around = self._estimates.get(percent)
+        below, above = ((around.low, value), (value, around.high)) if around else (None, None)
+        lower = self._percentile(max(percent - high, 0.0), coarse, below) - coarse - ROUNDING
+        upper = self._percentile(min(percent + low, 100.0), coarse, above) + ROUNDING
+        return Bounded(value, max(min(lower, value), 0.0), max(upper, value))
+
+    def percentile(self, percent: float, precision: float = ROUNDING / 10) -> float:
+        """Return the smallest distance in mm that at least `percent` of the size does not exceed."""
+        around = self._estimates.get(percent)
+        return self._percentile(percent, precision, (around.low, around.high) if around else None)
+
+    def _percentile(self, percent: float, precision: float, within: tuple[float, float] | None) -> float:
+        """Return the same, sought within two distances first."""
+        wanted = percent / 100 * self.totalSize * (1 - 1e-12)
+        leaves = self.leaves
+        if within is not None and within[0] >= 0:
+            found = self._reaching(wanted, *within, precision)
+            if within[0] < found < within[1]:
+                return found
+        # the size within a distance lies between that of the elements wholly within and of those partly within
+        least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
+        return self._reaching(wanted, least, most, precision)
+
+    def _reaching(self, wanted: float, least: float, most: float, precision: float) -> float:
+        """Return the smallest distance from least to most in mm within which the boundary has a wanted size."""
+        leaves = self.leaves
+        wanted -= float(leaves.sizes[leaves.high <= least].sum())
+        ascending, sizes = leaves.near(least, most)
+        # what reaches down to the other side counts there as well: once for each side, less once
+        both = np.flatnonzero(ascending[0] < 0)
+        if len(both):
+            turned = negative(column[both] for column in ascending)
+            wanted += float(sizes[both].sum())
+            ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
+            sizes = np.concatenate([sizes, sizes[both]])
+        return firstReaching(ascending, sizes, wanted, least, most, precision)
+
+
+def errorOf(differences: np.ndarray, sumLeft: float) -> float:
+    """Return the estimated error of a sum whose finer and coarser summands (n,) differ so much."""
+    return sumLeft * abs(float(differences.sum())) + CHANCE_LEFT * float(np.sqrt((differences**2).sum()))
+
+
+def extrapolated(fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
+    """Return a mean, not below `least`, of something of a size, from its finer sum and what coarser summands differ."""
+    value = (fine + float(differences.sum()) / 3) / size
+    return Bounded.within(value, BOUNDS * errorOf(differences, EXTRAPOLATED_LEFT) / size + ROUNDING, least, np.inf)

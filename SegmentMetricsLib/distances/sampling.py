@@ -1,0 +1,119 @@
+"""Asks for the distance of one boundary of a pair to the other, at places between its points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from ..geometry.surfaces import Surface
+from . import lattice as lookup
+from .closest import FEW, ClosestSurface
+
+# The tables of places between the points grow with every halving; beyond this one the search tree serves.
+LARGEST_LATTICE_HALVINGS = 2
+# Parts of a voxel that coordinates on a lattice count in: sides can be halved eight times.
+SCALE = 512
+# mm; points of two boundaries that are no farther apart are the same.
+SAME = 1e-9
+
+
+class Sampler:
+    """Tells how far places on one boundary are from the other one.
+
+    Places are given by coordinates (n, 3): LPS mm, or on a lattice whole multiples of 1 / SCALE voxel, which is a power
+    of two, so that sides can be halved exactly.
+
+    source: the reference (0) or the test (1). tree: returns the other boundary's search tree, which is made only if a
+    place asks for it. lattice: on which both lie, or None.
+    """
+
+    def __init__(
+        self,
+        surfaces: tuple[Surface, Surface],
+        source: int,
+        tree: Callable[[], ClosestSurface],
+        lattice: lookup.Lattice | None,
+    ):
+        self.surface, self.target = surfaces[source], surfaces[1 - source]
+        self._source, self._tree, self._lattice = source, tree, lattice
+        # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
+        self._sign = -1 if source == 0 and self.target.isClosed else 1
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """(n, 3) the boundary's points."""
+        if self._lattice is None:
+            return self.surface.points
+        return lookup.doubledPoints(self._lattice, self.surface, self._source) * (SCALE // 2)
+
+    @cached_property
+    def longestSide(self) -> float:
+        """Length in mm that no side of an element exceeds."""
+        if self._lattice is not None:
+            ends = lookup.caseEdges()[0] * self._lattice.grid.spacing
+            return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
+        ends = self.surface.points[self.surface.cells]
+        return max(float(np.linalg.norm(ends[:, n] - ends[:, n - 1], axis=1).max()) for n in range(ends.shape[1]))
+
+    def points(self, coordinates: np.ndarray) -> np.ndarray:
+        """Return places as LPS points (n, 3), mm."""
+        return coordinates if self._lattice is None else self._lattice.grid.toWorld(coordinates / SCALE)
+
+    def signed(self, coordinates: np.ndarray, halvings: int, neighbors=None) -> np.ndarray:
+        """Return signed distances (n,) in mm at places (n, 3); positive where the test lies outside the reference.
+
+        halvings: of elements' sides after which the places are corners. neighbors: coordinates (n, 3) of other places
+        and signed distances (n,) there, which tell the side of places that are nearer to them than the boundary is.
+        """
+        if self._lattice is None or halvings > LARGEST_LATTICE_HALVINGS:
+            if neighbors is None or len(coordinates) > FEW:
+                return self.signedAt(self.points(coordinates))
+            return self._onSameSide(self.points(coordinates), self.points(neighbors[0]), neighbors[1])
+        multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
+        positions = lookup.nodePositions(halvings)
+        return self._sign * lookup.signedDistancesAt(
+            self._lattice, self._source, multiples, positions, lambda points: self._tree().distances(points)
+        )
+
+    def _onSameSide(self, points: np.ndarray, others: np.ndarray, atOthers: np.ndarray) -> np.ndarray:
+        """Return signed distances (n,) at points (n, 3), searching for the side only of those that may have changed it.
+
+        The search without side needs a tree that is made much sooner.
+        """
+        changed = np.linalg.norm(points - others, axis=1) >= np.abs(atOthers) - SAME
+        result = np.empty(len(points))
+        same = ~changed
+        result[same] = np.copysign(self._tree().distances(points[same]), atOthers[same])
+        if changed.any():
+            result[changed] = self.signedAt(points[changed])
+        return result
+
+    def signedAt(self, points: np.ndarray) -> np.ndarray:
+        """Return the same of LPS points (n, 3), mm."""
+        return self._sign * self._tree().signedDistances(points)
+
+    def distancesAt(self, points: np.ndarray) -> np.ndarray:
+        """Return the distances (n,) in mm of LPS points (n, 3), not negative."""
+        return self._tree().distances(points)
+
+    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) of the other boundary's triangle next to each of the LPS points (n, 3), mm."""
+        return self._tree().nearestTriangles(points)
+
+    def areShared(self, cells: np.ndarray) -> np.ndarray:
+        """Return which elements (k,) of the boundary, given by number, are elements of the other one as well."""
+        from scipy.spatial import cKDTree
+
+        used, numbers = np.unique(self.surface.cells[cells], return_inverse=True)
+        away, same = cKDTree(self.target.points, balanced_tree=False).query(self.surface.points[used])
+        same[away > SAME] = -1
+        mine, theirs = same[numbers.reshape(len(cells), -1)], self.target.cells
+        return (mine >= 0).all(axis=1) & np.isin(rowKeys(mine), rowKeys(theirs))
+
+
+def rowKeys(cells: np.ndarray) -> np.ndarray:
+    """Return one value for every row (k, c) of point numbers, the same for the same numbers in another order."""
+    rows = np.ascontiguousarray(np.sort(cells, axis=1).astype(np.int64))
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

@@ -1,0 +1,240 @@
+"""Distances between two boundaries: computed once in both directions, reduced many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import InputError
+from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
+from . import lattice
+from .closest import ClosestSurface
+from .sampling import Sampler
+
+# The lookup's tables grow with the number of pieces; beyond this the search tree serves.
+LARGEST_LATTICE_SUBDIVISIONS = 1
+
+
+@dataclass(frozen=True, eq=False)
+class DirectedDistances:
+    """Distances from the elements of one boundary to the other boundary.
+
+    surface: the boundary measured from; its cells are cut `subdivisions` times into the elements. signed: (n,) mm,
+    positive where the test lies outside the reference, whichever of the two is measured from; of open surfaces always
+    positive. measurePoints: measures from the boundary's points instead.
+    """
+
+    surface: Surface
+    subdivisions: int
+    signed: np.ndarray
+    measurePoints: Callable[[], np.ndarray]
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """(n,) distances in mm, not negative."""
+        return np.abs(self.signed)
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """(n,) area of every element in mm2, or length in mm for contours."""
+        pieces = len(self.signed) // len(self.surface.cells)
+        return np.repeat(self.surface.sizes / pieces, pieces)
+
+    @cached_property
+    def totalSize(self) -> float:
+        """Area of the whole boundary in mm2, or length in mm."""
+        return float(self.sizes.sum())
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """(n, 3) LPS centers of the elements, mm."""
+        return elementCenters(self.surface.points, self.surface.cells, self.subdivisions)
+
+    def position(self, element: int) -> np.ndarray:
+        """Return the LPS center (3,) of one element, mm."""
+        cell, piece = divmod(element, len(self.signed) // len(self.surface.cells))
+        weights = barycentricWeights(self.surface.dimension, self.subdivisions)
+        return weights[piece] / weights[0].sum() @ self.surface.points[self.surface.cells[cell]]
+
+    @cached_property
+    def atPoints(self) -> np.ndarray:
+        """(len(surface.points),) signed distance in mm at every point of the boundary."""
+        return self.measurePoints()
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean distance in mm, weighted by element size."""
+        return float(self.distances @ self.sizes) / self.totalSize
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest distance of an element in mm."""
+        return float(self.distances.max())
+
+    @cached_property
+    def signedMean(self) -> float:
+        """Mean signed distance in mm, weighted by element size."""
+        return float(self.signed @ self.sizes) / self.totalSize
+
+    @property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and the largest signed distance (n,) in mm that were found on every element."""
+        return self.signed, self.signed
+
+    @property
+    def between(self) -> float | None:
+        """By how many mm a distance between the places that were asked may exceed ranges; None where that is open."""
+        return None
+
+    def farthest(self, side: int) -> tuple[float, np.ndarray]:
+        """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place."""
+        worst = int((side * self.signed).argmax())
+        return side * float(self.signed[worst]), self.position(worst)
+
+    def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
+        """Return the place (3,) in mm of the largest or the smallest of the ranges of an element."""
+        return self.position(element)
+
+    def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
+        """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
+        bins = np.searchsorted(limits, side * self.signed, side="left")
+        return self.totalSize - np.cumsum(np.bincount(bins, self.sizes, len(limits) + 1))[:-1]
+
+    def sizeBeyond(self, limit: float, side: int) -> float:
+        """Return the size of what is farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        return float(self.sizes[side * self.signed > limit].sum())
+
+    def sizeWithin(self, tolerance: float) -> float:
+        """Return the size of the elements whose distance is at most the tolerance in mm."""
+        return float(self.sizes[self.distances <= tolerance].sum())
+
+    def percentile(self, percent: float) -> float:
+        """Return the smallest distance in mm that at least `percent` of the boundary's size does not exceed.
+
+        No interpolation between elements. percent: in (0, 100].
+        """
+        # Only elements above a distance that is surely low enough need sorting.
+        wanted = percent / 100 * self.totalSize
+        floor = self._floorBelow(wanted)
+        above = np.flatnonzero(self.distances > floor)
+        order = above[np.argsort(self.distances[above])]
+        share = np.cumsum(self.sizes[order]) + (self.totalSize - self.sizes[above].sum())
+        # rounding of the sum must not decide between two neighbors
+        first = np.searchsorted(share, wanted * (1 - 1e-12))
+        return float(self.distances[order[min(first, len(order) - 1)]])
+
+    def _floorBelow(self, wanted: float) -> float:
+        """Return a distance up to which the boundary is certainly smaller than wanted (-1 if none)."""
+        if np.ptp(self.distances) <= 1e-9 * self.largest:
+            return -1.0  # all alike but for rounding, which cannot be divided into bins
+        shares, edges = np.histogram(self.distances, bins=256, weights=self.sizes)
+        below = np.cumsum(shares) < wanted * (1 - 1e-9)
+        count = int(below.argmin()) if not below.all() else len(below) - 1
+        return float(edges[count - 1]) if count > 0 else -1.0
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceDistances:
+    """Distances between a reference and a test boundary, both directions. method: how they were found."""
+
+    referenceToTest: DirectedDistances
+    testToReference: DirectedDistances
+    method: str
+
+    @property
+    def directions(self) -> tuple[DirectedDistances, DirectedDistances]:
+        return self.referenceToTest, self.testToReference
+
+    @property
+    def hasSides(self) -> bool:
+        """Whether signs tell inside from outside: both boundaries are closed."""
+        return all(direction.surface.isClosed for direction in self.directions)
+
+    @property
+    def usualLargest(self) -> float:
+        """Distance in mm that 98 % of either boundary does not exceed: the end of scales that a few may leave."""
+        return max(direction.percentile(98) for direction in self.directions)
+
+
+class BoundaryPair:
+    """The boundaries of a reference and a test structure, neither empty, prepared to ask how far apart they are.
+
+    reach: distance in mm up to which table lookup shall be possible where both are masks on one lattice.
+    Raises ValueError when one is a surface and the other contours, or when contours lie in different planes.
+    """
+
+    def __init__(self, reference: Surface, test: Surface, reach: float = 0.0):
+        if reference.dimension != test.dimension:
+            raise InputError("A surface in space cannot be compared with contours in a plane.")
+        if reference.dimension == 2 and not liesInPlane(reference, test):
+            raise InputError("The contours lie in different planes.")
+        self.surfaces = (reference, test)
+        self.lattice = sharedLattice(reference, test, reach)
+        self._searches: dict[int, ClosestSurface] = {}
+
+    def search(self, number: int) -> ClosestSurface:
+        """Return the search tree of the reference (0) or the test (1)."""
+        if number not in self._searches:
+            self._searches[number] = ClosestSurface(self.surfaces[number].target)
+        return self._searches[number]
+
+    def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:
+        """Return signed distances (n,) in mm from one boundary's elements, or from its points (subdivisions None).
+
+        Positive where the test lies outside the reference.
+        """
+        surface, target = self.surfaces[source], 1 - source
+        if self.lattice is not None and (subdivisions or 0) <= LARGEST_LATTICE_SUBDIVISIONS:
+            # the search tree is built only if a point asks for it
+            values = lattice.signedDistances(
+                self.lattice, surface, source, subdivisions, lambda points: self.search(target).signedDistances(points)
+            )
+        else:
+            points = surface.points
+            if subdivisions is not None:
+                points = elementCenters(points, surface.cells, subdivisions)
+            values = self.search(target).signedDistances(points)
+        # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
+        return -values if source == 0 and self.surfaces[target].isClosed else values
+
+    def sampler(self, source: int) -> Sampler:
+        """Return what tells the distances of one boundary, the reference (0) or the test (1), to the other."""
+        target = 1 - source
+        return Sampler(self.surfaces, source, lambda: self.search(target), self.lattice)
+
+    def measure(self, subdivisions: int) -> SurfaceDistances:
+        """Return the distances in both directions from the centers of the subdivided elements.
+
+        Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630.
+        """
+        directions = [
+            DirectedDistances(
+                self.surfaces[source],
+                subdivisions,
+                self.signedDistances(source, subdivisions),
+                lambda source=source: self.signedDistances(source, None),
+            )
+            for source in (0, 1)
+        ]
+        byLookup = self.lattice is not None and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS
+        return SurfaceDistances(*directions, "lattice lookup" if byLookup else "search tree")
+
+
+def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.Lattice | None:
+    """Return the lattice on which both unsmoothed surfaces were made, or None."""
+    if reference.lattice is None or test.lattice is None:
+        return None
+    grid = reference.mask.grid
+    if not grid.isRectangular or test.mask.grid.offsetOn(grid) is None:
+        return None
+    return lattice.Lattice((reference.mask, test.mask), lattice.cellsWithin(grid, reach))
+
+
+def liesInPlane(reference: Surface, test: Surface) -> bool:
+    """Return whether two contours lie in one plane, to a thousandth of their extent."""
+    extent = np.ptp(reference.points, axis=0).max()
+    offset = (test.points - reference.points.mean(axis=0)) @ reference.normal
+    return bool(np.abs(offset).max() <= 1e-3 * max(extent, np.ptp(test.points, axis=0).max()))

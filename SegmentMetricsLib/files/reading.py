@@ -1,0 +1,350 @@
+"""Files: label maps, segmentations and meshes in; every problem becomes one sentence that names the file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from .. import dicom, inputs
+from ..errors import InputError, requireText
+from ..geometry import meshing
+from ..geometry.grids import Grid
+from ..geometry.masks import fromLabels
+from ..structures import WITHOUT_LABELS, Structure, codeSource
+from . import fractional, integrity
+from .messages import quiet
+
+IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
+MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
+DICOM_SUFFIX = ".dcm"
+SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
+
+# Spaces of NIfTI files in which equal coordinates mean equal places.
+NIFTI_SPACES = {
+    "NIFTI_XFORM_SCANNER_ANAT": "scanner",
+    "NIFTI_XFORM_TALAIRACH": "Talairach",
+    "NIFTI_XFORM_MNI_152": "MNI 152",
+    "NIFTI_XFORM_TEMPLATE_OTHER": "template",
+}
+
+
+class UnusableFile(InputError):
+    """A file that cannot be compared; the message says which file and why."""
+
+
+def readStructures(path: str | Path, threshold: float | None = None, maximum: int | None = None) -> list[Structure]:
+    """Return the structures of a file or folder.
+
+    Every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the file's stem), or every
+    such file of a folder (named by stem). An image without labels is one empty structure. threshold, maximum: of images
+    of memberships, see Settings. Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation.
+    """
+    path = Path(path)
+    try:
+        requireText(path)
+    except InputError as error:
+        raise UnusableFile(str(error)) from error
+    if path.is_dir():
+        return _readFolder(path, threshold, maximum)
+    if not path.exists():
+        raise UnusableFile(f"{path}: there is no such file.")
+    suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
+    if not suffix:
+        raise UnusableFile(
+            f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
+        )
+    try:
+        if not path.is_file():
+            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
+        if path.stat().st_size == 0:
+            raise UnusableFile(f"{path}: the file is empty.")
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    try:
+        if suffix == DICOM_SUFFIX:
+            return dicom.readStructures(path, threshold)
+        return _readMesh(path, suffix) if suffix in MESH_SUFFIXES else _readImage(path, suffix, threshold, maximum)
+    except UnusableFile:
+        raise
+    except ValueError as error:
+        raise UnusableFile(f"{path}: {error}") from error
+    except MemoryError as error:
+        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
+
+
+def suffixOf(path: Path) -> str:
+    """Return the supported suffix of a file name in lower case, the longest that fits; "" if none does."""
+    return max((s for s in SUFFIXES if path.name.lower().endswith(s)), key=len, default="")
+
+
+def stemOf(path: Path) -> str:
+    """Return the file name without its supported suffix."""
+    return path.name[: len(path.name) - len(suffixOf(path))]
+
+
+def _saysDicom(path: Path) -> bool:
+    try:
+        return dicom.isDicom(path)
+    except OSError:  # whoever reads it says why
+        return False
+
+
+def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> list[Structure]:
+    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations."""
+    members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
+    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX)]
+    objects = [p for p in members if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and dicom.holdsStructures(p)]
+    if len(objects) == 1 and not found:
+        return readStructures(objects[0], threshold)
+    found = sorted([*found, *objects])
+    if not found:
+        raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
+    structures = []
+    for path in found:
+        members = readStructures(path, threshold, maximum)
+        for member in members:
+            name = stemOf(path) if len(members) == 1 else f"{stemOf(path)} {member.name}"
+            # in a folder an image without labels is the empty structure of that name
+            source = {key: value for key, value in member.source.items() if key != WITHOUT_LABELS}
+            structures.append(replace(member, name=name, source=source))
+    return structures
+
+
+def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:
+    integrity.requireWhole(path, suffix)
+    image = _loadImage(path, suffix)
+    segments = segmentHeaders(image)
+    frame = frameOfReference(image)
+    common = {"file": str(path), "frameOfReference": frame}
+    if segments:
+        if fractional.isFractional(image):
+            return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), threshold, common)
+        return _readSegments(path, image, segments, frame)
+    memberships = inputs.membershipsOf(image, maximum)
+    if memberships is not None:
+        structure = inputs.structureFromMemberships("Label 1", memberships, threshold, **common)
+        if structure.isEmpty:
+            structure = replace(structure, name=stemOf(path), source={WITHOUT_LABELS: True})
+        return [structure]
+    labels = inputs.labelMasks(image, inputs.HALF)
+    if not labels:
+        nothing = inputs.emptyMask(Grid.fromImage(image))
+        return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]
+    return [Structure(f"Label {label}", mask, **common) for label, mask in labels.items()]
+
+
+def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
+    try:
+        with quiet():
+            return SimpleITK.ReadImage(str(path))
+    except RuntimeError as error:
+        raise UnusableFile(
+            f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
+        ) from error
+
+
+def _problem(message: str, path: Path, suffix: str) -> str:
+    """Return in plain words what a reader of images complains about."""
+    if not path.name.endswith(suffix):
+        return f"rename it so that it ends in {suffix}, in small letters"
+    if "Unable to determine ImageIO" in message or "not recognized" in message:
+        return f"its content is not that of a {suffix} file"
+    if "allocate" in message:
+        return "it is too large for the memory of this computer"
+    if "orthonormal" in message:
+        return "the axes in its header are not at right angles to each other"
+    if suffix in (".nhdr", ".mhd"):
+        return "it is damaged, or the data file that belongs to it is missing"
+    return "it is damaged or incomplete"
+
+
+def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
+    """Return the segments that a Slicer segmentation lists in its header; [] if it is none."""
+    keys = image.GetMetaDataKeys()
+    segments = []
+    while f"Segment{len(segments)}_ID" in keys:
+        prefix = f"Segment{len(segments)}_"
+
+        def value(key: str, default: str, prefix: str = prefix) -> str:
+            return _text(image.GetMetaData(prefix + key)) if prefix + key in keys else default
+
+        segments.append(
+            {
+                "id": value("ID", ""),
+                "name": value("Name", value("ID", "")),
+                # files of Slicer before 4.11 keep every segment in a layer of its own
+                "label": _wholeNumber(value("LabelValue", "1")),
+                "layer": _wholeNumber(value("Layer", str(len(segments)))),
+                "color": _color(value("Color", "")),
+                "terminology": _tag(value("Tags", ""), "TerminologyEntry"),
+                "extent": value("Extent", ""),
+            }
+        )
+    return segments
+
+
+def _tag(tags: str, key: str) -> str:
+    """Return one of the tags of a segment, which are written as key:value|key:value|, "" if it is not there."""
+    return next((tag[len(key) + 1 :] for tag in tags.split("|") if tag.startswith(f"{key}:")), "")
+
+
+def _text(value: str) -> str:
+    """Return a header's text; headers that are not in Unicode are taken for Latin-1, the usual other encoding."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    return value
+
+
+def _wholeNumber(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"the header has {text!r} where a segment's label or layer should be.") from None
+
+
+def _color(text: str) -> tuple[float, float, float] | None:
+    try:
+        red, green, blue = (float(part) for part in text.split())
+    except ValueError:
+        return None
+    # also false for what is not a number
+    return (red, green, blue) if all(0 <= part <= 1 for part in (red, green, blue)) else None
+
+
+def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame: str) -> list[Structure]:
+    array = SimpleITK.GetArrayViewFromImage(image)
+    if array.dtype.kind not in "iu":
+        raise InputError("the segmentation is stored with values that are not whole numbers.")
+    grid = Grid.fromImage(image)
+    whole = wholeGrid(image, grid)
+    layers = [array] if image.GetNumberOfComponentsPerPixel() == 1 else list(np.moveaxis(array, -1, 0))
+    masks = [fromLabels(np.ascontiguousarray(layer), grid) for layer in layers]
+    structures = []
+    for segment in segments:
+        if not 0 <= segment["layer"] < len(masks):
+            raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
+        if segment["label"] == 0:
+            raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
+        mask = masks[segment["layer"]].get(segment["label"], inputs.emptyMask(grid)).on(whole)
+        structures.append(
+            Structure(
+                segment["name"],
+                mask,
+                file=str(path),
+                frameOfReference=frame,
+                color=segment["color"],
+                source={"segmentID": segment["id"], **codeSource(segment["terminology"])},
+            )
+        )
+    # labels that the header forgot are not dropped
+    known = {(segment["layer"], segment["label"]) for segment in segments}
+    for number, layer in enumerate(masks):
+        for label, mask in layer.items():
+            if (number, label) not in known:
+                name = f"Label {label}" if len(masks) == 1 else f"Label {label} of layer {number}"
+                structures.append(Structure(name, mask.on(whole), file=str(path), frameOfReference=frame))
+    return structures
+
+
+def wholeGrid(image: SimpleITK.Image, grid: Grid) -> Grid:
+    """Return the grid of the image that a segmentation was drawn on; Slicer stores only the part that is in use."""
+    key = "Segmentation_ConversionParameters"
+    parameters = image.GetMetaData(key) if key in image.GetMetaDataKeys() else ""
+    found = re.search(r"Reference image geometry\|([^|]*)\|", parameters)
+    try:
+        geometry = Grid.fromSlicerGeometry(found.group(1)) if found else None
+    except (ValueError, OverflowError):  # it only says how large the whole image was
+        geometry = None
+    return geometry if geometry is not None and grid.offsetOn(geometry) is not None else grid
+
+
+def readGrid(path: str | Path) -> Grid:
+    """Return the grid of an image file, whatever its voxels hold; of a segmentation, that of the image it was drawn on.
+
+    Raises UnusableFile, a ValueError, for a file that is no image.
+    """
+    path = Path(path)
+    suffix = suffixOf(path)
+    if suffix in ("", *MESH_SUFFIXES):
+        raise UnusableFile(f"{path}: this is no image whose grid could be taken; use {', '.join(IMAGE_SUFFIXES)}.")
+    if not path.is_file():
+        raise UnusableFile(f"{path}: there is no such file.")
+    reader = SimpleITK.ImageFileReader()
+    reader.SetFileName(str(path))
+    try:
+        with quiet():
+            reader.ReadImageInformation()
+        # it answers as an image does
+        return wholeGrid(reader, Grid.fromImage(reader))
+    except RuntimeError as error:
+        raise UnusableFile(
+            f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
+        ) from error
+    except InputError as error:
+        raise UnusableFile(f"{path}: {error}") from error
+
+
+def frameOfReference(image: SimpleITK.Image) -> str:
+    """Return what a file says about its frame of reference: a DICOM UID, or the space of a NIfTI file.
+
+    "Aligned" NIfTI files do not say with what, and common tools write it into every file: it counts as nothing said.
+    """
+    keys = image.GetMetaDataKeys()
+    for key in ("0020|0052", "FrameOfReferenceUID"):
+        if key in keys:
+            return _text(image.GetMetaData(key)).strip()
+    for key in ("sform_code_name", "qform_code_name"):
+        name = image.GetMetaData(key) if key in keys else ""
+        if name in NIFTI_SPACES:
+            return NIFTI_SPACES[name]
+    return ""
+
+
+def _readMesh(path: Path, suffix: str) -> list[Structure]:
+    polyData, inRas = readPolyData(path, suffix)
+    if polyData.GetNumberOfCells() == 0:
+        raise InputError("the mesh has no cells: no triangles and no contour lines.")
+    surface = inputs.surfaceFromPolyData(polyData)
+    if inRas:
+        surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
+    return [Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))]
+
+
+def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
+    """Return a mesh file's polydata, and whether the file says that it is in RAS; files that say nothing are in LPS."""
+    if suffix == ".ply":
+        from .ply import readPly
+
+        polyData, note = readPly(path)
+        return polyData, "SPACE=RAS" in note
+    if suffix == ".vtp":
+        from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader
+    elif suffix == ".stl":
+        from vtkmodules.vtkIOGeometry import vtkSTLReader as Reader
+    else:
+        from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
+    reader = Reader()
+    reader.SetFileName(str(path))
+    with quiet() as messages:
+        reader.Update()
+    polyData = reader.GetOutput()
+    if polyData is None or "ERROR:" in messages.GetOutput():
+        raise InputError("the file cannot be read as a mesh: it is damaged, or of another kind than its name says.")
+    # Slicer notes the coordinate system in the header or in the field data
+    if suffix == ".vtp":
+        space = polyData.GetFieldData().GetAbstractArray("SPACE")
+        note = f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
+    else:
+        note = (reader.GetHeader() if suffix == ".stl" else reader.GetComment()) or ""
+    if isinstance(note, bytes):  # a header that is no text in VTK's eyes
+        note = note.decode("latin-1")
+    return polyData, "SPACE=RAS" in note

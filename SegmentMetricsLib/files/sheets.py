@@ -1,0 +1,115 @@
+"""Tables that people write in a spreadsheet: CSV files with a heading, read so that every complaint says where."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError, oneLine, requireText
+
+# What spreadsheets of different countries put between the cells.
+SEPARATORS = (",", ";", "\t")
+COMMENT = "#"
+# No table that a person wrote is larger.
+LARGEST_SHEET = 50_000_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a table: its cells by the name of their column, without spaces around, and where it is."""
+
+    cells: Mapping[str, str]
+    where: str
+
+    def problem(self, column: str, message: str) -> InputError:
+        """Return the error to raise about a cell."""
+        return InputError(oneLine(f"{self.where}, column {column}: {message}"))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: where it comes from, what its comments say, and its lines."""
+
+    source: str
+    comments: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def readSheet(path: str | Path, required: Sequence[str], optional: Sequence[str] = ()) -> Sheet:
+    """Return a CSV file as a table whose columns are called as asked for, whatever their case and order.
+
+    Cells are separated by commas, semicolons or tabs; lines that start with # are comments; empty lines are skipped.
+    Raises InputError, naming the file and the line, for a file that cannot be read, wrong quoting, lines of the wrong
+    length, and columns that are missing, unknown or there twice.
+    """
+    path = Path(path)
+    requireText(path)
+    try:
+        if path.is_file() and path.stat().st_size > LARGEST_SHEET:
+            raise InputError(f"{path}: the file is too large to be a table that somebody wrote.")
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: the file is no text in UTF-8; save it as CSV UTF-8.") from error
+    except OSError as error:
+        raise InputError(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    return parseSheet(text, str(path), required, optional)
+
+
+def parseSheet(text: str, source: str, required: Sequence[str], optional: Sequence[str] = ()) -> Sheet:
+    """Return text as a table; as readSheet."""
+    if "\0" in text:
+        raise InputError(f"{source}: the file holds zeros, so it is no text.")
+    whole = text.splitlines(keepends=True)
+    comments = tuple(line.strip()[1:].strip() for line in whole if line.startswith(COMMENT))
+    # comments are blanked, not removed, so that lines keep their numbers
+    kept = ["\n" if line.startswith(COMMENT) else line for line in whole]
+    reader = csv.reader(kept, delimiter=_separator(kept), strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    start = 1
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append((start, row))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{source}, line {start}: the quotation marks are wrong ({error}).") from error
+    if not rows:
+        raise InputError(f"{source}: the file is empty; its first line is {','.join((*required, *optional))}.")
+    (number, heading), *body = rows
+    columns = _columns(heading, f"{source}, line {number}", required, optional)
+    lines = []
+    for number, row in body:
+        where = f"{source}, line {number}"
+        if len(row) > len(columns) and any(cell.strip() for cell in row[len(columns) :]):
+            raise InputError(f"{where}: there are {len(row)} cells, but the heading has {len(columns)} columns.")
+        cells = {name: cell.strip() for name, cell in zip(columns, row)}
+        lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where))
+    return Sheet(source, comments, tuple(lines))
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """Return the separator that the heading has most of."""
+    heading = next((line for line in lines if line.strip()), "")
+    return max(SEPARATORS, key=heading.count)
+
+
+def _columns(heading: Sequence[str], where: str, required: Sequence[str], optional: Sequence[str]) -> list[str]:
+    """Return the columns' names as they are asked for, in the order of the heading."""
+    known = {name.casefold(): name for name in (*required, *optional)}
+    columns = []
+    for number, cell in enumerate(heading, start=1):
+        name = known.get(cell.strip().casefold())
+        if name is None and cell.strip():
+            likely = difflib.get_close_matches(cell.strip().casefold(), known, 1)
+            hint = f"; is it {known[likely[0]]}?" if likely else f"; the columns are {', '.join(known.values())}."
+            raise InputError(oneLine(f"{where}, column {number}: there is no column {cell.strip()!r}{hint}"))
+        if name in columns and name:
+            raise InputError(f"{where}, column {number}: the column {name} is there twice.")
+        columns.append(name or f"({number})")
+    missing = [name for name in required if name not in columns]
+    if missing:
+        raise InputError(f"{where}: the column {missing[0]} is missing; the heading is {','.join(required)},...")
+    return columns

@@ -1,0 +1,7 @@
+"""Geometry: grids, masks, boundaries, and the ways from one to another.
+
+A structure begins as a mask on a grid or as triangles. ``meshing`` makes the boundary of either (``surfaces.Surface``,
+or ``contours`` where there is one slice), ``voxelization`` goes back to masks, ``slicing`` cuts.
+"""
+
+from __future__ import annotations

@@ -1,0 +1,212 @@
+"""Contours in a plane: closed, directed line segments from masks of one slice or from given polylines."""
+
+from __future__ import annotations
+
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
+
+from ..errors import InputError
+from . import arrangement
+from .masks import Mask
+from .surfaces import Surface
+
+# Points of one contour may leave its plane by this share of the contour's extent (files keep single precision).
+PLANARITY_TOLERANCE = 1e-4
+
+
+def fromMask(mask: Mask, image: vtkImageData) -> Surface:
+    """Return the unsmoothed contours of a planar mask: discrete flying edges between pixel centers, in LPS mm.
+
+    image: the mask as a VTK image, padded by one pixel.
+    """
+    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges2D
+
+    axis = mask.grid.flatAxis
+    kept = [a for a in range(3) if a != axis]
+    # the filter wants its image in the plane of the first two axes
+    image.SetDimensions([image.GetDimensions()[a] for a in kept] + [1])
+    image.SetOrigin(-1.0, -1.0, 0.0)
+    flyingEdges = vtkDiscreteFlyingEdges2D()
+    flyingEdges.SetInputData(image)
+    flyingEdges.SetValue(0, 1)
+    flyingEdges.ComputeScalarsOff()
+    flyingEdges.Update()
+    output = flyingEdges.GetOutput()
+    index = np.zeros((output.GetNumberOfPoints(), 3))
+    index[:, kept] = vtk_to_numpy(output.GetPoints().GetData())[:, :2]
+    points = mask.grid.toWorld(index + mask.offset)
+    u, v = mask.grid.axes[:, kept].T
+    normal = np.cross(u, v)
+    cells = segments(output)
+    inward = insideOnTheLeft(mask.voxels.squeeze(2 - axis), index[:, kept], cells)
+    return Surface(points, np.where(inward[:, None], cells, cells[:, ::-1]), normal / np.linalg.norm(normal), mask=mask)
+
+
+def insideOnTheLeft(pixels: np.ndarray, index: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return for segments (m, 2) between points (n, 2) of a mask's contours whether the mask is on their left.
+
+    pixels: the mask [v, u]. index: u and v of the points, each half-way between a pixel inside and one outside; that
+    pixel inside, next to where a segment starts, tells.
+    """
+    start, end = index[cells[:, 0]], index[cells[:, 1]]
+    before, behind = np.floor(start).astype(int), np.ceil(start).astype(int)
+    padded = np.pad(pixels, 1)
+    inside = np.where((padded[before[:, 1] + 1, before[:, 0] + 1] != 0)[:, None], before, behind)
+    step, way = end - start, inside - start
+    return step[:, 0] * way[:, 1] > step[:, 1] * way[:, 0]
+
+
+def fromPolyData(polyData: vtkPolyData) -> Surface:
+    """Return the contours given as closed planar polylines in LPS mm, as the boundary of what they enclose.
+
+    Contours may cross each other and themselves: inside is what an odd number of them goes around, and contours that
+    repeat another count once. What was done about that is kept in `repairs`. Raises ValueError when the lines are open,
+    do not lie in one plane or enclose nothing.
+    """
+    from vtkmodules.vtkFiltersCore import vtkCleanPolyData
+
+    bare = vtkPolyData()
+    bare.SetPoints(polyData.GetPoints())
+    bare.SetLines(polyData.GetLines())
+    clean = vtkCleanPolyData()
+    clean.SetInputData(bare)
+    clean.SetTolerance(0.0)
+    clean.ConvertLinesToPointsOff()
+    clean.SetOutputPointsPrecision(1)
+    clean.Update()
+    output = clean.GetOutput()
+    points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
+    loops = [loop[loop[:, 0] != loop[:, 1]] for loop in polylines(output)]
+    different = arrangement.withoutRepeats(loops)
+    cells = np.concatenate([np.zeros((0, 2), np.int64), *different])
+    if not len(cells) or (np.bincount(cells.ravel(), minlength=len(points)) % 2).any():
+        raise InputError("The contour lines are not closed.")
+    normal = planeNormal(points)
+    repairs = ()
+    if len(different) < len(loops):
+        repairs += (f"contours that repeat another were left out ({len(loops) - len(different)})",)
+    return oriented(uncrossed(Surface(points, cells, normal, repairs=repairs)))
+
+
+def uncrossed(surface: Surface) -> Surface:
+    """Return contours as the plain boundary of what an odd number of them goes around; `repairs` says what was done."""
+    axes = planeAxes(surface.normal)
+    flat = surface.points @ axes
+    positions, cells = arrangement.cutAtCrossings(flat, surface.cells)
+    kept = arrangement.unshared(cells)
+    if cells is surface.cells and len(kept) == len(cells):
+        return surface
+    if not len(kept):
+        raise InputError("The contour lines cancel each other out and enclose nothing.")
+    repairs = surface.repairs
+    if len(positions) > len(flat):
+        repairs += ("lines cross each other, and inside is what an odd number of contours goes around",)
+    if len(kept) < len(cells):
+        repairs += ("lines with the inside on both sides were left out",)
+    height = surface.normal * (surface.points @ surface.normal).mean()
+    points = np.concatenate([surface.points, positions[len(flat) :] @ axes.T + height])
+    used, numbers = np.unique(kept, return_inverse=True)
+    return Surface(points[used], numbers.reshape(-1, 2), surface.normal, repairs=repairs)
+
+
+def polylines(polyData: vtkPolyData) -> list[np.ndarray]:
+    """Return the line segments (m, 2) of every polyline of a polydata, as point indices."""
+    cells = segments(polyData)
+    sizes = np.diff(vtk_to_numpy(polyData.GetLines().GetOffsetsArray())) - 1
+    return np.split(cells, np.cumsum(sizes)[:-1])
+
+
+def segments(polyData: vtkPolyData) -> np.ndarray:
+    """Return the (m, 2) point indices of all line segments of a polydata of polylines."""
+    lines = polyData.GetLines()
+    if lines.GetNumberOfCells() == 0:
+        return np.zeros((0, 2), np.int64)
+    connectivity = vtk_to_numpy(lines.GetConnectivityArray()).astype(np.int64)
+    offsets = vtk_to_numpy(lines.GetOffsetsArray()).astype(np.int64)
+    pairs = np.stack([connectivity[:-1], connectivity[1:]], axis=1)
+    # a pair that spans two polylines is no segment
+    return np.delete(pairs, offsets[1:-1] - 1, axis=0)
+
+
+def planeNormal(points: np.ndarray) -> np.ndarray:
+    """Return the unit normal (3,) of the plane of points (n, 3), its largest component positive.
+
+    Raises ValueError when the points do not lie in one plane, or all lie on a line.
+    """
+    centered = points - points.mean(axis=0)
+    values, vectors = np.linalg.eigh(centered.T @ centered)
+    extent = np.sqrt(values.max())
+    if np.abs(centered @ vectors[:, 0]).max() > PLANARITY_TOLERANCE * extent:
+        raise InputError("The contour lines do not lie in one plane.")
+    if np.abs(centered @ vectors[:, 1]).max() <= PLANARITY_TOLERANCE * extent:
+        raise InputError("The contour lines all lie on one straight line and enclose nothing.")
+    normal = vectors[:, 0]
+    return normal * np.sign(normal[np.abs(normal).argmax()])
+
+
+def planeAxes(normal: np.ndarray) -> np.ndarray:
+    """Return a (3, 2) array of two unit vectors that span the plane, right-handed with its normal."""
+    helper = np.eye(3)[np.abs(normal).argmin()]
+    u = np.cross(helper, normal)
+    u /= np.linalg.norm(u)
+    return np.stack([u, np.cross(normal, u)], axis=1)
+
+
+def oriented(surface: Surface) -> Surface:
+    """Return the contours with every segment directed so that the inside is on its left, holes included.
+
+    Inside is what an odd number of contours encloses.
+    """
+    if surface.isEmpty:
+        return surface
+    normal = planeNormal(surface.points) if surface.normal is None else surface.normal
+    flat = surface.points @ planeAxes(normal)
+    start, end = flat[surface.cells[:, 0]], flat[surface.cells[:, 1]]
+    step = end - start
+    left = np.stack([-step[:, 1], step[:, 0]], axis=1)
+    # just beside the middle of every segment, far nearer than any other contour can be
+    probe = (start + end) / 2 + 1e-6 * left
+    inward = insideContours(probe, start, end)
+    cells = np.where(inward[:, None], surface.cells, surface.cells[:, ::-1])
+    return Surface(surface.points, cells, normal, repairs=surface.repairs, mask=surface.mask)
+
+
+def insideContours(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return whether points (n, 2) lie inside the contours of segments start, end (m, 2), by the even-odd rule."""
+    inside = np.zeros(len(points), bool)
+    low, high = np.minimum(start[:, 1], end[:, 1]), np.maximum(start[:, 1], end[:, 1])
+    rise = np.where(high > low, end[:, 1] - start[:, 1], 1.0)
+    slope = (end[:, 0] - start[:, 0]) / rise
+    chunk = max(1, 4_000_000 // max(1, len(start)))
+    for first in range(0, len(points), chunk):
+        x, y = points[first : first + chunk, :1], points[first : first + chunk, 1:]
+        crosses = (low <= y) & (y < high) & (x < start[:, 0] + (y - start[:, 1]) * slope)
+        inside[first : first + chunk] = crosses.sum(axis=1) % 2 == 1
+    return inside
+
+
+def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
+    """Return the area in mm2 that lies inside both of two contours in one plane, inside by the even-odd rule.
+
+    The plane is cut into thin strips that end at every contour point; along a strip's middle line lengths are exact.
+    The result is exact too where the two contours do not cross within a strip.
+    """
+    axes = planeAxes(reference.normal)
+    ends = [(surface.points @ axes)[surface.cells] for surface in (reference, test)]
+    heights = np.concatenate([e[..., 1].ravel() for e in ends])
+    edges = np.unique(np.concatenate([heights, np.linspace(heights.min(), heights.max(), rows)]))
+    middles, thickness = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    crossings = []
+    for number, segment in enumerate(ends):
+        first = np.searchsorted(middles, segment[..., 1].min(axis=1))
+        last = np.searchsorted(middles, segment[..., 1].max(axis=1))
+        which = np.repeat(np.arange(len(segment)), last - first)
+        row = np.arange(len(which)) - np.repeat(np.cumsum(last - first) - (last - first), last - first) + first[which]
+        start, step = segment[which, 0], segment[which, 1] - segment[which, 0]
+        x = start[:, 0] + (middles[row] - start[:, 1]) / step[:, 1] * step[:, 0]
+        crossings.append(np.stack([row, x, np.full(len(row), number)], axis=1))
+    crossings = np.concatenate(crossings)
+    row, x, number = crossings[np.lexsort((crossings[:, 1], crossings[:, 0]))].T
+    insideBoth = (np.cumsum(number == 0) % 2 == 1) & (np.cumsum(number == 1) % 2 == 1)
+    return float((np.diff(x) * thickness[row[:-1].astype(int)])[insideBoth[:-1]].sum())

@@ -1,0 +1,266 @@
+"""The sampling grid of an image: how many voxels, and where in the patient they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+
+# Headers store single-precision numbers; two grids whose voxels differ by less than this share of a voxel are one grid.
+SAME_LATTICE_TOLERANCE = 1e-3
+
+# Slicer's nodes are in RAS, files and this library in LPS; the matrix is its own inverse.
+RAS_FROM_LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Voxel centers of an image in the patient coordinate system.
+
+    size: number of voxels along i, j, k. matrix: 4x4, voxel index (i, j, k, 1) to LPS millimeters; its columns may be
+    rotated, left-handed or sheared. planar: the grid is one slice, and structures on it are contours, not surfaces.
+    Raises ValueError for a size below one or a matrix that is not finite and invertible.
+    """
+
+    size: tuple[int, int, int]
+    matrix: np.ndarray
+    planar: bool = False
+
+    def __post_init__(self) -> None:
+        matrix = np.array(self.matrix, dtype=float)
+        if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+            raise InputError("The image geometry has values that are not numbers.")
+        spacing = np.linalg.norm(matrix[:3, :3], axis=0)
+        if (spacing == 0).any() or abs(np.linalg.det(matrix[:3, :3])) < 1e-6 * spacing.prod():
+            raise InputError("The image geometry is degenerate: its axes do not span space.")
+        if len(self.size) != 3 or min(self.size) < 1:
+            raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(self.size)}.")
+        matrix.setflags(write=False)
+        object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "size", tuple(int(n) for n in self.size))
+
+    @staticmethod
+    def fromImage(image) -> Grid:
+        """Return the grid of a 2D or 3D SimpleITK image; 2D images and images of one slice are planar."""
+        dimension = image.GetDimension()
+        if dimension not in (2, 3):
+            raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
+        matrix = np.eye(4)
+        direction = np.reshape(image.GetDirection(), (dimension, dimension))
+        matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
+        matrix[:dimension, 3] = image.GetOrigin()
+        size = tuple(image.GetSize()) + (1,) * (3 - dimension)
+        return Grid(size, matrix, planar=size.count(1) == 1)
+
+    @staticmethod
+    def fromSlicerGeometry(text: str) -> Grid | None:
+        """Return the grid that Slicer keeps with a segmentation as its reference image geometry, None if it keeps none.
+
+        text: the 16 numbers of the voxel-to-RAS matrix, row by row, and the 6 of the extent, separated by semicolons.
+        """
+        try:
+            numbers = [float(number) for number in text.strip(";").split(";")]
+        except ValueError:
+            return None
+        if len(numbers) != 22:
+            return None
+        low, high = numbers[16::2], numbers[17::2]
+        if any(a > b for a, b in zip(low, high, strict=True)):
+            return None
+        matrix = RAS_FROM_LPS @ np.reshape(numbers[:16], (4, 4))
+        return Grid((1, 1, 1), matrix).resized(low, high)
+
+    @property
+    def axes(self) -> np.ndarray:
+        """(3, 3) array whose columns are the steps from one voxel to the next along i, j, k, in mm."""
+        return self.matrix[:3, :3]
+
+    @property
+    def origin(self) -> np.ndarray:
+        """(3,) LPS position of the first voxel's center, mm."""
+        return self.matrix[:3, 3]
+
+    @property
+    def spacing(self) -> np.ndarray:
+        """(3,) distance between voxel centers along i, j, k, mm."""
+        return np.linalg.norm(self.axes, axis=0)
+
+    @property
+    def direction(self) -> np.ndarray:
+        """(3, 3) array whose columns are the unit vectors along i, j, k."""
+        return self.axes / self.spacing
+
+    @property
+    def flatAxis(self) -> int | None:
+        """The axis with one slice of a planar grid, else None."""
+        return self.size.index(1) if self.planar else None
+
+    @property
+    def sliceAxis(self) -> int:
+        """The axis across the slices, whatever order the axes are stored in.
+
+        It is the one whose spacing differs from that of the other two, the coarsest one if all differ, and of cubic
+        voxels the one that runs nearest to the patient's length.
+        """
+        if self.flatAxis is not None:
+            return self.flatAxis
+        spacing = self.spacing
+        alike = [axis for axis in range(3) if abs(spacing[axis - 2] - spacing[axis - 1]) <= 1e-3 * spacing[axis - 1]]
+        if len(alike) == 1:
+            return alike[0]
+        if not alike:
+            return int(spacing.argmax())
+        along = np.round(np.abs(self.direction[2]), 6)
+        return 2 - int(along[::-1].argmax())
+
+    def slicesLast(self) -> Grid:
+        """Return the grid with its axes in an order in which k runs across the slices; the voxels stay."""
+        axis = self.sliceAxis
+        order = [*(other for other in range(3) if other != axis), axis]
+        return Grid(tuple(self.size[a] for a in order), self.matrix[:, [*order, 3]], self.planar)
+
+    @property
+    def voxelSize(self) -> float:
+        """Volume of a voxel in mm3, or area of a pixel in mm2 for a planar grid."""
+        if self.planar:
+            u, v = np.delete(self.axes, self.flatAxis, axis=1).T
+            return float(np.linalg.norm(np.cross(u, v)))
+        return float(abs(np.linalg.det(self.axes)))
+
+    @property
+    def isRectangular(self) -> bool:
+        """Whether the axes are at right angles, which every image has unless a transform sheared it."""
+        return bool(np.abs(self.direction.T @ self.direction - np.eye(3)).max() < 1e-6)
+
+    def toWorld(self, index: np.ndarray) -> np.ndarray:
+        """Return LPS positions (n, 3) in mm of voxel indices (n, 3) given in the order i, j, k."""
+        return np.asarray(index, float) @ self.axes.T + self.origin
+
+    def toIndex(self, points: np.ndarray) -> np.ndarray:
+        """Return continuous voxel indices (n, 3) of LPS positions (n, 3) in mm."""
+        return (np.asarray(points, float) - self.origin) @ np.linalg.inv(self.axes).T
+
+    def corners(self) -> np.ndarray:
+        """(8, 3) LPS positions of the outer corners of the corner voxels, mm."""
+        return self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
+
+    def offsetOn(self, other: Grid) -> tuple[int, int, int] | None:
+        """Return where this grid's first voxel lies on another grid, or None when the voxels do not coincide.
+
+        Two crops of one image share a lattice although their sizes and origins differ: they need no resampling.
+        """
+        shift = np.rint(other.toIndex(self.origin[None])[0])
+        moved = Grid(self.size, other.matrix @ translation(shift), self.planar)
+        error = np.linalg.norm(moved.corners() - self.corners(), axis=1).max()
+        if error > SAME_LATTICE_TOLERANCE * min(self.spacing.min(), other.spacing.min()):
+            return None
+        return tuple(int(n) for n in shift)
+
+    def alongAxesOf(self, other: Grid) -> tuple[Grid, tuple[int, ...], tuple[bool, ...]] | None:
+        """Return this grid with its axes renamed and turned around so that they run like another grid's, and how.
+
+        The voxels stay where they are. order: which of this grid's axes becomes i, j, k. turned: whether it then runs
+        backward. None when the axes of the two grids are not the same but for that.
+        """
+        relation = np.linalg.inv(other.axes) @ self.axes
+        steps = np.rint(relation)
+        order = np.abs(steps).argmax(axis=1)
+        if (np.abs(steps) != np.eye(3)[order]).any() or len(set(order)) < 3:
+            return None
+        turned = steps[range(3), order] < 0
+        matrix = np.eye(4)
+        matrix[:3, :3] = self.axes[:, order] * np.where(turned, -1, 1)
+        size = np.array(self.size)[order]
+        last = np.zeros(3)
+        last[order] = np.where(turned, size - 1, 0)
+        matrix[:3, 3] = self.toWorld(last[None])[0]
+        return Grid(tuple(size), matrix, self.planar), tuple(order.tolist()), tuple(turned.tolist())
+
+    @property
+    def hasUnitSlices(self) -> bool:
+        """Whether a planar grid's slice is 1 mm thick."""
+        return bool(abs(self.spacing[self.flatAxis] - 1) < 1e-9)
+
+    def oneThick(self) -> Grid:
+        """Return a planar grid with slices 1 mm thick: how thick they are means nothing for contours in a plane."""
+        matrix = self.matrix.copy()
+        matrix[:3, self.flatAxis] /= self.spacing[self.flatAxis]
+        return Grid(self.size, matrix, planar=True)
+
+    def plane(self, index: int, axis: int) -> Grid:
+        """Return one slice of the grid as a planar grid: that with an index along an axis."""
+        low, high = np.zeros(3, int), np.array(self.size) - 1
+        low[axis] = high[axis] = index
+        slab = self.resized(low, high)
+        return Grid(slab.size, slab.matrix, planar=True)
+
+    def resized(self, low, high) -> Grid:
+        """Return the grid on the same lattice from voxel index low to high (both included)."""
+        size = tuple(int(b - a + 1) for a, b in zip(low, high, strict=True))
+        return Grid(size, self.matrix @ translation(low), self.planar)
+
+    def grownTo(self, points: np.ndarray) -> Grid:
+        """Return the grid with as many more voxels as it takes to contain the box around LPS points (n, 3), too."""
+        low, high = np.min(points, axis=0), np.max(points, axis=0)
+        index = self.toIndex(list(itertools.product(*zip(low, high))))
+        first = np.minimum(0, np.floor(index.min(axis=0) + 0.5).astype(int))
+        last = np.maximum(np.array(self.size) - 1, np.ceil(index.max(axis=0) - 0.5).astype(int))
+        if self.flatAxis is not None:
+            first[self.flatAxis] = last[self.flatAxis] = 0
+        return self.resized(first, last)
+
+    def covers(self, points: np.ndarray) -> bool:
+        """Return whether all LPS points (n, 3) lie inside the grid's voxels."""
+        index = self.toIndex(points)
+        return bool((index >= -0.5 - 1e-6).all() and (index <= np.array(self.size) - 0.5 + 1e-6).all())
+
+    def __eq__(self, other) -> bool:
+        if not isinstance(other, Grid):
+            return NotImplemented
+        return (self.size, self.planar) == (other.size, other.planar) and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.size, self.planar, tuple(self.matrix.ravel().tolist())))
+
+    def toDictionary(self) -> dict:
+        """Return the grid as plain values without loss; fromDictionary() brings it back."""
+        return {"size": list(self.size), "matrix": self.matrix.tolist(), "planar": self.planar}
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> Grid:
+        """Return the grid that toDictionary() described. Raises ValueError when the data are something else."""
+        try:
+            return Grid(tuple(data["size"]), np.array(data["matrix"], float), bool(data["planar"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("The evaluated grid needs a size, a matrix and whether it is planar.") from error
+
+    def describe(self) -> dict:
+        """Return the grid as plain numbers for files: size, spacing, origin, direction (row by row), LPS mm."""
+        return {
+            "size": list(self.size),
+            "spacing": [round(float(s), 9) for s in self.spacing],
+            "origin": [round(float(s), 9) for s in self.origin],
+            "direction": [round(float(s), 9) for s in self.direction.ravel()],
+        }
+
+
+def translation(shift) -> np.ndarray:
+    """Return the 4x4 matrix that moves by a vector (3,)."""
+    matrix = np.eye(4)
+    matrix[:3, 3] = shift
+    return matrix
+
+
+def gridAround(points: np.ndarray, axes: np.ndarray, origin: np.ndarray, margin: int = 1) -> Grid:
+    """Return the grid with axes (3, 3) and a voxel at origin that contains points (n, 3) plus a margin of voxels."""
+    index = (np.asarray(points, float) - origin) @ np.linalg.inv(axes).T
+    low = np.floor(index.min(axis=0)).astype(int) - margin
+    high = np.ceil(index.max(axis=0)).astype(int) + margin
+    matrix = np.eye(4)
+    matrix[:3, :3] = axes
+    matrix[:3, 3] = origin
+    return Grid((1, 1, 1), matrix).resized(low, high)

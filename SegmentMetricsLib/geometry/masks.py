@@ -1,0 +1,243 @@
+"""Masks: which voxels of a grid belong to a structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import Undefined
+from .grids import Grid, gridAround
+
+# Labels above this are renumbered before their bounding boxes are looked for: the search keeps a list of that length.
+LARGEST_DENSE_LABEL = 65535
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """The voxels of one structure, cropped to its bounding box.
+
+    voxels: uint8 array of 0 and 1, or floating-point memberships in [0, 1], indexed [k, j, i], shape (0, 0, 0) when the
+    structure is empty. offset: (i, j, k) of voxels[0, 0, 0] on the grid. grid: the whole stored image.
+    """
+
+    voxels: np.ndarray
+    offset: tuple[int, int, int]
+    grid: Grid
+
+    @staticmethod
+    def fromArray(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
+        """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
+        foreground = np.asarray(array) != 0
+        bounds = []
+        for axis in range(3):
+            # what is known to be empty is not looked at again
+            part = foreground[(*bounds, ...)]
+            filled = np.flatnonzero(part.any(axis=tuple(a for a in range(3) if a != axis)))
+            if not len(filled):
+                return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+            bounds.append(slice(int(filled[0]), int(filled[-1]) + 1))
+        voxels = np.ascontiguousarray(foreground[tuple(bounds)]).view(np.uint8)
+        offset = tuple(int(s) + b.start for s, b in zip(start, reversed(bounds), strict=True))
+        return Mask(voxels, offset, grid)
+
+    @staticmethod
+    def ofMemberships(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
+        """Return the memberships greater than 0 of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
+        support = Mask.fromArray(array > 0, grid, start)
+        first = np.array(support.offset) - start if not support.isEmpty else np.zeros(3, int)
+        box = tuple(slice(a, a + n) for a, n in zip(first[::-1], support.voxels.shape, strict=True))
+        return Mask(array[box].copy(), support.offset, grid)
+
+    @property
+    def isEmpty(self) -> bool:
+        return self.voxels.size == 0
+
+    @property
+    def count(self) -> int:
+        """Number of voxels of the structure."""
+        return int(np.count_nonzero(self.voxels))
+
+    @property
+    def size(self) -> float:
+        """Voxel count times voxel size: mm3, or mm2 on a planar grid."""
+        return self.count * self.grid.voxelSize
+
+    @property
+    def low(self) -> np.ndarray:
+        """(3,) smallest voxel index i, j, k of the structure."""
+        return np.array(self.offset)
+
+    @property
+    def high(self) -> np.ndarray:
+        """(3,) largest voxel index i, j, k of the structure."""
+        return np.array(self.offset) + np.array(self.voxels.shape[::-1]) - 1
+
+    @property
+    def touchesEdge(self) -> bool:
+        """Whether the structure reaches the first or last slice of its image along an axis with more than one slice."""
+        if self.isEmpty:
+            return False
+        size = np.array(self.grid.size)
+        return bool((((self.low == 0) | (self.high == size - 1)) & (size > 1)).any())
+
+    def block(self, low, high) -> np.ndarray:
+        """Return a copy [k, j, i] of the box from voxel index low to high (both included), 0 outside the mask."""
+        low, high = np.asarray(low), np.asarray(high)
+        result = np.zeros((high - low + 1)[::-1], self.voxels.dtype)
+        if not self.isEmpty:
+            first, last = np.maximum(low, self.low), np.minimum(high, self.high)
+            if (first <= last).all():
+                target = tuple(slice(a, b + 1) for a, b in zip((first - low)[::-1], (last - low)[::-1], strict=True))
+                source = tuple(
+                    slice(a, b + 1) for a, b in zip((first - self.low)[::-1], (last - self.low)[::-1], strict=True)
+                )
+                result[target] = self.voxels[source]
+        return result
+
+    def corners(self) -> np.ndarray:
+        """(8, 3) LPS corners of the bounding box, mm; (0, 3) when empty."""
+        if self.isEmpty:
+            return np.zeros((0, 3))
+        return self.grid.resized(self.low, self.high).corners()
+
+    def cut(self, level: float) -> Mask:
+        """Return the mask of the voxels whose membership is at least so high."""
+        return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
+
+    def alongAxesOf(self, grid: Grid) -> Mask:
+        """Return the same voxels stored in the order of another grid's axes, if they run along the same lines."""
+        found = self.grid.alongAxesOf(grid)
+        if found is None:
+            return self
+        own, order, turned = found
+        if order == (0, 1, 2) and not any(turned):
+            return self
+        # arrays are indexed [k, j, i]
+        voxels = self.voxels.transpose([2 - axis for axis in reversed(order)])
+        voxels = voxels[tuple(slice(None, None, -1 if backward else None) for backward in reversed(turned))]
+        if self.isEmpty:
+            return Mask(voxels, (0, 0, 0), own)
+        far = np.array(self.grid.size) - 1 - self.high
+        offset = tuple(int(far[axis] if backward else self.low[axis]) for axis, backward in zip(order, turned))
+        return Mask(np.ascontiguousarray(voxels), offset, own)
+
+    def oneThick(self) -> Mask:
+        """Return the same pixels of a planar grid as slices 1 mm thick."""
+        return Mask(self.voxels, self.offset, self.grid.oneThick())
+
+    def on(self, grid: Grid) -> Mask:
+        """Return the same structure on another grid: shifted when the voxels coincide, else resampled.
+
+        The value of a mask is that of the nearest voxel, memberships are interpolated linearly. The result covers the
+        whole structure even where it leaves the grid.
+        """
+        if self.grid.planar and grid.planar and not (self.grid.hasUnitSlices and grid.hasUnitSlices):
+            moved = self.oneThick().on(grid.oneThick())
+            return Mask(moved.voxels, moved.offset, grid)
+        mask = self.alongAxesOf(grid)
+        shift = mask.grid.offsetOn(grid)
+        if self.isEmpty:
+            return Mask(self.voxels, (0, 0, 0), grid)
+        if shift is not None:
+            return Mask(mask.voxels, tuple(np.array(mask.offset) + shift), grid)
+        from scipy.ndimage import affine_transform
+
+        isFuzzy = self.voxels.dtype.kind == "f"
+        # between its outermost voxels and the nothing around them a membership fades away
+        reached = self.grid.resized(self.low - isFuzzy, self.high + isFuzzy)
+        index = grid.toIndex(reached.corners())
+        low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
+        # output index [k, j, i] -> world -> index [k, j, i] into self.voxels
+        forward = np.linalg.inv(self.grid.axes) @ grid.axes
+        shift = self.grid.toIndex(grid.toWorld(low[None]))[0] - self.low
+        if isFuzzy and self.grid.planar:  # nothing fades across a plane
+            shift[self.grid.flatAxis] = np.rint(shift[self.grid.flatAxis])
+        voxels = affine_transform(
+            self.voxels,
+            forward[::-1, ::-1],
+            shift[::-1],
+            tuple((high - low + 1)[::-1]),
+            order=1 if isFuzzy else 0,
+            mode="grid-constant",
+        )
+        return Mask.ofMemberships(voxels, grid, low) if isFuzzy else Mask.fromArray(voxels, grid, low)
+
+
+def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
+    """Return the mask of every label but 0 of an integer array indexed [k, j, i]."""
+    from scipy.ndimage import find_objects
+
+    values = None
+    lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
+    if (lowest, highest) == (0, 1):  # one structure, as in a folder with a file for each: no boxes to look for
+        return {1: Mask.fromArray(labels, grid)}
+    if highest > LARGEST_DENSE_LABEL or lowest < 0:
+        values, dense = np.unique(labels, return_inverse=True)
+        # 0 stays background whatever negative labels come before it
+        order = np.argsort(values != 0, kind="stable")
+        rank = np.empty(len(values), np.int64)
+        rank[order] = np.arange(len(values)) if 0 in values else np.arange(1, len(values) + 1)
+        values = values[order] if 0 in values else np.concatenate([[0], values[order]])
+        labels = rank[dense].reshape(labels.shape)
+    masks = {}
+    for number, box in enumerate(find_objects(labels.astype(np.int32, copy=False)), start=1):
+        if box is not None:
+            start = [s.start for s in reversed(box)]
+            label = number if values is None else int(values[number])
+            masks[label] = Mask.fromArray(labels[box] == number, grid, start)
+    return masks
+
+
+def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest voxel index (3,) of two masks on one lattice and of further boxes of that kind."""
+    boxes = [*((mask.low, mask.high) for mask in (first, second) if not mask.isEmpty), *boxes]
+    if not boxes:
+        raise Undefined("neither structure encloses a voxel")
+    lows, highs = zip(*boxes, strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
+    """Return a grid that contains both structures, and whether a mask has to be resampled to get there.
+
+    Masks on one lattice keep it, whatever way their axes run. Otherwise the axes of the finer image are kept, with the
+    finer spacing of the two along each axis. The choice does not depend on the order of the two, nor on how far the
+    images go beyond the structures, nor on where both together lie in space.
+    """
+    if second.grid.offsetOn(first.grid) is not None:
+        return first.grid, False
+    planar = first.grid.planar and second.grid.planar
+    if planar:
+        first, second = first.oneThick(), second.oneThick()
+    finer, other = first, second
+    if (_fineness(second), _view(second, first)) < (_fineness(first), _view(first, second)):
+        finer, other = second, first
+    if other.alongAxesOf(finer.grid).grid.offsetOn(finer.grid) is not None:
+        return finer.grid, False
+    grid = finer.grid
+    # how far apart the other image's voxels are along the finer image's axes: what counts when axes are permuted
+    along = np.abs(grid.direction.T @ other.grid.direction)
+    aligned = along.max(axis=1) > 0.999
+    spacing = np.where(aligned, np.minimum(grid.spacing, other.grid.spacing[along.argmax(axis=1)]), grid.spacing)
+    # a voxel of the structure, not of the image: cropping an image must not move the lattice
+    start = grid.toWorld(finer.low[None])
+    corners = np.concatenate([first.corners(), second.corners(), start])
+    common = gridAround(corners, grid.direction * spacing, start[0])
+    if planar:
+        axis = finer.grid.flatAxis
+        common = common.plane(int(np.rint(common.toIndex(start)[0, axis])), axis)
+    return common, True
+
+
+def _fineness(mask: Mask) -> tuple:
+    """Return what the finer of two masks is chosen by: the size of its voxels, then what it looks like."""
+    spacing = [float(f"{length:.6g}") for length in mask.grid.spacing]
+    return (float(f"{mask.grid.voxelSize:.6g}"), mask.count, spacing, mask.voxels.shape, mask.voxels.tobytes())
+
+
+def _view(mask: Mask, other: Mask) -> list[float]:
+    """Return where another mask lies as seen from a mask, whatever moves both."""
+    shift = np.subtract(*(m.grid.toWorld(m.low[None])[0] for m in (other, mask)))
+    seen = mask.grid.direction.T @ np.column_stack([other.grid.direction, shift])
+    return (np.round(seen, 6) + 0.0).ravel().tolist()

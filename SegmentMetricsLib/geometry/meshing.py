@@ -1,0 +1,130 @@
+"""From what users have (masks, polydata) to clean boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
+
+from ..errors import InputError
+from . import contours, orientation
+from .masks import Mask
+from .surfaces import Surface, doublePoints, empty, triangleIndices
+
+
+def fromMask(mask: Mask) -> Surface:
+    """Return the unsmoothed boundary of a mask: discrete flying edges at the half-way points between voxel centers.
+
+    The mask is padded with zeros, so the boundary is closed also at the image edge. Cells are made in voxel index space
+    in the order i, j, k and moved to the patient afterwards, like Slicer's closed surface with smoothing factor 0.
+    Source: Schroeder et al., Flying Edges, LDAV 2015; Podobnik & Vrtovec, arXiv:2410.02630.
+    """
+    if mask.isEmpty:
+        return empty(2 if mask.grid.planar else 3)
+    if mask.grid.planar:
+        return contours.fromMask(mask, paddedImage(mask))
+    from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D  # noqa: F401  (loads the base class)
+    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
+
+    flyingEdges = vtkDiscreteFlyingEdges3D()
+    flyingEdges.SetInputData(paddedImage(mask))
+    flyingEdges.SetValue(0, 1)
+    flyingEdges.ComputeNormalsOff()
+    flyingEdges.ComputeGradientsOff()
+    flyingEdges.ComputeScalarsOff()
+    flyingEdges.Update()
+    output = flyingEdges.GetOutput()
+    lattice = vtk_to_numpy(output.GetPoints().GetData()) + np.float32(mask.offset)
+    cells = triangleIndices(output)
+    if np.linalg.det(mask.grid.axes) < 0:
+        cells = cells[:, ::-1]
+    return Surface(mask.grid.toWorld(lattice), cells, mask=mask, lattice=lattice)
+
+
+def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return points (n, 3), triangles (m, 3) and whether their label (m,) is not 0; equal points are one.
+
+    polyData: polygons whose cell scalars are labels.
+    """
+    output = cleanTriangles(polyData)
+    labels = vtk_to_numpy(output.GetCellData().GetScalars())
+    return vtk_to_numpy(output.GetPoints().GetData()).astype(float), triangleIndices(output), labels != 0
+
+
+def cleanTriangles(polyData: vtkPolyData) -> vtkPolyData:
+    """Return the polygons and strips of a polydata as triangles in double precision, with equal points made one."""
+    from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
+
+    triangles = vtkTriangleFilter()
+    triangles.SetInputData(polyData)
+    triangles.PassVertsOff()
+    triangles.PassLinesOff()
+    clean = vtkCleanPolyData()
+    clean.SetInputConnection(triangles.GetOutputPort())
+    clean.SetTolerance(0.0)
+    clean.ConvertPolysToLinesOff()
+    clean.ConvertLinesToPointsOff()
+    clean.SetOutputPointsPrecision(1)
+    clean.Update()
+    return clean.GetOutput()
+
+
+def paddedImage(mask: Mask) -> vtkImageData:
+    """Return a mask padded by one voxel as a VTK image whose points are voxel indices from the mask's offset."""
+    padded = np.pad(mask.voxels, [(0, 0) if mask.grid.flatAxis == 2 - axis else (1, 1) for axis in range(3)])
+    image = vtkImageData()
+    image.SetDimensions(padded.shape[::-1])
+    image.SetOrigin([0.0 if mask.grid.flatAxis == axis else -1.0 for axis in range(3)])
+    scalars = numpy_to_vtk(padded.ravel(), deep=True)
+    scalars.SetName("Mask")
+    image.GetPointData().SetScalars(scalars)
+    return image
+
+
+def fromPolyData(polyData: vtkPolyData) -> Surface:
+    """Return the boundary given by a polydata in LPS mm: polygons make a surface, closed planar lines make contours.
+
+    Duplicate points are merged, polygons cut into triangles, cells without area and repeated ones dropped, triangles
+    that face the wrong way turned; what was found and done is kept in `repairs`, `openEdges`, `nonManifoldEdges` and
+    `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite, points
+    without cells, and open or non-planar lines.
+    """
+
+    if polyData.GetNumberOfPoints() == 0:
+        return empty()
+    if not np.isfinite(vtk_to_numpy(polyData.GetPoints().GetData())).all():
+        raise InputError("The surface has points whose coordinates are not numbers.")
+    if polyData.GetNumberOfPolys() + polyData.GetNumberOfStrips() == 0:
+        if polyData.GetNumberOfLines():
+            return contours.fromPolyData(polyData)
+        raise InputError("The surface has points but no triangles or contour lines.")
+    bare = vtkPolyData()
+    bare.SetPoints(doublePoints(vtk_to_numpy(polyData.GetPoints().GetData())))
+    bare.SetPolys(polyData.GetPolys())
+    bare.SetStrips(polyData.GetStrips())
+    output = cleanTriangles(bare)
+    points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
+    cells = triangleIndices(output)
+    a, b, c = points[cells[:, 0]], points[cells[:, 1]], points[cells[:, 2]]
+    hasArea = np.einsum("ij,ij->i", *[np.cross(b - a, c - a)] * 2) > 0
+    repairs = ()
+    dropped = (
+        bare.GetNumberOfPolys() - int(hasArea.sum()) if bare.GetPolys().GetMaxCellSize() == 3 else (~hasArea).sum()
+    )
+    if dropped > 0:
+        repairs += (f"{dropped} triangles without area were left out",)
+    surface = Surface(points, cells[hasArea], repairs=repairs)
+    if surface.isEmpty:
+        raise InputError("The surface has no triangle with an area.")
+    return orientation.oriented(surface)
+
+
+def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:
+    """Return the boundary with its points moved by a function of points (n, 3); mirrored ones keep outward normals."""
+    moved = replace(surface, points=np.asarray(toWorld(surface.points), float), normal=None, mask=None, lattice=None)
+    if moved.dimension == 2:
+        return contours.oriented(moved)
+    return replace(moved, cells=np.ascontiguousarray(moved.cells[:, ::-1])) if moved.volume < 0 else moved

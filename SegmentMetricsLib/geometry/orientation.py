@@ -1,0 +1,212 @@
+"""Which way the triangles of a mesh face, and whether the mesh has an inside at all.
+
+Triangles that share an edge face the same way when they run along it in opposite directions. From this follows, for
+every shell (a connected part that closes in itself), how its triangles have to be turned to agree. A shell then faces
+outward when it lies inside an even number of others, and inward when it bounds a cavity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..distances.closest import ClosestSurface
+from .surfaces import Surface
+
+# Why a closed mesh has no inside.
+ONE_SIDED = "has triangles that cannot all face outward"
+SELF_CROSSING = "has parts that cut through each other"
+FLAT = "encloses nothing"
+# A body whose volume is below this share of that of a cube of the same area is flat.
+FLATNESS = 1e-9
+# How many points of all shells together tell which shell lies inside which, and how many of each at least.
+PROBES, PROBES_PER_SHELL = 400, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of a mesh, one row for every side of a triangle, sorted so that those on one edge follow each other.
+
+    triangles: (n,) which triangle the side belongs to. forward: (n,) whether the triangle runs along it from the point
+    with the lower number to that with the higher. first: (e,) row at which each edge begins. uses: (e,) its sides.
+    """
+
+    triangles: np.ndarray
+    forward: np.ndarray
+    first: np.ndarray
+    uses: np.ndarray
+
+    @staticmethod
+    def of(cells: np.ndarray) -> Edges:
+        start, end = cells.ravel(), np.roll(cells, -1, axis=1).ravel()
+        forward = start < end
+        names = np.where(forward, start, end) * (int(cells.max()) + 1) + np.where(forward, end, start)
+        order = np.argsort(names, kind="stable")
+        names = names[order]
+        first = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]]))
+        return Edges(order // 3, forward[order], first, np.diff(np.append(first, len(names))))
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """(n,) the edge of every side."""
+        return np.repeat(np.arange(len(self.first)), self.uses)
+
+    @property
+    def areBalanced(self) -> bool:
+        """Whether every edge is run along equally often in both directions."""
+        return bool((2 * np.add.reduceat(self.forward.astype(np.int64), self.first) == self.uses).all())
+
+    @cached_property
+    def links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs of triangles on the edges that have just two, and whether the two face opposite ways."""
+        row = self.first[self.uses == 2]
+        return self.triangles[row], self.triangles[row + 1], self.forward[row] == self.forward[row + 1]
+
+
+def withoutRepeats(cells: np.ndarray) -> np.ndarray:
+    """Return triangles (m, 3) without those that repeat another one, facing the same way."""
+    lowest = cells.argmin(axis=1)
+    turned = np.take_along_axis(cells, (lowest[:, None] + np.arange(3)) % 3, axis=1)
+    _, kept = np.unique(turned, axis=0, return_index=True)
+    return cells[np.sort(kept)]
+
+
+def oriented(surface: Surface) -> Surface:
+    """Return the surface with its triangles facing outward (into cavities), with its open and crowded edges counted.
+
+    What was done is added to `repairs`; `defect` says why a closed surface has no inside. Open surfaces and those
+    without an inside keep their triangles as they are.
+    """
+    edges = Edges.of(surface.cells)
+    if (edges.uses > 2).any():
+        cells = withoutRepeats(surface.cells)
+        repeated = len(surface.cells) - len(cells)
+        if repeated:
+            repairs = (*surface.repairs, f"{repeated} triangles that repeat another were left out")
+            surface, edges = replace(surface, cells=cells, repairs=repairs), Edges.of(cells)
+    surface = replace(
+        surface,
+        openEdges=int(np.count_nonzero(edges.uses == 1)),
+        nonManifoldEdges=int(np.count_nonzero(edges.uses > 2)),
+    )
+    if surface.openEdges:
+        return surface
+    turned = np.zeros(len(surface.cells), bool)
+    consistent = surface
+    if not edges.areBalanced:
+        turned = minority(edges, len(turned))
+        if turned is None:
+            return replace(surface, defect=ONE_SIDED)
+        consistent = replace(surface, cells=flipped(surface.cells, turned))
+        edges = Edges.of(consistent.cells)
+        if not edges.areBalanced:
+            return replace(surface, defect=ONE_SIDED)
+    shells = shellsOf(edges, len(turned))
+    inward, crossing = facingWrongly(consistent, shells)
+    if crossing:
+        return replace(surface, defect=SELF_CROSSING)
+    turned ^= inward[shells]
+    result = surface
+    if turned.any():
+        count = "its" if turned.all() else f"{np.count_nonzero(turned)} of its {len(turned)}"
+        way = "inward" if turned.all() else "the wrong way"
+        repairs = (*surface.repairs, f"{count} triangles faced {way} and were turned")
+        result = replace(surface, cells=flipped(surface.cells, turned), repairs=repairs)
+    if abs(result.volume) <= FLATNESS * result.sizes.sum() ** 1.5:
+        return replace(result, defect=FLAT)
+    return result
+
+
+def flipped(cells: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return triangles (m, 3) of which the chosen ones (m,) are turned over."""
+    return np.ascontiguousarray(np.where(chosen[:, None], cells[:, ::-1], cells))
+
+
+def minority(edges: Edges, count: int) -> np.ndarray | None:
+    """Return which of the triangles (count,) to turn so that neighbors agree, as few as possible in every sheet.
+
+    None when some cannot agree, as on a Klein bottle.
+    """
+    one, other, opposed = edges.links
+    # every triangle stands twice, as it is and turned over; a link leads to the neighbor that faces the same way
+    ends = [np.concatenate([one, one + count]), np.concatenate([other, other + count])]
+    ends[1] = np.where(np.concatenate([opposed, opposed]), (ends[1] + count) % (2 * count), ends[1])
+    labels = components(*ends, 2 * count)
+    asIs, over = labels[:count], labels[count:]
+    if (asIs == over).any():
+        return None
+    # a sheet has two such components, one the other's mirror image: keep the one with more triangles as they are
+    sizes = np.bincount(asIs, minlength=labels.max() + 1)
+    wins = (sizes[asIs] > sizes[over]) | ((sizes[asIs] == sizes[over]) & (asIs < over))
+    return ~wins
+
+
+def shellsOf(edges: Edges, count: int) -> np.ndarray:
+    """Return the number of the shell of every triangle (count,): the parts that are closed in themselves.
+
+    Shells may touch along edges; parts that need each other there to be closed are one shell.
+    """
+    one, other, _ = edges.links
+    sheets = components(one, other, count)
+    if (edges.uses == 2).all():
+        return sheets
+    numbers, sheet = edges.numbers, sheets[edges.triangles]
+    keys, side = np.unique(numbers * (sheets.max() + 1) + sheet, return_inverse=True)
+    surplus = np.bincount(side, weights=np.where(edges.forward, 1, -1)) != 0
+    edge, sheet = np.divmod(keys[surplus], sheets.max() + 1)
+    if not len(edge):
+        return sheets
+    # sheets that are not closed hang together at the edges where they need each other
+    follows = edge[1:] == edge[:-1]
+    return components(sheet[1:][follows], sheet[:-1][follows], int(sheets.max()) + 1)[sheets]
+
+
+def components(one: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
+    """Return which of the connected parts every node (count,) of a graph with these links belongs to."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_matrix((np.ones(len(one), np.int8), (one, other)), (count, count))
+    return connected_components(graph, directed=False)[1]
+
+
+def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return which shells (s,) of a closed surface are to be turned, and whether two of them cut through each other."""
+    corners = (surface.points - surface.points.mean(axis=0))[surface.cells]
+    sixfold = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    volumes = np.bincount(shells, weights=sixfold) / 6
+    count = len(volumes)
+    if count == 1:
+        return volumes < 0, False
+    order = np.argsort(shells, kind="stable")
+    starts = np.searchsorted(shells[order], np.arange(count))
+    low = np.minimum.reduceat(corners.min(axis=1)[order], starts)
+    high = np.maximum.reduceat(corners.max(axis=1)[order], starts)
+    members = np.split(order, starts[1:])
+    depth = np.zeros(count, np.int64)
+    each = max(PROBES_PER_SHELL, PROBES // count)
+    for number in range(count):
+        others = np.flatnonzero((low <= high[number]).all(axis=1) & (high >= low[number]).all(axis=1))
+        others = others[others != number]
+        if not len(others):
+            continue
+        chosen = [members[o][:: -(-len(members[o]) // each)] for o in others]
+        probes = surface.points[surface.cells[np.concatenate(chosen), 0]]
+        owner = np.repeat(np.arange(len(others)), [len(c) for c in chosen])
+        away = distancesFrom(surface, members[number], probes) * np.sign(volumes[number])
+        # shells that touch are neither inside nor outside where they do
+        touching = 1e-6 * np.linalg.norm(high[number] - low[number])
+        inside = np.bincount(owner, weights=away < -touching, minlength=len(others)) > 0
+        outside = np.bincount(owner, weights=away > touching, minlength=len(others)) > 0
+        if (inside & outside).any():
+            return np.zeros(count, bool), True
+        depth[others[inside]] += 1
+    return np.where(depth % 2 == 0, volumes < 0, volumes > 0), False
+
+
+def distancesFrom(surface: Surface, triangles: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return signed distances (n,) in mm of points (n, 3) from a part of a surface, negative behind its triangles."""
+    used, cells = np.unique(surface.cells[triangles], return_inverse=True)
+    return ClosestSurface(Surface(surface.points[used], cells.reshape(-1, 3))).signedDistances(points)

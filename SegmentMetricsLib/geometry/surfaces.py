@@ -1,0 +1,163 @@
+"""Boundaries of structures: triangle surfaces in 3D, closed contours of line segments in a plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import VTK_ID_TYPE, vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+
+from .masks import Mask
+
+if TYPE_CHECKING:
+    from ..extents import Slab
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """The boundary of one structure.
+
+    points: (n, 3) LPS mm, double precision. cells: (m, 3) point indices of triangles whose normals point outward, or
+    (m, 2) of directed line segments with the inside on their left as seen along `normal`.
+    normal: (3,) unit normal of the contours' plane, None in 3D.
+    openEdges, nonManifoldEdges: how many edges belong to one triangle only, or to more than two.
+    defect: why a boundary without open edges has no inside all the same, "" if it has one.
+    lattice: (n, 3) the points in voxel indices of `mask.grid` when the surface is the unsmoothed one of a mask.
+    """
+
+    points: np.ndarray
+    cells: np.ndarray
+    normal: np.ndarray | None = None
+    openEdges: int = 0
+    nonManifoldEdges: int = 0
+    repairs: tuple[str, ...] = ()
+    mask: Mask | None = None
+    lattice: np.ndarray | None = None
+    defect: str = ""
+
+    @property
+    def dimension(self) -> int:
+        """3 for a surface, 2 for contours in a plane."""
+        return self.cells.shape[1]
+
+    @property
+    def isEmpty(self) -> bool:
+        return len(self.cells) == 0
+
+    @property
+    def isClosed(self) -> bool:
+        """Whether the boundary separates an inside from an outside."""
+        return not self.whyNoInside
+
+    @property
+    def whyNoInside(self) -> str:
+        """What is wrong with a boundary that does not separate an inside from an outside, "" if it does."""
+        return "is not closed" if self.openEdges else self.defect
+
+    @property
+    def target(self) -> Surface:
+        """The boundary to which distances are measured; a part of a boundary has another one."""
+        return self
+
+    @property
+    def solid(self) -> Surface:
+        """The boundary of what the structure encloses; a part of a boundary has another one."""
+        return self
+
+    @property
+    def slab(self) -> Slab | None:
+        """The slab to which the boundary was reduced, None if it was not."""
+        return None
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """(m,) area of every triangle in mm2, or length of every segment in mm."""
+        corners = self.points[self.cells]
+        if self.dimension == 2:
+            return np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
+        return 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+
+    @cached_property
+    def volume(self) -> float:
+        """Enclosed volume in mm3 (area in mm2 for contours), by the divergence theorem; NaN without an inside."""
+        if self.isEmpty:
+            return 0.0
+        if not self.isClosed:
+            return float("nan")
+        # about a local origin, so that structures far from the origin keep their digits
+        corners = (self.points - self.points.mean(axis=0))[self.cells]
+        if self.dimension == 2:
+            return float(np.cross(corners[:, 0], corners[:, 1]).dot(self.normal).sum() / 2)
+        return float(np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6)
+
+
+def empty(dimension: int = 3, normal=None) -> Surface:
+    """Return the boundary of nothing."""
+    return Surface(np.zeros((0, 3)), np.zeros((0, dimension), np.int64), normal)
+
+
+def toPolyData(surface: Surface) -> vtkPolyData:
+    """Return a surface as vtkPolyData in LPS mm, double precision; contours become lines."""
+    polyData = vtkPolyData()
+    polyData.SetPoints(doublePoints(surface.points))
+    count, corners = surface.cells.shape
+    offsets = numpy_to_vtk(np.arange(0, (count + 1) * corners, corners), deep=True, array_type=VTK_ID_TYPE)
+    connectivity = numpy_to_vtk(surface.cells.astype(np.int64).ravel(), deep=True, array_type=VTK_ID_TYPE)
+    cellArray = vtkCellArray()
+    cellArray.SetData(offsets, connectivity)
+    if corners == 3:
+        polyData.SetPolys(cellArray)
+    else:
+        polyData.SetLines(cellArray)
+    return polyData
+
+
+def doublePoints(points: np.ndarray) -> vtkPoints:
+    """Return (n, 3) coordinates as vtkPoints in double precision."""
+    result = vtkPoints()
+    result.SetData(numpy_to_vtk(np.ascontiguousarray(points, dtype=float), deep=True))
+    return result
+
+
+def triangleIndices(polyData: vtkPolyData) -> np.ndarray:
+    """Return the (m, 3) point indices of a polydata of triangles."""
+    if polyData.GetNumberOfPolys() == 0:
+        return np.zeros((0, 3), np.int64)
+    return vtk_to_numpy(polyData.GetPolys().GetConnectivityArray()).astype(np.int64).reshape(-1, 3)
+
+
+@lru_cache(maxsize=16)
+def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
+    """Return where the centers of a subdivided element lie.
+
+    A triangle (corners=3) is cut into four and a segment (corners=2) into two, `subdivisions` times. Row r of the
+    result holds integer weights of the corners for the center of piece r; every row sums to corners * 2**subdivisions.
+    """
+    pieces = np.eye(corners, dtype=np.int64)[None]
+    for _ in range(subdivisions):
+        doubled = 2 * pieces
+        if corners == 2:
+            middle = pieces[:, :1] + pieces[:, 1:]
+            halves = [np.concatenate([doubled[:, :1], middle], 1), np.concatenate([middle, doubled[:, 1:]], 1)]
+            pieces = np.stack(halves, 1).reshape(-1, 2, 2)
+        else:
+            middles = pieces + np.roll(pieces, -1, axis=1)  # of the edges 01, 12, 20
+            m01, m12, m20 = middles[:, 0], middles[:, 1], middles[:, 2]
+            a, b, c = doubled[:, 0], doubled[:, 1], doubled[:, 2]
+            quarters = [[a, m01, m20], [m01, b, m12], [m20, m12, c], [m01, m12, m20]]
+            pieces = np.stack([np.stack(q, 1) for q in quarters], 1).reshape(-1, 3, 3)
+    weights = pieces.sum(axis=1)
+    # kept for the next one who asks
+    weights.setflags(write=False)
+    return weights
+
+
+def elementCenters(points: np.ndarray, cells: np.ndarray, subdivisions: int) -> np.ndarray:
+    """Return the centers (m * pieces, 3) of the pieces of cells (m, corners), one cell after the other."""
+    weights = barycentricWeights(cells.shape[1], subdivisions)
+    centers = np.einsum("pc,mcx->mpx", weights / weights[0].sum(), points[cells], optimize=True)
+    return centers.reshape(-1, 3)

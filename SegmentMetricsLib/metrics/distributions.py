@@ -1,0 +1,122 @@
+"""How distances are distributed over two boundaries, for charts: histograms and cumulative shares.
+
+Both boundaries are pooled, every element counts by its size, and distances that equal a limit count as within it, as in
+the normalized surface distance: the bars within the tolerance add up to NSD, and so does the curve there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..distances.surfacedistances import SurfaceDistances
+from .boundary import TIE_TOLERANCE
+
+# A bin is the tolerance divided by one of these, so that bins end at the tolerance and at round numbers.
+PARTS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, 100, 200, 500, 1000)
+MOST_BINS = 60
+POINTS_OF_CURVE = 121
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Shares of two boundaries by distance.
+
+    edges: (n + 1,) mm, ascending, one of them 0; with signs symmetric about it. shares: (n,) % of both boundaries;
+    what lies beyond the edges is counted in the outer bins. beyond: that share in %. largest: mm, of all distances.
+    """
+
+    edges: np.ndarray
+    shares: np.ndarray
+    beyond: float
+    largest: float
+
+    @property
+    def centers(self) -> np.ndarray:
+        """(n,) middles of the bins in mm."""
+        return (self.edges[:-1] + self.edges[1:]) / 2
+
+
+def histogram(distances: SurfaceDistances, tolerance: float, signed: bool) -> Histogram:
+    """Return the distribution of the distances of both boundaries.
+
+    The range shows all distances unless a few far ones would squeeze the rest; then these are in the outer bins.
+    Tolerance in mm: one of the edges, unless the distances are so large that bins are wider. signed: whether the two
+    sides are kept apart; a distance of 0 is then half on either side.
+    """
+    largest = max(direction.largest for direction in distances.directions)
+    usual = distances.usualLargest
+    # the tolerance shall not be at the end of the axis
+    limit = roundAbove(max(largest, 1.25 * tolerance))
+    squeezed = roundAbove(max(1.5 * usual, 1.25 * tolerance))
+    if limit >= 2 * squeezed:
+        limit = squeezed
+    edges = binEdges(limit, tolerance, MOST_BINS // 2 if signed else MOST_BINS)
+    total = sum(direction.totalSize for direction in distances.directions)
+    limits = edges + TIE_TOLERANCE
+    # farther than each edge toward either side; what is beyond the last one is counted before it
+    over, under = (sum(d.sizesBeyond(limits, side) for d in distances.directions) for side in (1, -1))
+    # sums of many sizes leave a rest where there is nothing
+    beyond = float(over[-1] + under[-1]) if largest > edges[-1] else 0.0
+    outside, within = (farther[:-1] - np.append(farther[1:-1], 0.0) for farther in (over, under))
+    zero = np.zeros(len(outside))
+    zero[0] = total - over[0] - under[0]
+    if signed:
+        shares = np.concatenate([(within + zero / 2)[::-1], outside + zero / 2])
+        edges = np.concatenate([-edges[:0:-1], edges])
+    else:
+        shares = outside + within + zero
+    return Histogram(edges, 100 * shares / total, 100 * beyond / total, largest)
+
+
+def binEdges(limit: float, tolerance: float, most: int) -> np.ndarray:
+    """Return edges (n + 1,) in mm of at most `most` equal bins from 0 to the limit or a little farther.
+
+    The tolerance in mm is an edge if bins as wide as the tolerance are not too many.
+    """
+    widths = [tolerance / parts for parts in PARTS if limit / (tolerance / parts) <= most * (1 + 1e-9)]
+    width = widths[-1] if widths else roundAbove(limit / most)
+    count = math.ceil(limit / width * (1 - 1e-9))
+    # rounded, so that an edge is the tolerance and not its neighbor
+    return np.round(np.arange(count + 1) * width, 9)
+
+
+def cumulativePositions(limit: float, tolerance: float) -> np.ndarray:
+    """Return distances (n,) in mm, ascending from 0 to the limit, at which a curve is drawn; one is the tolerance."""
+    return np.union1d(np.linspace(0, limit, POINTS_OF_CURVE), [min(tolerance, limit)])
+
+
+def cumulativeShares(distances: SurfaceDistances, positions: np.ndarray) -> np.ndarray:
+    """Return the shares (n,) in % of both boundaries that lie within ascending distances (n,) in mm."""
+    limits = np.asarray(positions) + TIE_TOLERANCE
+    total = sum(direction.totalSize for direction in distances.directions)
+    beyond = sum(d.sizesBeyond(limits, side) for d in distances.directions for side in (1, -1))
+    # rounding of the sum must not end above the whole
+    return np.clip(100 * (1 - beyond / total), 0.0, 100.0)
+
+
+def cumulativeLimit(many: Sequence[SurfaceDistances], tolerance: float) -> float:
+    """Return the end in mm of the axis on which the curves of many pairs are drawn.
+
+    Far enough for nearly all of nearly all pairs, so that a pair that lies far off does not squeeze the others.
+    """
+    usual = [distances.usualLargest for distances in many]
+    return roundAbove(max(float(np.quantile(usual, 0.9)), 2 * tolerance))
+
+
+def mapRange(distances: SurfaceDistances, tolerance: float) -> float:
+    """Return the distance in mm of the outermost color of a map: round, usually not exceeded, not below the tolerance.
+
+    It is the same for both boundaries, so that their maps compare, and at least 0.1 mm for equal ones.
+    """
+    return roundAbove(max(distances.usualLargest, tolerance, 0.1))
+
+
+def roundAbove(value: float) -> float:
+    """Return the smallest of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten that is not below a positive value."""
+    decade = 10.0 ** math.floor(math.log10(value))
+    step = next(step for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * decade >= value * (1 - 1e-9))
+    return float(f"{step * decade:.3g}")

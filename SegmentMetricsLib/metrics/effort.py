@@ -1,0 +1,168 @@
+"""Effort: what it takes to turn the test into the reference.
+
+Source of the added path length: Vaassen et al., Physics and Imaging in Radiation Oncology 2020,
+doi:10.1016/j.phro.2019.12.001; here as a length in mm, measured to the contour itself instead of counted in pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import Undefined
+from ..geometry.surfaces import Surface
+from ..progress import checkpoint
+from ..structures import Structure
+from .boundary import TIE_TOLERANCE
+from .signed import SIDES
+
+# Segments that are looked at first when the nearest one is searched.
+NEIGHBORS = 4
+# So few points are answered sooner than threads are started.
+FEW = 2000
+# mm; where a contour crosses the tolerance it is cut down to pieces of this length.
+SHORTEST_PIECE = 0.02
+# Points times segments looked at in one go.
+CHUNK = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Contours of the reference, in one slice or in a stack of slices, and those of the test that they may be near to.
+
+    test: None where there is none.
+    """
+
+    reference: Surface
+    test: NearContour | None
+
+
+class NearContour:
+    """Answers how far points are from contours of short segments, where that is no more than some limit."""
+
+    def __init__(self, contour: Surface):
+        from scipy.spatial import cKDTree
+
+        start, end = contour.points[contour.cells[:, 0]], contour.points[contour.cells[:, 1]]
+        # by axis: (3, m)
+        self._start, self._step = np.ascontiguousarray(start.T), np.ascontiguousarray((end - start).T)
+        self._scale = 1 / (self._step**2).sum(axis=0)
+        self._halfLength = float(contour.sizes.max()) / 2
+        self._middles = cKDTree((start + end) / 2)
+
+    def distances(self, points: np.ndarray, limit: float) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3), exact where at most `limit`, else above it."""
+        return self.nearest(points, limit)[0]
+
+    def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same and the numbers (n,) of the segments that are so far away."""
+        result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
+        rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
+        while len(rest):
+            undecided = []
+            for first in range(0, len(rest), max(1, CHUNK // count)):
+                checkpoint()
+                chosen = rest[first : first + max(1, CHUNK // count)]
+                radii, numbers = (a.reshape(len(chosen), count) for a in self._closestMiddles(points[chosen], count))
+                squared = self._squared(points[chosen, None], numbers)
+                best = squared.argmin(axis=1)[:, None]
+                owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
+                result[chosen] = np.sqrt(np.take_along_axis(squared, best, axis=1)[:, 0])
+                # segments that were not looked at are at least so far away
+                least = radii[:, -1] - self._halfLength
+                undecided.append(chosen[(least < result[chosen]) & (least <= limit)])
+            if count == self._middles.n:
+                break
+            rest, count = np.concatenate(undecided), min(4 * count, self._middles.n)
+        return result, owners
+
+    def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
+        """Return whether LPS points (n, 3) are at most `limit` mm from the segments of these numbers (n,)."""
+        return self._squared(points, numbers) <= limit**2
+
+    def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and the greatest distance (n,) in mm that LPS points (n, 3) can have, found quickly."""
+        nearest = self._closestMiddles(points, 1)[0]
+        return nearest - self._halfLength, nearest
+
+    def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        return self._middles.query(points, k=count, workers=-1 if len(points) > FEW else 1)
+
+    def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """Return squared distances in mm2 of points (..., 3) to the segments of these numbers (...)."""
+        offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
+        steps = [self._step[axis].take(numbers) for axis in range(3)]
+        along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
+        np.clip(along, 0, 1, out=along)
+        return sum((offset - along * step) ** 2 for offset, step in zip(offsets, steps, strict=True))
+
+
+def outline(reference: Surface, test: Surface | None) -> Outline:
+    """Return the contours of one slice, or of stacks of slices."""
+    return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
+
+
+def shareOf(slices: Sequence[Outline], length: float) -> float:
+    """Return a length in mm over that of the reference's contours, in [0, 1]. Raises Undefined without a reference."""
+    whole = float(sum(one.reference.sizes.sum() for one in slices))
+    if not whole:
+        raise Undefined("the reference has no contour")
+    return min(length / whole, 1.0)
+
+
+def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
+    """Return for every segment of the reference (m,) the length in mm that lies farther than tau (mm) from the test."""
+    if one.test is None:
+        return one.reference.sizes
+    limit = tolerance + TIE_TOLERANCE
+    start, end = (one.reference.points[one.reference.cells[:, corner]] for corner in (0, 1))
+    owner = np.arange(len(start))
+    beyond = np.zeros(len(start))
+    while len(start):
+        checkpoint()
+        middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
+        # along a piece the distance changes by no more than half the piece's length
+        least, greatest = one.test.bounds(middle)
+        isBeyond = least >= limit + half
+        decided = isBeyond | (greatest <= limit - half)
+        unknown = np.flatnonzero(~decided)
+        distances, nearest = one.test.nearest(middle[unknown], limit + half.max())
+        isBeyond[unknown] = distances > limit
+        # what is between two places near one segment is near it, too
+        within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
+        decided[unknown] = (
+            (np.abs(distances - limit) >= half[unknown])
+            | (within[0] & within[1])
+            | (2 * half[unknown] <= SHORTEST_PIECE)
+        )
+        counted = decided & isBeyond
+        beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
+        rest = ~decided
+        start, middle, end, owner = start[rest], middle[rest], end[rest], owner[rest]
+        start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
+        owner = np.concatenate([owner, owner])
+    return beyond
+
+
+def centroidShift(reference: Structure, test: Structure, side: str) -> float:
+    """Return how far in mm the test's centroid lies from the reference's toward R, L, A, P, S or I."""
+    return float((centroid(test) - centroid(reference)) @ np.array(SIDES[side], float))
+
+
+def centroid(structure: Structure) -> np.ndarray:
+    """Return the LPS center of mass (3,) in mm of a structure's voxels, or of what its closed surface encloses."""
+    if structure.mask is not None:
+        mask = structure.mask
+        sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]
+        return mask.grid.toWorld([[s @ np.arange(len(s)) / s.sum() for s in sums] + mask.low])[0]
+    surface = structure.surface.solid
+    center = surface.points.mean(axis=0)
+    corners = (surface.points - center)[surface.cells]
+    # tetrahedra (triangles) between the center and every cell
+    if surface.dimension == 2:
+        sizes = np.cross(corners[:, 0], corners[:, 1]) @ surface.normal
+    else:
+        sizes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    return center + sizes @ corners.sum(axis=1) / (surface.dimension + 1) / sizes.sum()

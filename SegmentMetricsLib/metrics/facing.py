@@ -1,0 +1,242 @@
+"""Which sides of the patient the reference faces, at its own elements and below those of the test.
+
+Between two masks on one lattice this needs no search. A point knows from the table lookup (lattice.py) how far away the
+reference is; looking through the same tables again tells in which cells it is so near. Where in a cell follows from the
+three small things that the lookup works with: the step to that cell, the position of the point inside its own cell, and
+the case of the other. Hundreds of thousands of points share some ten thousand such triples, and the sides are found
+once for each of them.
+
+On a lattice many points have several places of the reference equally near. They belong to the sides of all of these:
+which of them a search happens to find first would depend on how the image is stored. The few points that are far are
+cheaper to ask from the search tree, as for their distances; it tells one place.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from vtkmodules.vtkCommonCore import mutable
+from vtkmodules.vtkCommonDataModel import vtkCellLocator
+
+from ..distances.lattice import (
+    CORNERS,
+    CellTables,
+    Lattice,
+    caseTriangles,
+    cellTables,
+    doubledPoints,
+    elementPositions,
+)
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances
+from ..geometry.surfaces import Surface, elementCenters, toPolyData
+from ..geometry.triangles import closestPoints
+from ..progress import checkpoint
+from .boundary import TIE_TOLERANCE
+from .places import outwardNormals
+
+# Sides of the patient and the LPS vectors that point there.
+SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
+# Components of unit normals that differ by less are equal: a diagonal surface faces two sides.
+EQUAL_COMPONENTS = 1e-6
+# Squared distances that differ by this share are equal: the tables have single precision.
+EQUAL_SQUARES = 1e-5
+# Up to so many elements of a mesh are looked up one by one; of more, and of masks, those of one cell belong together.
+MOST_ELEMENTS = 100_000
+# Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
+CHUNK = 1 << 15
+
+
+def sidesOf(normals: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) toward which unit normals (n, 3) have their largest component, as the sum of sideBit()."""
+    x, y, z = np.abs(normals.T)
+    # a cell without size, whose normal is zero, faces nowhere
+    least = np.maximum(np.maximum(np.maximum(x, y), z) - EQUAL_COMPONENTS, EQUAL_COMPONENTS)
+    result = np.zeros(len(normals), np.uint8)
+    for side, vector in SIDES.items():
+        axis = int(np.abs(vector).argmax())
+        # a cell without size, whose normal is zero, faces nowhere
+        result |= (normals[:, axis] * vector[axis] >= np.maximum(least, EQUAL_COMPONENTS)).view(np.uint8) * sideBit(
+            side
+        )
+    return result
+
+
+def sideBit(side: str) -> np.uint8:
+    """Return the power of two that stands for one of the SIDES."""
+    return np.uint8(1 << list(SIDES).index(side))
+
+
+def sidesOfReference(boundaries: BoundaryPair) -> np.ndarray:
+    """Return the sides (m,) that the cells of the reference face, as sums of sideBit()."""
+    surface = boundaries.surfaces[0]
+    return sidesOf(outwardNormals(surface, np.arange(len(surface.cells))))
+
+
+def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
+    """Return the sides that the reference faces where it is nearest to each element (n,) or each cell (m,) of the test.
+
+    boundaries: the pair, both closed. test: the distances from its test. The sides are sums of sideBit().
+    """
+    reference = boundaries.surfaces[0]
+    if boundaries.lattice is not None and reference.target is reference:
+        return _byLookup(boundaries, test)
+    if reference.lattice is None and len(test.signed) <= MOST_ELEMENTS:
+        return sidesOf(_normalsAt(reference, test.positions, test.signed))
+    # the piece in the middle of a cell stands for all of them: its place and its side belong together
+    pieces = len(test.signed) // len(test.surface.cells)
+    centers = elementCenters(test.surface.points, test.surface.cells, 0)
+    apart = np.linalg.norm(test.positions.reshape(-1, pieces, 3) - centers[:, None], axis=2)
+    middle = apart.argmin(axis=1) + pieces * np.arange(len(centers))
+    return sidesOf(_normalsAt(reference, test.positions[middle], test.signed[middle]))
+
+
+def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np.ndarray:
+    """Return the outward unit normals (n, 3) of a boundary below points (n, 3), on whose side `signed` tells.
+
+    Next to an edge between two cells it is the way from the edge to the point that counts.
+    """
+    center = reference.points.mean(axis=0)
+    locator = vtkCellLocator()
+    locator.SetDataSet(toPolyData(Surface(reference.points - center, reference.cells, reference.normal)))
+    locator.BuildLocator()
+    local = points - center
+    closest, cell, part, squared = [0.0] * 3, mutable(0), mutable(0), mutable(0.0)
+    feet, cells = np.empty_like(local), np.empty(len(local), np.int64)
+    # how far the boundary is, is known, which makes the search short
+    reach = (np.abs(signed) + TIE_TOLERANCE).tolist()
+    for number, point in enumerate(local.tolist()):
+        if number % 4096 == 0:
+            checkpoint()
+        if not locator.FindClosestPointWithinRadius(point, reach[number], closest, cell, part, squared):
+            locator.FindClosestPoint(point, closest, cell, part, squared)
+        feet[number], cells[number] = closest, cell.get()
+    ways = (local - feet) * np.where(signed < 0, -1, 1)[:, None]
+    return _directions(ways, outwardNormals(reference, cells))
+
+
+def _directions(ways: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Return ways (n, 3) in mm as unit vectors, normals (n, 3) in the place of those too short to have a direction."""
+    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+    return np.where(lengths > TIE_TOLERANCE, ways / np.where(lengths > 0, lengths, 1), normals)
+
+
+def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
+    """Return the sides (m,) that a mask's boundary faces where it is nearest to the centers of the other's cells."""
+    lattice, surface = boundaries.lattice, test.surface
+    positions = elementPositions(0)
+    tables = cellTables(lattice.spacing, positions)
+    multiples = _sums(doubledPoints(lattice, surface, 1), surface.cells)
+    cells, numbers = lattice.split(multiples, positions)
+    # triangles of equal cells coincide, and a center that lies on no cell face belongs to the one around it only
+    within = (positions.local > 0).all(axis=1)
+    codes = lattice.codes[0].take(cells)
+    isSame = (codes == lattice.codes[1].take(cells)) & within.take(numbers)
+    same, asked = np.flatnonzero(isSame), np.flatnonzero(~isSame)
+    squared, far = lattice.squaredDistances(0, cells[asked], numbers[asked], tables)
+    near = np.delete(np.arange(len(asked)), far)
+    # the first step is none
+    found = [(same, numbers[same] * 256 + codes[same])]
+    found += _allNearest(lattice, asked[near], squared[near], cells, numbers, tables)
+    triples = np.concatenate([triple for _, triple in found])
+    isThere = np.zeros(triples.max(initial=0) + 1, bool)
+    isThere[triples] = True
+    different = np.flatnonzero(isThere)
+    axes = lattice.grid.axes / lattice.grid.spacing
+    # by triple, outside and inside one after the other
+    sides = np.zeros((2, len(isThere)), np.uint8)
+    sides[:, different] = _sidesOfTriples(tables, different, axes)
+    start = lattice.isInside(0, cells, numbers, tables) * len(isThere)
+    result = np.zeros(len(cells), np.uint8)
+    for owners, triple in found:
+        result[owners] |= sides.ravel().take(start[owners] + triple)
+    if len(far):
+        places = lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)
+        result[asked[far]] = sidesOf(boundaries.search(0).outwardAt(places))
+    return result
+
+
+def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return the sums (m, 3) of the corners of cells (m, 3): multiples of a third of what points (n, 3) count in."""
+    first, second, third = (points.take(corner, axis=0) for corner in cells.T)
+    return first + second + third
+
+
+def _allNearest(
+    lattice: Lattice, asked: np.ndarray, squared: np.ndarray, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return which points (k,) have a nearest place of the reference in which cell, as triples (k,); no point twice.
+
+    asked: (n,) points whose squared distance (n,) in mm2 is known. cells, numbers: of all points. A triple is
+    (number of the step to the cell * number of positions + number of the position) * 256 + the cell's case.
+    """
+    codes, count = lattice.codes[0], len(tables.points) * 256
+    limits = squared * np.float32(1 + EQUAL_SQUARES) + np.float32(TIE_TOLERANCE**2)
+    found = []
+    for first in range(0, len(asked), CHUNK):
+        checkpoint()
+        chosen, limit = asked[first : first + CHUNK], limits[first : first + CHUNK]
+        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
+            isOpen = bounds.take(numbers[chosen]) <= limit
+            chosen, limit = chosen[isOpen], limit[isOpen]
+            if not len(chosen):
+                break
+            cell, row = cells[chosen], numbers[chosen] * 256
+            for number in group:
+                index = row + codes.take(cell + tables.steps[number] @ lattice.strides)
+                hits = np.flatnonzero(tables.table(number).take(index) <= limit)
+                found.append((chosen[hits], index[hits] + number * count))
+    return found
+
+
+def _sidesOfTriples(tables: CellTables, triples: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides (n,) that the reference faces below positions outside it, and inside.
+
+    triples: (n,) those of _allNearest(). axes: (3, 3) unit vectors of the lattice, in columns.
+    """
+    triangles, trianglesOf = caseTriangles()
+    rest, cases = np.divmod(triples, 256)
+    steps, numbers = np.divmod(rest, len(tables.points))
+    # every triangle of every case once
+    isOther = np.ones((len(cases), trianglesOf.shape[1]), bool)
+    isOther[:, 1:] = np.diff(trianglesOf[cases], axis=1) != 0
+    owners, slots = np.nonzero(isOther)
+    points = (tables.points[numbers] - tables.steps[steps] * tables.spacing)[owners]
+    ways = points - closestPoints(points, triangles[trianglesOf[cases[owners], slots]] * tables.spacing)
+    squared = (ways**2).sum(axis=1)
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + TIE_TOLERANCE**2
+    nearest = np.flatnonzero(squared <= limits[owners])
+    owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    touches = squared[nearest] <= TIE_TOLERANCE**2
+    normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
+    outside = sidesOf(_directions(ways, normals) @ axes.T)
+    # the way from the boundary inward points to the opposite side
+    inside = np.where(touches, outside, _opposite(outside))
+    return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
+
+
+def _opposite(sides: np.ndarray) -> np.ndarray:
+    """Return the opposite sides (n,): the SIDES come in pairs."""
+    return (sides & 0b010101) << 1 | (sides & 0b101010) >> 1
+
+
+@lru_cache(maxsize=8)
+def outwardNormalsOfCases(spacing: tuple[float, float, float]) -> np.ndarray:
+    """Return the outward unit normals (256, 5, 3) of the triangles of all cases for a spacing in mm.
+
+    Every corner of a triangle lies half-way between a voxel inside and one outside, which tell its outer side. Zeros
+    for cases without triangles.
+    """
+    triangles, trianglesOf = caseTriangles()
+    result = np.zeros((*trianglesOf.shape, 3))
+    for case in range(1, 255):
+        inside = CORNERS[(case >> np.arange(8)) & 1 == 1]
+        for slot, corners in enumerate(triangles[trianglesOf[case]]):
+            normal = np.cross(*(corners[1:] - corners[0]) * spacing)
+            ends = np.stack([np.floor(corners), np.ceil(corners)])
+            isIn = (ends[:, :, None] == inside).all(axis=3).any(axis=2)
+            outward = (np.where(isIn[0][:, None], 1, -1) * (ends[1] - ends[0])).sum(axis=0) * spacing
+            result[case, slot] = normal * np.sign(normal @ outward) / np.linalg.norm(normal)
+    return result

@@ -1,0 +1,78 @@
+"""Overlap of two structures: shared voxels, or shared area of contours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import Undefined
+from ..geometry import contours
+from ..geometry.masks import Mask
+from ..geometry.surfaces import Surface
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much two structures share: voxels of two masks on one grid as exact integers, or areas of contours in mm2.
+
+    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
+    """
+
+    truePositive: float
+    falsePositive: float
+    falseNegative: float
+    unit: str = "voxel"
+
+    @property
+    def reference(self) -> float:
+        """How much the reference has."""
+        return self.truePositive + self.falseNegative
+
+    @property
+    def test(self) -> float:
+        """How much the test has."""
+        return self.truePositive + self.falsePositive
+
+
+def count(reference: Mask, test: Mask) -> Counts:
+    """Return how many voxels two masks on one lattice share."""
+    both = 0
+    if not reference.isEmpty and not test.isEmpty:
+        low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
+        if (low <= high).all():
+            both = int(np.count_nonzero(reference.block(low, high) & test.block(low, high)))
+    return Counts(both, test.count - both, reference.count - both)
+
+
+def areas(reference: Surface, test: Surface) -> Counts:
+    """Return how much area two contours in one plane share."""
+    both = min(contours.sharedArea(reference, test), reference.volume, test.volume)
+    return Counts(both, test.volume - both, reference.volume - both, "area")
+
+
+def dice(counts: Counts) -> float:
+    """Return the Dice similarity coefficient 2 TP / (2 TP + FP + FN) in [0, 1] (Dice 1945)."""
+    return _ratio(2 * counts.truePositive, counts.reference + counts.test, "both structures enclose", counts)
+
+
+def intersectionOverUnion(counts: Counts) -> float:
+    """Return TP / (TP + FP + FN) in [0, 1] (Jaccard 1912)."""
+    either = counts.truePositive + counts.falsePositive + counts.falseNegative
+    return _ratio(counts.truePositive, either, "both structures enclose", counts)
+
+
+def sensitivity(counts: Counts) -> float:
+    """Return the share of the reference that the test found, TP / (TP + FN) in [0, 1]."""
+    return _ratio(counts.truePositive, counts.reference, "the reference encloses", counts)
+
+
+def precision(counts: Counts) -> float:
+    """Return the share of the test that is in the reference, TP / (TP + FP) in [0, 1]."""
+    return _ratio(counts.truePositive, counts.test, "the test encloses", counts)
+
+
+def _ratio(part: float, whole: float, who: str, counts: Counts) -> float:
+    if not whole:
+        raise Undefined(f"{who} no {counts.unit}")
+    return part / whole

@@ -1,0 +1,72 @@
+"""The Medical Similarity Index as its authors' program computes it, which is not what their article defines.
+
+Source: Fazekas et al., arXiv:2508.09722. It takes the mean over the points of the reference instead of the test,
+decides what lies outside after the centers of mass were made to coincide, and gives points on the contour the score 0
+instead of 1: identical contours have the index 0, and so have contours of which one is the other one moved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..geometry.contours import insideContours
+from ..progress import checkpoint
+from .similarity import (
+    ContourScore,
+    Levels,
+    Similarity,
+    Slices,
+    localDistances,
+    paired,
+    position,
+    sliceScore,
+    weight,
+)
+from .slicecontours import SAME, Contour, Planes
+
+# Points looked at a time.
+CHUNK = 500
+
+
+def measure(reference: Slices, test: Slices, planes: Planes, levels: Levels) -> Similarity:
+    """Return how well a test follows the reference, given by chains of boundary pixels, neither empty."""
+    slices = []
+    for index in sorted({*reference, *test}):
+        checkpoint()
+        mine, other = reference.get(index, []), test.get(index, [])
+        pairs, flag = paired(mine, other)
+        scores = tuple(scored(*pair, levels) for pair in pairs)
+        slices.append(sliceScore(index, position(index, mine or other, planes), scores, flag))
+    return Similarity(tuple(slices), planes.axis, planes.unit)
+
+
+def scored(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
+    """Return the score of two chains, in [0, 1], from distances in pixels."""
+    shift = np.broadcast_to(test.center - reference.center, reference.points.shape)
+    _, distances = localDistances(reference.points, test.points, shift, SAME)
+    moved = reference.points + shift
+    start, end = test.points, test.points + test.steps
+    # what the test goes around was drawn too far outside
+    level = np.where(insideContours(moved, start, end), levels.outside, levels.inside)
+    counts = (distances > SAME) & ~isOnLine(moved, start, end)
+    scores = np.where(counts, weight(distances, level), 0.0)
+    return ContourScore(float(scores.mean()), float(distances.mean()), len(scores), hole=False)
+
+
+def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return whether points (n, 2) lie on segments from start to end (m, 2) between neighboring pixels.
+
+    Neighbors share a side or a corner; a segment may have no length.
+    """
+    step = end - start
+    squares = np.maximum((step**2).sum(axis=1), SAME**2)
+    # rows, columns and diagonals are all that such segments lie on
+    lines = np.column_stack([points, points.sum(axis=1), points[:, 0] - points[:, 1]])
+    candidates = np.flatnonzero((np.abs(lines - np.rint(lines)) <= 2 * SAME).any(axis=1))
+    result = np.zeros(len(points), bool)
+    for first in range(0, len(candidates), CHUNK):
+        chosen = candidates[first : first + CHUNK]
+        offset = points[chosen, None] - start
+        along = np.clip((offset * step).sum(axis=2) / squares, 0, 1)
+        result[chosen] = np.linalg.norm(offset - along[..., None] * step, axis=2).min(axis=1) <= SAME
+    return result

@@ -1,0 +1,287 @@
+"""The per-slice profile: how two structures differ in each slice of the reference, in the plane of the slice.
+
+A slice belongs to the profile when at least one of the two is in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import Undefined
+from ..geometry.masks import Mask
+from ..geometry.slicing import SliceStack
+from ..geometry.surfaces import elementCenters
+from ..registry.effort import lengthsBeyond, masksOfSlices, stacksOf
+from ..settings import shortest
+from . import boundary, overlap
+from .effort import NearContour
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+# The segments of contours are cut in halves up to so many times, as those of single contours are, while no more than
+# that many pieces are measured.
+MOST_SUBDIVISIONS, MOST_PIECES = 5, 100_000
+# What the columns of a table of slices mean: key -> title, unit, description.
+COLUMNS = {
+    "DSC": ("Dice similarity coefficient", "", "Overlap of the two in the slice"),
+    "HD": ("Hausdorff distance", "mm", "Largest distance between the contours, in the plane of the slice"),
+    "MASD": ("Mean average surface distance", "mm", "Mean distance between the contours, over both directions"),
+    "AreaReference": ("Area of the reference", "mm2", "Voxel count times voxel area of the reference"),
+    "AreaTest": ("Area of the test", "mm2", "Voxel count times voxel area of the test"),
+    "AreaDifference": ("Area difference", "mm2", "Area of the test minus that of the reference"),
+    "APL_{tolerance}mm": (
+        "Added path length, {tolerance} mm",
+        "mm",
+        "Length of the reference's contour that lies farther than {tolerance} mm from the test's",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class SliceRow:
+    """How two structures differ in one slice.
+
+    index: of the slice in the reference's image, 0 for contours in one plane. position: of the slice
+    along its normal, LPS in mm, greater toward L, P or S. place: LPS in mm of where the contours differ most; the
+    center where only one has the slice. only: "reference" or "test" where the other one lacks the slice, else "".
+    dice: in [0, 1]. hausdorff, meanDistance: mm in the plane of the slice, infinite where one lacks it; the mean is
+    that of the two directions' means. areaReference, areaTest: mm2. addedPathLengths: mm by tolerance in mm.
+    """
+
+    index: int
+    position: float
+    place: tuple[float, float, float]
+    only: str
+    dice: float
+    hausdorff: float
+    meanDistance: float
+    areaReference: float
+    areaTest: float
+    addedPathLengths: Mapping[float, float]
+
+    @property
+    def areaDifference(self) -> float:
+        """Area of the test minus that of the reference, mm2."""
+        return self.areaTest - self.areaReference
+
+    @property
+    def values(self) -> dict[str, float]:
+        """All numbers by the keys of the columns, infinite where a contour is missing."""
+        return {
+            "DSC": self.dice,
+            "HD": self.hausdorff,
+            "MASD": self.meanDistance,
+            "AreaReference": self.areaReference,
+            "AreaTest": self.areaTest,
+            "AreaDifference": self.areaDifference,
+            **{f"APL_{shortest(tolerance)}mm": length for tolerance, length in self.addedPathLengths.items()},
+        }
+
+    def toDictionary(self) -> dict:
+        """Return the row for JSON: null for distances that are infinite because `only` one has the slice."""
+        values = {key: value if math.isfinite(value) else None for key, value in self.values.items()}
+        return {
+            "index": self.index, "position": self.position, "place": list(self.place), "only": self.only, **values,
+        }  # fmt: skip
+
+    @staticmethod
+    def fromDictionary(data: Mapping) -> SliceRow:
+        """Return the row that toDictionary() described."""
+        prefix, suffix = "APL_", "mm"
+        return SliceRow(
+            index=data["index"],
+            position=data["position"],
+            place=tuple(data["place"]),
+            only=data["only"],
+            dice=data["DSC"],
+            hausdorff=math.inf if data["HD"] is None else data["HD"],
+            meanDistance=math.inf if data["MASD"] is None else data["MASD"],
+            areaReference=data["AreaReference"],
+            areaTest=data["AreaTest"],
+            addedPathLengths={
+                float(key.removeprefix(prefix).removesuffix(suffix)): value
+                for key, value in data.items()
+                if key.startswith(prefix)
+            },
+        )
+
+
+def columnOf(key: str) -> tuple[str, str, str]:
+    """Return title, unit and description of a column of a table of slices, one of the keys of SliceRow.values."""
+    if key.startswith("APL_"):
+        words = {"tolerance": key.removeprefix("APL_").removesuffix("mm")}
+        return tuple(text.format(**words) for text in COLUMNS["APL_{tolerance}mm"])
+    return COLUMNS[key]
+
+
+def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
+    """Return a row for every slice of the reference that it or the test is in; one for contours in one plane.
+
+    The slices are those of the image of the reference, in its own orientation; the test's voxels are taken to its
+    lattice, a test given as a mesh is cut by its slices. An empty reference leaves those of the test. Raises Undefined
+    when both structures are empty or the reference is a mesh.
+    """
+    if pair.dimension == 2 and not pair.emptiness:
+        return (_ofContours(pair),)
+    masks, stacks = pair.once(masksOfSlices), pair.once(stacksOf)
+    return profile(masks, stacks, {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances})
+
+
+def profile(
+    masks: tuple[Mask, Mask], stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray]
+) -> tuple[SliceRow, ...]:
+    """Return the rows of two structures.
+
+    masks, stacks: of the reference and the test, on one lattice. beyond: by tolerance in mm the length (m,) in mm of
+    each segment of the reference's stack that lies farther than that from the test's.
+    """
+    given = [mask for mask in masks if not mask.isEmpty]
+    first, last = min(mask.low[2] for mask in given), max(mask.high[2] for mask in given)
+    counts = np.array([_perSlice(mask, first, last) for mask in masks])
+    both = _sharedPerSlice(*masks, first, last)
+    grid = given[0].grid
+    pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
+    normal = normalOf(grid.axes)
+    distances = [_Slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
+    added = {
+        tolerance: np.bincount(stacks[0].numbers - first, lengths, last - first + 1)
+        for tolerance, lengths in beyond.items()
+    }
+    rows = []
+    for number in np.flatnonzero(counts.any(axis=0)).tolist():
+        reference, test = counts[:, number].tolist()
+        if reference and test:
+            only = ""
+            worst = max(distances, key=lambda d: d.largest[number])
+            hausdorff, place = float(worst.largest[number]), worst.place(number)
+            mean = float(sum(d.mean[number] for d in distances)) / 2
+        else:
+            only, hausdorff, mean = "reference" if reference else "test", math.inf, math.inf
+            place = _center(masks[0 if reference else 1], first + number)
+        rows.append(
+            SliceRow(
+                index=int(first + number),
+                position=float(grid.toWorld([[0, 0, first + number]])[0] @ normal),
+                place=tuple(place.tolist()),
+                only=only,
+                dice=2 * int(both[number]) / (reference + test),
+                hausdorff=hausdorff,
+                meanDistance=mean,
+                areaReference=reference * pixel,
+                areaTest=test * pixel,
+                addedPathLengths={tolerance: float(lengths[number]) for tolerance, lengths in added.items()},
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: row.position))
+
+
+class _Slicewise:
+    """Distances from the contours of one stack to those of the other in the same slice: (slices,) by number.
+
+    largest: the largest one of the corners and of the middles of the segments' pieces. mean: weighted by length.
+    """
+
+    def __init__(self, source: SliceStack, target: SliceStack, counts: np.ndarray, first: int):
+        shared = counts.all(axis=0)
+        self.first, self.shift = first, source.shift
+        self.largest, self.mean = np.zeros(len(shared)), np.zeros(len(shared))
+        self.source = source
+        inShared = shared[source.numbers - first]
+        total = np.bincount(source.numbers[inShared] - first, source.contours.sizes[inShared], len(shared))
+        # a segment that both have is nowhere away from the other contour
+        segments = np.flatnonzero(inShared & ~np.isin(source.keys, target.keys))
+        if not len(segments):
+            return
+        surface, cells = source.contours, source.contours.cells[segments]
+        fitting = np.log2(max(1, MOST_PIECES / len(segments)))
+        subdivisions = int(min(MOST_SUBDIVISIONS, fitting))
+        centers = elementCenters(surface.points, cells, subdivisions)
+        # of closed contours every corner begins one segment
+        self.points = np.concatenate([surface.points[cells[:, 0]], centers])
+        slices = source.numbers[segments] - first
+        ofCenters = np.repeat(slices, len(centers) // len(cells))
+        near = NearContour(target.contours)
+        self.distances = near.distances(self.points, math.inf)
+        self.slices = np.concatenate([slices, ofCenters])
+        np.maximum.at(self.largest, self.slices, self.distances)
+        sizes = np.repeat(surface.sizes[segments] * len(cells) / len(centers), len(centers) // len(cells))
+        weighted = np.bincount(ofCenters, sizes * self.distances[len(cells) :], len(shared))
+        self.mean = np.divide(weighted, total, out=self.mean, where=total > 0)
+
+    def place(self, number: int) -> np.ndarray:
+        """Return where (3,), LPS in mm, the largest distance of a slice was found."""
+        if self.largest[number] > 0:
+            found = np.flatnonzero((self.slices == number) & (self.distances == self.largest[number]))[0]
+            point = self.points[found]
+        else:
+            segment = np.searchsorted(self.source.numbers, self.first + number)
+            point = self.source.contours.points[self.source.contours.cells[segment, 0]]
+        return point - (self.first + number) * self.shift
+
+
+def _ofContours(pair: Pair) -> SliceRow:
+    """Return the row of two contours in one plane, neither empty."""
+    hausdorff = boundary.hausdorff(pair.distances).value
+    direction = max(pair.distances.directions, key=lambda d: d.largest)
+    place = direction.positions[int(direction.distances.argmax())]
+    counts = pair.counts
+    pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
+    normal = pair.reference.surface.normal
+    normal = normal * np.sign(normal[np.abs(normal).argmax()])
+    return SliceRow(
+        index=0,
+        position=float(place @ normal),
+        place=tuple(place.tolist()),
+        only="",
+        dice=overlap.dice(counts),
+        hausdorff=hausdorff,
+        meanDistance=boundary.meanAverageSurfaceDistance(pair.distances).value,
+        areaReference=counts.reference * pixel,
+        areaTest=counts.test * pixel,
+        addedPathLengths={t: float(pair.once(lengthsBeyond, t).sum()) for t in pair.settings.tolerances},
+    )
+
+
+def normalOf(axes: np.ndarray) -> np.ndarray:
+    """Return the unit normal (3,) of slices along k, its largest component toward L, P or S. axes: those of a Grid."""
+    normal = np.cross(axes[:, 0], axes[:, 1])
+    normal /= np.linalg.norm(normal)
+    return normal * np.sign(normal[np.abs(normal).argmax()])
+
+
+def _perSlice(mask: Mask, first: int, last: int) -> np.ndarray:
+    """Return how many voxels a mask has in the slices from first to last."""
+    counts = np.zeros(last - first + 1, np.int64)
+    if not mask.isEmpty:
+        start = mask.low[2] - first
+        counts[start : start + len(mask.voxels)] = np.count_nonzero(mask.voxels, axis=(1, 2))
+    return counts
+
+
+def _sharedPerSlice(reference: Mask, test: Mask, first: int, last: int) -> np.ndarray:
+    """Return how many voxels are in both in the slices from first to last."""
+    counts = np.zeros(last - first + 1, np.int64)
+    if reference.isEmpty or test.isEmpty:
+        return counts
+    low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
+    if (low <= high).all():
+        shared = reference.block(low, high) & test.block(low, high)
+        counts[low[2] - first : high[2] - first + 1] = np.count_nonzero(shared, axis=(1, 2))
+    return counts
+
+
+def _center(mask: Mask, k: int) -> np.ndarray:
+    """Return the LPS center of mass (3,) of one slice of a mask, mm."""
+    j, i = np.nonzero(mask.voxels[k - mask.offset[2]])
+    return mask.grid.toWorld([[i.mean() + mask.offset[0], j.mean() + mask.offset[1], k]])[0]
+
+
+def whyNone(error: Undefined) -> str:
+    """Return the finding that there is no profile."""
+    return f"There is no per-slice profile: {error}."

@@ -1,0 +1,264 @@
+"""Protocols: which measurements of which structures must keep which limits."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from .. import naming
+from ..definitions import PARAMETERS, Definition
+from ..errors import InputError
+from ..files.sheets import Line, Sheet, parseSheet, readSheet
+from ..measurements import REGISTRY, findDefinition
+from ..settings import PRESETS, Settings, shortest
+
+REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
+OPTIONAL = ("Warn", "Weight", "Convention", "Source")
+# "within" is about the size of a number with a sign.
+RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
+WILDCARDS = "*?["
+# What another tool leaves nobody to choose.
+FIXED_BY_TOOLS = ("surface", "accuracy", "subdivisions", "oversampling")
+EXAMPLES = Path(__file__).parent / "examples"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of a protocol.
+
+    structure: a name, or a pattern with * and ?. measurement: a key such as NSD_3mm. relation: "<=", "<", ">=", ">" or
+    "within" (the value without its sign is at most the limit). limit: up to which it passes. warning: up to which it is
+    a warning and no failure, None for no such range. weight: how much the rule counts. convention: name of the preset
+    to measure with, "" for that of the comparison. source: where the limits come from. where: the line in the file.
+    """
+
+    structure: str
+    measurement: str
+    relation: str
+    limit: float
+    warning: float | None = None
+    weight: float = 1.0
+    convention: str = ""
+    source: str = ""
+    where: str = ""
+
+    @property
+    def isPattern(self) -> bool:
+        return any(character in self.structure for character in WILDCARDS)
+
+    def fits(self, name: str) -> bool:
+        """Return whether the rule is for a structure of that name.
+
+        A name fits in every spelling, as for pairs. A pattern is compared, in small letters, with the name as it is and
+        with its standard form, which is parotid_l for the left parotid.
+        """
+        if not self.isPattern:
+            own, other = naming.parse(self.structure), naming.parse(name)
+            return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
+        pattern = self.structure.casefold()
+        return self.structure == name or any(
+            fnmatchcase(form, pattern) for form in (name.casefold(), naming.parse(name).standard)
+        )
+
+    def keeps(self, value: float, limit: float) -> bool:
+        """Return whether a value keeps a limit; infinity does not keep an upper one."""
+        if self.relation == "within":
+            return abs(value) <= limit
+        return {"<=": value <= limit, "<": value < limit, ">=": value >= limit, ">": value > limit}[self.relation]
+
+    def cells(self) -> dict[str, str]:
+        """Return the rule as the cells of its line."""
+        return {
+            "Structure": self.structure,
+            "Measurement": self.measurement,
+            "Relation": self.relation,
+            "Pass": shortest(self.limit),
+            "Warn": "" if self.warning is None else shortest(self.warning),
+            "Weight": shortest(self.weight),
+            "Convention": self.convention,
+            "Source": self.source,
+        }
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The rules that a case is judged by. name: of the file or table. comments: what is said about it."""
+
+    rules: tuple[Rule, ...]
+    name: str = ""
+    comments: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """A short text that changes whenever a rule does."""
+        content = "\n".join("\t".join(rule.cells().values()) for rule in self.rules)
+        return hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The metric families of everything that the rules ask for."""
+        return tuple(dict.fromkeys(findDefinition(rule.measurement)[0].family for rule in self.rules))
+
+    def rulesFor(self, *names: str) -> tuple[Rule, ...]:
+        """Return the rules for a structure that is called so; a rule with its name replaces those with a pattern."""
+        fitting = [rule for rule in self.rules if any(rule.fits(name) for name in names)]
+        named = {(rule.measurement, rule.relation) for rule in fitting if not rule.isPattern}
+        return tuple(rule for rule in fitting if not rule.isPattern or (rule.measurement, rule.relation) not in named)
+
+    def settingsFor(self, base: Settings, *names: str) -> dict[str, Settings]:
+        """Return how to measure a structure that is called so, by the name of the convention; the base's comes first.
+
+        The tolerances, percentiles and so on of the rules take the place of those of the base that are the default ones
+        and come before those that are not; families are added. A convention of its own measures what its rules need.
+        """
+        rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
+        result = {base.convention: _withNeeds(base, [rule for rule in rules if rule.convention == base.convention])}
+        for convention in dict.fromkeys(rule.convention for rule in rules):
+            if convention != base.convention:
+                result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
+        return result
+
+
+def readProtocol(path: str | Path) -> Protocol:
+    """Return the protocol in a CSV file; a name without a folder may be one of the examples that come with the library.
+
+    Columns: Structure, Measurement, Relation, Pass; where wanted Warn, Weight, Convention, Source. Raises InputError,
+    naming the line and the column, for whatever does not make sense.
+    """
+    path = Path(path)
+    example = EXAMPLES / f"{path}.csv"
+    if not path.exists() and path.name == str(path) and example.is_file():
+        path = example
+    return fromSheet(readSheet(path, REQUIRED, OPTIONAL), path.name)
+
+
+def parseProtocol(text: str, source: str) -> Protocol:
+    """Return the protocol in the text of a CSV file; as readProtocol."""
+    return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL), source)
+
+
+def fromSheet(sheet: Sheet, name: str) -> Protocol:
+    """Return the protocol in a table. Raises InputError as readProtocol."""
+    if not sheet.lines:
+        raise InputError(f"{sheet.source}: the protocol has no rules.")
+    rules = [_rule(line) for line in sheet.lines]
+    seen: dict[tuple, Rule] = {}
+    for rule, line in zip(rules, sheet.lines, strict=True):
+        key = (rule.structure, rule.measurement, rule.relation, rule.convention)
+        if key in seen:
+            raise line.problem("Structure", f"there is such a rule already ({seen[key].where}).")
+        seen[key] = rule
+    return Protocol(tuple(rules), name, sheet.comments)
+
+
+def exampleNames() -> list[str]:
+    """Return the names of the protocols that come with the library."""
+    return sorted(path.stem for path in EXAMPLES.glob("*.csv"))
+
+
+def _rule(line: Line) -> Rule:
+    cells = line.cells
+    if not cells["Structure"]:
+        raise line.problem("Structure", "the name of a structure, or * for all, is missing.")
+    definition, key = _measurement(line)
+    relation = RELATIONS.get(cells["Relation"].casefold())
+    if relation is None:
+        raise line.problem("Relation", f"it is one of <=, <, >=, >, within, not {cells['Relation']!r}.")
+    if definition.better and relation != "within" and (relation[0] == "<") != (definition.better == "lower"):
+        raise line.problem("Relation", f"of {key}, {definition.better} values are better, so {relation} cannot pass.")
+    limit = _limit(line, "Pass", definition, relation)
+    warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
+    if warning is not None and (warning >= limit if relation[0] == ">" else warning <= limit):
+        raise line.problem("Warn", f"{shortest(warning)} is no laxer than the limit to pass, {shortest(limit)}.")
+    weight = _number(line, "Weight") if cells["Weight"] else 1.0
+    if not 0 < weight <= 1e6:
+        raise line.problem("Weight", f"it is a number greater than 0, not {shortest(weight)}.")
+    convention = cells["Convention"]
+    if convention and convention not in PRESETS:
+        _requireReported(line, convention, definition)
+    return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
+
+
+def _measurement(line: Line) -> tuple[Definition, str]:
+    """Return what a line measures and its key as this library writes it."""
+    given = line.cells["Measurement"]
+    found = findDefinition(given)
+    if found is None:
+        templates = [definition.keyFor({"percentile": "95", "tolerance": "2"}) for definition in REGISTRY]
+        likely = difflib.get_close_matches(given, templates, 1, 0.4)
+        hint = f"; is it {likely[0]}?" if likely else "."
+        raise line.problem("Measurement", f"there is no measurement {given!r}{hint}")
+    definition, words = found
+    parameters = {name: float(word) for name, word in words.items()}
+    try:
+        Settings(**{PARAMETERS[name]: (value,) for name, value in parameters.items()})
+    except (InputError, ValueError) as error:
+        raise line.problem("Measurement", f"{given}: {error}") from error
+    return definition, definition.keyFor({name: shortest(value) for name, value in parameters.items()})
+
+
+def _requireReported(line: Line, key: str, definition: Definition) -> None:
+    """Raise InputError when no tool is called so, or when the tool does not report what the line measures."""
+    from ..conventions import known
+
+    if key not in known():
+        choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
+        raise line.problem("Convention", f"there is no {key!r}; there are {choice}.")
+    if definition.key not in known()[key].numbers:
+        raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
+
+
+def _limit(line: Line, column: str, definition: Definition, relation: str) -> float:
+    limit = _number(line, column)
+    low = 0.0 if relation == "within" else definition.low
+    if not low <= limit <= definition.high:
+        key, unit = line.cells["Measurement"], definition.unit or "as a fraction"
+        raise line.problem(
+            column,
+            f"{key} lies between {shortest(low)} and {shortest(definition.high)} ({unit}), not {shortest(limit)}.",
+        )
+    return limit
+
+
+def _number(line: Line, column: str) -> float:
+    text = line.cells[column]
+    try:
+        number = float(text)
+    except ValueError:
+        hint = f"; write {text.replace(',', '.')}" if text.replace(",", ".", 1).replace(".", "", 1).isdigit() else ""
+        raise line.problem(column, f"{text!r} is no number{hint}.") from None
+    if not math.isfinite(number):
+        raise line.problem(column, f"it must be a finite number, not {text}.")
+    return number
+
+
+def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
+    """Return settings of another convention with which just what the rules ask for is measured."""
+    families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
+    # what the base's convention fixes is free again
+    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else FIXED_BY_TOOLS
+    free = {name: getattr(Settings(), name) for name in fixed}
+    changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
+    return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
+
+
+def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
+    """Return settings with which everything that the rules ask for is measured."""
+    needs: dict[str, list[float]] = {}
+    families = list(base.families)
+    for rule in rules:
+        definition, words = findDefinition(rule.measurement)
+        families.append(definition.family)
+        for name, word in words.items():
+            needs.setdefault(PARAMETERS[name], []).append(float(word))
+    defaults = Settings()
+    changes: dict[str, Sequence] = {}
+    for name, values in needs.items():
+        own = getattr(base, name)
+        changes[name] = (*values, *(() if own == getattr(defaults, name) else own))
+    return replace(base, families=tuple(dict.fromkeys(families)), **changes)

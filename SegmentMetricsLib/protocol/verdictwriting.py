@@ -1,0 +1,62 @@
+"""Verdicts to files and to the terminal."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..files.writing import UNENCODABLE, harmless
+from ..tables import LONGEST_NAME, aligned, shortened
+from .judgment import VERDICTS, Judgment, worst
+
+VERDICTS_FILE = "verdicts.csv"
+# A column of the file and the key of the verdict's dictionary.
+COLUMNS = {
+    "Structure": "structure",
+    "Measurement": "measurement",
+    "Convention": "convention",
+    "Value": "value",
+    "Unit": "unit",
+    "Relation": "relation",
+    "Pass": "pass",
+    "Warn": "warn",
+    "Weight": "weight",
+    "Verdict": "verdict",
+    "Reason": "reason",
+    "Source": "source",
+}
+
+
+def cells(verdict: Mapping) -> list[str]:
+    """Return the cells of a verdict's row, given as its dictionary."""
+    values = (verdict[key] for key in COLUMNS.values())
+    # the relations are harmless, and numbers stay numbers
+    return ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
+
+
+def writeVerdicts(judgment: Judgment, path: Path) -> None:
+    """Write one row per structure and rule."""
+    with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows(cells(verdict.toDictionary()) for verdict in judgment.verdicts)
+
+
+def verdictTable(judgment: Judgment) -> str:
+    """Return the verdict on every structure, the worst first, with its reason."""
+    rows = []
+    for name, verdicts in judgment.byStructure().items():
+        verdict = worst(v.verdict for v in verdicts)
+        reasons = [v.reason for v in verdicts if v.verdict == verdict]
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        rows.append([shortened(name, LONGEST_NAME), verdict, f"{shortened(reasons[0], 90)}{more}"])
+    rows.sort(key=lambda row: -VERDICTS.index(row[1]))
+    return aligned([["Structure", "Verdict", "Reason"], *rows], left=3)
+
+
+def summary(judgments: Iterable[str]) -> str:
+    """Return how many verdicts there are of each kind, the worst first: "1 fail, 4 pass"."""
+    judgments = list(judgments)
+    counts = [(verdict, judgments.count(verdict)) for verdict in reversed(VERDICTS)]
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
