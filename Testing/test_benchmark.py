@@ -76,7 +76,7 @@ def test_withoutBandsMeasuresTheSame(written):
 def test_tablesAreRegular(written):
     blocks = [block.splitlines() for block in written[1].split("\n\n") if block.startswith("|")]
     # times of both cases, values of the single pair, starting up
-    assert [(len(block), block[0].count("|")) for block in blocks] == [(4, 11), (4, 9), (4, 11), (6, 3)]
+    assert [(len(block), block[0].count("|")) for block in blocks] == [(6, 11), (6, 9), (6, 11), (6, 3)]
     for block in blocks:
         assert len({len(line) for line in block}) == 1
         assert len({line.count("|") for line in block}) == 1
