@@ -9,7 +9,6 @@ import numpy as np
 
 from ..metrics.boundary import TIE_TOLERANCE
 from .bounded import Bounded
-from .elements import pieces
 from .linear import PIECES
 from .refinement import Refined, extrapolated, refined
 from .surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances
@@ -35,16 +34,20 @@ class ConvergedDistances(DirectedDistances):
 
     def __init__(self, refined: Refined):
         surface = refined.sampler.surface
-        points = refined.values[: len(surface.points)]
         given = {
             "surface": surface,
             "subdivisions": SHOWN_SUBDIVISIONS[surface.dimension],
-            "measurePoints": lambda: points,
+            "measurePoints": self._atPoints,
             "refined": refined,
         }
         # not the distances of single pieces: few ask for them
         for name, value in given.items():
             object.__setattr__(self, name, value)
+
+    def _atPoints(self) -> np.ndarray:
+        values = np.zeros(len(self.surface.points))
+        values[self.refined.points] = self.refined.values[: len(self.refined.points)]
+        return values
 
     @cached_property
     def signed(self) -> np.ndarray:
@@ -52,22 +55,33 @@ class ConvergedDistances(DirectedDistances):
         return self._corners.mean(axis=0)
 
     @cached_property
+    def _nodes(self) -> np.ndarray:
+        """(elements, pieces, corners) numbers of the points that are the corners of the pieces of what was asked."""
+        base, corners = self.refined.base, self.refined.base.corners
+        isWhole = self.refined.perCell == 2 ** ((corners - 1) * self.subdivisions)
+        nodes = base.nodes[:, :corners] if isWhole else base.nodes[:, PIECES[corners]]
+        return nodes.reshape(len(self.refined.chosen), -1, corners)
+
+    @cached_property
     def _corners(self) -> np.ndarray:
         """(corners, n) signed distances at the corners of the pieces."""
-        base = self.refined.base
-        cut = pieces(base.signed).reshape(base.corners, -1, len(base.nodes))
-        return np.swapaxes(cut, 1, 2).reshape(base.corners, -1)
+        asked = self.refined.values[self._nodes]
+        values = np.zeros((len(self.surface.cells), *asked.shape[1:]))
+        values[self.refined.chosen] = asked
+        return np.ascontiguousarray(values.reshape(-1, asked.shape[2]).T)
 
     @cached_property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         return self._corners.min(axis=0), self._corners.max(axis=0)
 
     def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
-        base, refined = self.refined.base, self.refined
         values = self._corners[:, element] if isPositive else -self._corners[:, element]
-        cell, piece = divmod(element, len(PIECES[base.corners]))
-        node = base.nodes[cell][PIECES[base.corners][piece][values.argmax()]]
-        return refined.sampler.points(refined.coordinates[node][None])[0]
+        cell, piece = divmod(element, self._nodes.shape[1])
+        row = np.flatnonzero(self.refined.chosen == cell)
+        if not len(row):  # both boundaries have it
+            return self.surface.points[self.surface.cells[cell, 0]]
+        node = self._nodes[row[0], piece, values.argmax()]
+        return self.refined.sampler.points(self.refined.coordinates[node][None])[0]
 
     @cached_property
     def between(self) -> float:
@@ -95,11 +109,13 @@ class ConvergedDistances(DirectedDistances):
         return self.refined.farthest(side)
 
     def meanOf(self, elements: np.ndarray) -> Bounded:
-        base, count = self.refined.base, len(PIECES[self.refined.base.corners])
         sizes = self.sizes[elements]
-        coarse = base.signed[: base.corners].mean(axis=0)
-        differences = (self.signed.reshape(-1, count).mean(axis=1) - coarse) * base.sizes / count
-        differences *= elements.reshape(-1, count).sum(axis=1)
+        # what pieces were cut from has one corner in each of the first of them
+        count, corners = len(PIECES[len(self._corners)]), range(len(self._corners))
+        values = self._corners.reshape(len(corners), -1, count)
+        coarse = sum(values[corner, :, corner] for corner in corners) / len(corners)
+        differences = self.signed.reshape(-1, count) - coarse[:, None]
+        differences = (differences * (self.sizes * elements).reshape(-1, count)).sum(axis=1)
         return extrapolated(float(self.signed[elements] @ sizes), differences, float(sizes.sum()), -np.inf)
 
     def sizeWithin(self, tolerance: float) -> Bounded:

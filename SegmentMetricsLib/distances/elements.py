@@ -174,6 +174,46 @@ def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([different >> bits, different & (1 << bits) - 1], axis=1), numbers.reshape(-1, 3)
 
 
+def quartered(coordinates: np.ndarray, cells: np.ndarray, sides: np.ndarray, numbers: np.ndarray):
+    """Return triangles cut into four: more points, after those that are there, the pieces (4 k, 3), and their sides.
+
+    sides, numbers: of the triangles (k, 3), as uniqueSides() tells them, and so they are returned: every side has two
+    halves, and every triangle three sides inside.
+    """
+    count, sideCount = len(coordinates), len(sides)
+    middles = count + numbers
+    nodes = np.concatenate([cells, middles], axis=1)
+    between = count + np.arange(sideCount)
+    # half 2 s of side s is that at its first end
+    halves = np.stack([sides, np.stack([between, between], axis=1)], axis=2).reshape(-1, 2)
+    inside = middles[:, [2, 0, 0, 1, 1, 2]].reshape(-1, 2)  # across corner 0, 1 and 2
+    # of side n of a triangle, the half at the corner where it starts and that where it ends
+    start = 2 * numbers + (sides[numbers, 0] != cells)
+    end = start ^ 1
+    across = 2 * sideCount + np.arange(3 * len(cells)).reshape(-1, 3)
+    ofPieces = np.stack(
+        [
+            np.stack([start[:, 0], across[:, 0], end[:, 2]], axis=1),
+            np.stack([end[:, 0], start[:, 1], across[:, 1]], axis=1),
+            np.stack([across[:, 2], end[:, 1], start[:, 2]], axis=1),
+            across[:, [1, 2, 0]],
+        ],
+        axis=1,
+    )
+    points = np.concatenate([coordinates, halfway(coordinates[sides[:, 0]], coordinates[sides[:, 1]])])
+    return points, nodes[:, PIECES[3]].reshape(-1, 3), (np.concatenate([halves, inside]), ofPieces.reshape(-1, 3))
+
+
+def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of `count` points elements use, (n,) in ascending order, and the elements (k, .) of these alone."""
+    isUsed = np.zeros(count, bool)
+    isUsed[cells] = True
+    used = np.flatnonzero(isUsed)
+    if len(used) == count:
+        return used, cells
+    return used, (np.cumsum(isUsed) - 1)[cells]
+
+
 def inOrder(keys: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the order (n,) of whole numbers of so many bits, and the numbers in this order.
 

@@ -359,6 +359,20 @@ def doubledPoints(lattice: Lattice, source: Surface, number: int) -> np.ndarray:
     return np.rint(2 * (source.lattice + lattice.shifts[number])).astype(np.int32)
 
 
+def differentCells(lattice: Lattice, doubled: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return which triangles (k,) of one unsmoothed surface of a pair the other one does not have as well.
+
+    doubled: (n, 3) its points as multiples of half a voxel. cells: (m, 3) its triangles.
+    """
+    corners = [doubled.take(column, axis=0) for column in cells.T]
+    low, high = (function(function(*corners[:2]), corners[2]) for function in (np.minimum, np.maximum))
+    home = ((low >> 1) - lattice.low) @ lattice.strides
+    different = lattice.codes[0].take(home) != lattice.codes[1].take(home)
+    # a triangle on the face of a cell may belong to the cell next door
+    different |= ((low == high) & (low & 1 == 0)).any(axis=1)
+    return np.flatnonzero(different)
+
+
 def signedDistances(
     lattice: Lattice, source: Surface, number: int, subdivisions: int | None, search: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:

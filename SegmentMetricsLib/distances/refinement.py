@@ -37,7 +37,7 @@ import numpy as np
 from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import firstReaching, total, valueAbove, valueBelow
-from .elements import Leaves, Part, divided, halfway, pieces, uniqueSides
+from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered, uniqueSides
 from .farthest import farthest
 from .linear import PIECES, negative, ordered, orderedShareBelow
 from .sampling import Sampler
@@ -58,6 +58,8 @@ SIZE_ROUNDING = 1e-12
 # Equal parts of a segment that are the elements of contours.
 PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
+# Of so many elements each is cut at once where distances are looked up: looking closely at some takes as long.
+FEW_ELEMENTS = 6000
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
@@ -99,15 +101,26 @@ class Refined:
         self.sampler = sampler
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
-        self.coordinates, self.values = sampler.coordinates, np.zeros(0)
-        cells, sizes = surface.cells, surface.sizes
-        # segments may be as long as a side of the structure, and there are few of them
-        self.perCell = 1 if surface.dimension == 3 else PARTS_OF_SEGMENT
-        if self.perCell > 1:
-            self.coordinates, cells = divided(self.coordinates, cells, self.perCell)
-            sizes = np.repeat(sizes / self.perCell, self.perCell)
-        # the boundary's own elements, and what was cut out of them
-        self.base = self._withNodes(cells, sizes, np.zeros(len(cells), np.int8))
+        # what both boundaries have is no distance away, and is only counted
+        self.chosen = sampler.different
+        sizes = surface.sizes[self.chosen]
+        self.sharedSize = max(self.totalSize - float(sizes.sum()), 0.0) if len(sizes) < len(surface.cells) else 0.0
+        self.points, cells = compacted(surface.cells[self.chosen], len(surface.points))
+        self.coordinates, self.values = sampler.coordinates[self.points], np.zeros(0)
+        halvings = np.zeros(len(cells), np.int8)
+        if surface.dimension == 2:
+            # segments may be as long as a side of the structure, and there are few of them
+            self.coordinates, cells = divided(self.coordinates, cells, PARTS_OF_SEGMENT)
+            sides = uniqueSides(cells, len(self.coordinates))
+        else:
+            sides = uniqueSides(cells, len(self.coordinates))
+            if sampler.isOnLattice and len(cells) <= FEW_ELEMENTS:
+                halvings += 1
+                self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
+        self.perCell = len(cells) // len(sizes)
+        sizes = np.repeat(sizes / self.perCell, self.perCell)
+        # the boundary's own elements or their equal parts, and what was cut out of them
+        self.base = self._withNodes(cells, sizes, np.repeat(halvings, self.perCell), sides)
         self.fine = self.base.chosen(np.zeros(0, int))
         self._goals = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
         self._percentiles, self._estimates = tuple(percentiles), {}
@@ -152,14 +165,17 @@ class Refined:
     def parts(self) -> tuple[Part, Part]:
         return self.base, self.fine
 
-    def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray) -> Part:
-        """Return elements (k, 2 or 3) of points that are there, after adding and asking the middles of their sides."""
+    def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, sides=None) -> Part:
+        """Return elements (k, 2 or 3) of points that are there, after adding and asking the middles of their sides.
+
+        sides: of the elements, as uniqueSides() tells them.
+        """
         count = len(self.coordinates)
-        sides, numbers = uniqueSides(cells, count)
+        sides, numbers = sides or uniqueSides(cells, count)
         middles = halfway(self.coordinates[sides[:, 0]], self.coordinates[sides[:, 1]])
-        ofSides = np.empty(len(sides), np.int8)
-        ofSides[numbers] = halvings[:, None] + 1
         if len(self.values):
+            ofSides = np.empty(len(sides), np.int8)
+            ofSides[numbers] = halvings[:, None] + 1
             values = np.empty(len(middles))
             for halved in np.unique(ofSides):
                 rows = ofSides == halved
@@ -169,7 +185,7 @@ class Refined:
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
         if not len(self.values):
-            self.values = self.sampler.signed(self.coordinates, 1)
+            self.values = self.sampler.signed(self.coordinates, int(halvings[0]) + 1)
         nodes = np.concatenate([cells, count + numbers], axis=1)
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
@@ -250,14 +266,15 @@ class Refined:
         place = self.sampler.points(self.coordinates[worst : worst + 1])[0]
         elements, atCorners = [], []
         for part in self.parts:
-            # no place of a piece, half as long as its element, is farther than that from the nearest of its corners
-            near = self.sampler.longestSide / (2 if part is self.base else 4)
+            # no place of a piece is farther from the nearest of its corners than the piece is long
+            near = self.sampler.longestSide / 2 ** int(part.halvings.min(initial=MOST_HALVINGS))
             high = turned(part.signed).max(axis=0) if side else part.range[1]
             leaves = np.flatnonzero(part.isLeaf & (high > lowest - near))
-            if part is self.base:
+            if part is self.base and not self.sampler.isOnLattice:
                 equal = leaves[part.range[1][leaves] <= ROUNDING]
                 if len(equal):
-                    leaves = np.setdiff1d(leaves, equal[self.sampler.areShared(equal // self.perCell)])
+                    isShared = self.sampler.areShared(self.chosen[equal // self.perCell])
+                    leaves = np.setdiff1d(leaves, equal[isShared])
             nodes = part.nodes[leaves][:, PIECES[part.corners]].reshape(-1, part.corners)
             elements.append(self.sampler.points(self.coordinates[nodes.ravel()]).reshape(*nodes.shape, 3))
             atCorners.append(values[nodes])
@@ -290,11 +307,13 @@ class Refined:
 
     def sizeWithin(self, limit: float) -> Bounded:
         """Return the size of what is at most a limit in mm away."""
-        return self._bounded(*self.leaves.within(limit))
+        size, chosen, differences = self.leaves.within(limit)
+        return self._bounded(size + self.sharedSize, chosen, differences)
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""
-        return self._bounded(*self.leaves.beyond(limit, side))
+        size, chosen, differences = self.leaves.beyond(limit, side)
+        return self._bounded(size + (self.sharedSize if limit < 0 else 0.0), chosen, differences)
 
     def _bounded(self, size: float, _, differences: np.ndarray) -> Bounded:
         # all and nothing are exact, whatever the sum of thousands of sizes says
@@ -306,7 +325,7 @@ class Refined:
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
-        result = np.zeros(len(limits))
+        result = np.where(np.asarray(limits) < 0, self.sharedSize, 0.0)
         for part in self.parts:
             rows = np.flatnonzero(part.isLeaf)
             ascending = ordered(side * pieces(part.signed[:, rows]))
@@ -343,7 +362,9 @@ class Refined:
 
     def _percentile(self, percent: float, precision: float, within: tuple[float, float] | None) -> float:
         """Return the same, sought within two distances first."""
-        wanted = percent / 100 * self.totalSize * (1 - 1e-12)
+        wanted = percent / 100 * self.totalSize * (1 - 1e-12) - self.sharedSize
+        if wanted <= 0:
+            return 0.0
         leaves = self.leaves
         if within is not None and within[0] >= 0:
             found = self._reaching(wanted, *within, precision)

@@ -42,11 +42,29 @@ class Sampler:
         self._sign = -1 if source == 0 and self.target.isClosed else 1
 
     @property
+    def isOnLattice(self) -> bool:
+        """Whether distances are looked up, as long as sides have not been halved too often for that."""
+        return self._lattice is not None
+
+    @cached_property
+    def different(self) -> np.ndarray:
+        """Numbers (k,) of the boundary's elements; on a lattice without those that the other boundary has as well."""
+        if self._lattice is None:
+            return np.arange(len(self.surface.cells))
+        # one at least, so that there is something to ask
+        different = lookup.differentCells(self._lattice, self._doubled, self.surface.cells)
+        return different if len(different) else np.zeros(1, np.int64)
+
+    @cached_property
+    def _doubled(self) -> np.ndarray:
+        return lookup.doubledPoints(self._lattice, self.surface, self._source)
+
+    @property
     def coordinates(self) -> np.ndarray:
         """(n, 3) the boundary's points."""
         if self._lattice is None:
             return self.surface.points
-        return lookup.doubledPoints(self._lattice, self.surface, self._source) * (SCALE // 2)
+        return self._doubled * (SCALE // 2)
 
     @cached_property
     def longestSide(self) -> float:
