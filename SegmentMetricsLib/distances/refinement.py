@@ -44,15 +44,17 @@ from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
-MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0005, 0.004
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.001, 0.001, 0.005
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
-# What is left of a sum of differences in the finer number, and after extrapolation; and of the part left to chance.
-SUM_LEFT, EXTRAPOLATED_LEFT, CHANCE_LEFT = 0.6, 0.2, 1.0
+# What is left after extrapolation of a sum of differences, and of the part left to chance.
+SUM_LEFT, CHANCE_LEFT = 0.2, 1.0
 # How many times its estimate an error may be in one of twenty pairs.
 BOUNDS = 3.0
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
+# How far around a percentile its bounds are sought first, as multiples of its error.
+WINDOW = 8
 # What rounding may change in a sum of sizes, as a share of it.
 SIZE_ROUNDING = 1e-12
 # Equal parts of a segment that are the elements of contours.
@@ -65,8 +67,9 @@ MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
 
 class Estimate(NamedTuple):
-    """Bounds of a percentile in mm, which leaves (c,) it passes through, how much they differ and may."""
+    """A percentile in mm with bounds, the leaves (c,) it passes through, how much these differ, and may."""
 
+    value: float
     low: float
     high: float
     chosen: np.ndarray
@@ -123,14 +126,15 @@ class Refined:
         self.base = self._withNodes(cells, sizes, np.repeat(halvings, self.perCell), sides)
         self.fine = self.base.chosen(np.zeros(0, int))
         self._goals = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
-        self._percentiles, self._estimates = tuple(percentiles), {}
+        # estimates tell roughly where percentiles lie; those that are known hold for the leaves as they are
+        self._percentiles, self._estimates, self._isKnown = tuple(percentiles), {}, set()
         self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
 
     def estimate(self, others: Sequence[Refined]) -> None:
         """Tell where the percentiles lie that still have to be known better, before flag() is asked."""
         self._fresh = [percent for percent in self._percentiles if not self._isSmaller(percent, others)]
         for percent in self._fresh:
-            self._estimates[percent] = self._percentileEstimate(percent)
+            self.percentileEstimate(percent)
 
     def _isSmaller(self, percent: float, others: Sequence[Refined]) -> bool:
         """Return whether a percentile is certainly smaller than another direction's, so that it does not matter."""
@@ -146,7 +150,7 @@ class Refined:
         for percent in self._fresh:
             found = self._estimates[percent]
             matters = not self._isSmaller(percent, others)
-            if matters and not self._mark(flags, found.chosen, found.differences, found.wanted, SUM_LEFT):
+            if matters and not self._mark(flags, found.chosen, found.differences, found.wanted):
                 known.add(percent)
         self._percentiles = tuple(percent for percent in self._percentiles if percent not in known)
         chosen = np.flatnonzero(flags & (self.leaves.halvings < MOST_HALVINGS))
@@ -154,6 +158,7 @@ class Refined:
             return False
         self._cut(self.leaves.split(chosen))
         del self.leaves
+        self._isKnown.clear()
         return True
 
     @cached_property
@@ -202,36 +207,50 @@ class Refined:
 
     def _meanGoal(self, flags) -> bool:
         every = np.arange(len(flags))
-        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, EXTRAPOLATED_LEFT)
+        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize)
 
     def _shareGoal(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
-        return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize, SUM_LEFT)
+        return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize)
 
-    def _percentileEstimate(self, percent: float) -> Estimate:
-        """Return what decides about a percentile: the size up to it, compared with how much there is around it."""
-        value = self.percentile(percent, PERCENTILE_ERROR / 4)
-        limits = value - PERCENTILE_ERROR, value + PERCENTILE_ERROR
+    def percentileEstimate(self, percent: float) -> Estimate:
+        """Return a percentile, found from the size up to it, compared with how much there is around it."""
+        if percent in self._isKnown:
+            return self._estimates[percent]
+        fine = self.percentile(percent)
+        limits = fine - PERCENTILE_ERROR, fine + PERCENTILE_ERROR
         ascending, sizes = self.leaves.near(*limits)
         low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
-        _, chosen, differences = self.leaves.within(value)
-        error = BOUNDS * PERCENTILE_ERROR * max(errorOf(differences, SUM_LEFT) / wanted, 1)
-        return Estimate(value - error, value + error, chosen, differences, wanted)
+        _, chosen, differences = self.leaves.within(fine)
+        # with a third of the differences the size up to it is that much larger, so another one is wanted
+        size = percent / 100 * self.totalSize - float(differences.sum()) / 3
+        error = BOUNDS * errorOf(differences)
+        value, low, high = self._reachings(fine, (size, size - error, size + error))
+        found = Estimate(value, low - ROUNDING, high + ROUNDING, chosen, differences, wanted)
+        self._estimates[percent] = found
+        self._isKnown.add(percent)
+        return found
+
+    def _reachings(self, around: float, sizes: Sequence[float]) -> list[float]:
+        """Return the smallest distances in mm within which the boundary has some sizes, sought around one first."""
+        limits = max(around - WINDOW * PERCENTILE_ERROR, 0.0), around + WINDOW * PERCENTILE_ERROR
+        within = self._around(*limits)
+        return [self._ofSize(size, within) for size in sizes]
 
     @staticmethod
-    def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float, sumLeft: float) -> bool:
+    def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float) -> bool:
         """Flag the leaves with the largest differences, so that the error is as wanted without them.
 
         Returns whether any had to be.
         """
-        if errorOf(differences, sumLeft) <= wanted:
+        if errorOf(differences) <= wanted:
             return False
         # By magnitude, in steps of a fifth, which is as good as sorted; what is tiny is never worth cutting.
         with np.errstate(divide="ignore"):
             steps = (4 * np.log2(np.abs(differences) / wanted)).clip(-160, 160).astype(np.int64) + 160
         sums, squares = (np.cumsum(np.bincount(steps, values)) for values in (differences, differences**2))
-        kept = np.flatnonzero(sumLeft * np.abs(sums) + CHANCE_LEFT * np.sqrt(squares) <= wanted)
+        kept = np.flatnonzero(SUM_LEFT * np.abs(sums) + CHANCE_LEFT * np.sqrt(squares) <= wanted)
         flags[chosen[steps > (kept[-1] if len(kept) else 0)]] = True
         return True
 
@@ -321,7 +340,8 @@ class Refined:
             size = self.totalSize
         elif size <= SIZE_ROUNDING * self.totalSize:
             size = 0.0
-        return Bounded.within(size, BOUNDS * errorOf(differences, SUM_LEFT), 0.0, self.totalSize)
+        size += float(differences.sum()) / 3
+        return Bounded.within(size, BOUNDS * errorOf(differences), 0.0, self.totalSize)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
@@ -344,57 +364,71 @@ class Refined:
         return result
 
     def boundedPercentile(self, percent: float) -> Bounded:
-        """Return percentile() with bounds: the percentiles as far off as the size up to it may be wrong."""
-        value = self.percentile(percent)
-        size = self.sizeWithin(value)
-        low, high = (100 * abs(bound - size) / self.totalSize for bound in (size.lower, size.upper))
-        coarse = 0.02 * PERCENTILE_ERROR
-        around = self._estimates.get(percent)
-        below, above = ((around.low, value), (value, around.high)) if around else (None, None)
-        lower = self._percentile(max(percent - high, 0.0), coarse, below) - coarse - ROUNDING
-        upper = self._percentile(min(percent + low, 100.0), coarse, above) + ROUNDING
-        return Bounded(value, max(min(lower, value), 0.0), max(upper, value))
+        """Return the smallest distance in mm that at least `percent` of the size does not exceed, with bounds."""
+        found = self.percentileEstimate(percent)
+        return Bounded(found.value, found.low, found.high)
 
-    def percentile(self, percent: float, precision: float = ROUNDING / 10) -> float:
-        """Return the smallest distance in mm that at least `percent` of the size does not exceed."""
+    def percentile(self, percent: float) -> float:
+        """Return the same of the pieces as they are."""
         around = self._estimates.get(percent)
-        return self._percentile(percent, precision, (around.low, around.high) if around else None)
+        within = None
+        if around is not None:
+            within = self._around(max(around.low - PERCENTILE_ERROR, 0.0), around.high + PERCENTILE_ERROR)
+        return self._ofSize(percent / 100 * self.totalSize, within)
 
-    def _percentile(self, percent: float, precision: float, within: tuple[float, float] | None) -> float:
-        """Return the same, sought within two distances first."""
-        wanted = percent / 100 * self.totalSize * (1 - 1e-12) - self.sharedSize
+    def _ofSize(self, size: float, within: Surroundings | None) -> float:
+        """Return the smallest distance in mm within which the boundary has a size, sought among some pieces first."""
+        wanted = min(size, self.totalSize) * (1 - SIZE_ROUNDING) - self.sharedSize
         if wanted <= 0:
             return 0.0
-        leaves = self.leaves
-        if within is not None and within[0] >= 0:
-            found = self._reaching(wanted, *within, precision)
-            if within[0] < found < within[1]:
+        if within is not None:
+            found = within.reaching(wanted)
+            if within.least < found < within.most:
                 return found
+        leaves = self.leaves
         # the size within a distance lies between that of the elements wholly within and of those partly within
         least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
-        return self._reaching(wanted, least, most, precision)
+        return self._around(least, most).reaching(wanted)
 
-    def _reaching(self, wanted: float, least: float, most: float, precision: float) -> float:
-        """Return the smallest distance from least to most in mm within which the boundary has a wanted size."""
+    def _around(self, least: float, most: float) -> Surroundings:
+        """Return the pieces that a limit from least to most in mm passes through."""
         leaves = self.leaves
-        wanted -= float(leaves.sizes[leaves.high <= least].sum())
+        below = float(leaves.sizes[leaves.high <= least].sum())
         ascending, sizes = leaves.near(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once
         both = np.flatnonzero(ascending[0] < 0)
         if len(both):
             turned = negative(column[both] for column in ascending)
-            wanted += float(sizes[both].sum())
+            below -= float(sizes[both].sum())
             ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
             sizes = np.concatenate([sizes, sizes[both]])
-        return firstReaching(ascending, sizes, wanted, least, most, precision)
+        return Surroundings(least, most, below, ascending, sizes)
 
 
-def errorOf(differences: np.ndarray, sumLeft: float) -> float:
-    """Return the estimated error of a sum whose finer and coarser summands (n,) differ so much."""
-    return sumLeft * abs(float(differences.sum())) + CHANCE_LEFT * float(np.sqrt((differences**2).sum()))
+class Surroundings(NamedTuple):
+    """Pieces through which limits from least to most in mm pass, and the size of what lies below all of these limits.
+
+    ascending: (n,) each, distances at their corners in order. sizes: (n,) mm2 or mm.
+    """
+
+    least: float
+    most: float
+    below: float
+    ascending: tuple[np.ndarray, ...]
+    sizes: np.ndarray
+
+    def reaching(self, wanted: float) -> float:
+        """Return the smallest distance within which there is a wanted size, or the nearer end of the limits."""
+        wanted -= self.below
+        return firstReaching(self.ascending, self.sizes, wanted, self.least, self.most, ROUNDING / 10)
+
+
+def errorOf(differences: np.ndarray) -> float:
+    """Return the estimated error of an extrapolated sum whose finer and coarser summands (n,) differ so much."""
+    return SUM_LEFT * abs(float(differences.sum())) + CHANCE_LEFT * float(np.sqrt((differences**2).sum()))
 
 
 def extrapolated(fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
     """Return a mean, not below `least`, of something of a size, from its finer sum and what coarser summands differ."""
     value = (fine + float(differences.sum()) / 3) / size
-    return Bounded.within(value, BOUNDS * errorOf(differences, EXTRAPOLATED_LEFT) / size + ROUNDING, least, np.inf)
+    return Bounded.within(value, BOUNDS * errorOf(differences) / size + ROUNDING, least, np.inf)
