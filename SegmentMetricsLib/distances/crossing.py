@@ -1,47 +1,95 @@
-"""Where the size of what a function does not exceed reaches a wanted one: percentiles of piecewise linear functions."""
+"""Where the size of what a function does not exceed reaches a wanted one: percentiles of piecewise linear functions.
+
+Over one triangle the size grows with the limit like a parabola between the values at its corners, over a segment like a
+line. So between two neighboring values of all corners the size of everything is one parabola, and where it reaches a
+wanted size is known in closed form. Which two neighbors these are is guessed, as if the size grew evenly, and halved
+where the guess is wrong.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .linear import orderedShareBelow
+# How far a guess may be off, as a part of the values there are.
+GUESSED = 16
 
 
 def firstReaching(
-    ascending: tuple[np.ndarray, ...], sizes: np.ndarray, wanted: float, least: float, most: float, precision: float
-):
-    """Return the smallest value up to which linear functions have a wanted size, to a precision.
+    ascending: tuple[np.ndarray, ...], sizes: np.ndarray, wanted: float, least: float, most: float, precision=0.0
+) -> float:
+    """Return the smallest value up to which linear functions have a wanted size, or one that is up to precision larger.
 
     ascending: their values (n,) at the corners of every element, in order. least, most: between which it is sought; the
     one itself if the size is not smaller there, the other if the size does not reach there.
     """
-    sizeLeast, sizeMost = (total(orderedShareBelow(ascending, limit), sizes) for limit in (least, most))
+    sizeLeast, sizeMost = sizesBelow(ascending, sizes, np.array([least, most]))
     if sizeLeast >= wanted or sizeMost < wanted:
         return float(least if sizeLeast >= wanted else most)
-    # Where the size grows smoothly, secants find the place in few steps. An end that stays twice counts half (Illinois
-    # rule), so that both ends move. A jump of the size needs halving: when two secants have not halved the interval.
-    weightLeast = weightMost = 1.0
-    moved, slow, before = 0, 0, most - least
-    while most - least > precision * max(1.0, most):
-        below, above = weightLeast * (wanted - sizeLeast), weightMost * (sizeMost - wanted)
-        ratio = 0.5 if slow >= 2 or below + above <= 0 else below / (below + above)
-        middle = least + (most - least) * min(max(ratio, 1e-3), 1 - 1e-3)
-        size = total(orderedShareBelow(ascending, middle), sizes)
-        if size >= wanted:
-            most, sizeMost, weightMost = middle, size, 1.0
-            weightLeast = weightLeast / 2 if moved > 0 else 1.0
-            moved = 1
-        else:
-            least, sizeLeast, weightLeast = middle, size, 1.0
-            weightMost = weightMost / 2 if moved < 0 else 1.0
-            moved = -1
-        slow, before = (0, most - least) if most - least <= before / 2 else (slow + 1, before)
-        isNear = (ascending[0] <= most) & (ascending[-1] > least)
-        if isNear.mean() < 0.7:
-            within = float(sizes[ascending[-1] <= least].sum())
-            wanted, sizeLeast, sizeMost = wanted - within, sizeLeast - within, sizeMost - within
-            ascending, sizes = tuple(column[isNear] for column in ascending), sizes[isNear]
-    return float(most)
+    values = np.concatenate(ascending)
+    values = np.sort(values[(values > least) & (values < most)])
+    while True:
+        isNear = (ascending[0] < most) & (ascending[-1] > least)
+        below = float(sizes[ascending[-1] <= least].sum())
+        wanted, sizeLeast, sizeMost = wanted - below, sizeLeast - below, sizeMost - below
+        ascending, sizes = tuple(column[isNear] for column in ascending), sizes[isNear]
+        count = len(values)
+        if most - least <= precision:
+            return float(most)
+        if not count:
+            return reachedWithin(ascending, sizes, wanted, least, most)
+        guess = least + (most - least) * (wanted - sizeLeast) / (sizeMost - sizeLeast)
+        place, off = int(np.searchsorted(values, guess)), count // GUESSED + 1
+        limits = values[sorted({max(place - off, 0), count // 2, min(place + off, count - 1)})]
+        found = sizesBelow(ascending, sizes, limits)
+        number = int(np.searchsorted(found, wanted))
+        if number:
+            least, sizeLeast = limits[number - 1], found[number - 1]
+        if number < len(limits):
+            most, sizeMost = limits[number], found[number]
+        values = values[np.searchsorted(values, least, "right") : np.searchsorted(values, most, "left")]
+
+
+def sizesBelow(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Return the sizes (m,) on which linear functions are at most each of the limits (m,)."""
+    low, high = ascending[0], ascending[-1]
+    limits = limits[:, None]
+    inside = np.minimum(np.maximum(limits, low), high)
+    if len(ascending) == 2:
+        share = (inside - low) / _orOne(high - low)
+    else:
+        middle = ascending[1]
+        lower = (inside - low) ** 2 / _orOne((high - low) * (middle - low))
+        upper = 1 - (high - inside) ** 2 / _orOne((high - low) * (high - middle))
+        share = np.where(inside <= middle, lower, upper)
+    return np.einsum("mn,n->m", np.where(limits >= high, 1.0, share), sizes)
+
+
+def reachedWithin(ascending, sizes: np.ndarray, wanted: float, least: float, most: float) -> float:
+    """Return the same as firstReaching() where no element has the value of a corner between least and most."""
+    low, high = ascending[0], ascending[-1]
+    crossed = (low <= least) & (high >= most) & (high > low)
+    low, high, sizes = low[crossed], high[crossed], sizes[crossed]
+    # the size at least + t is constant + linear t + square t^2
+    if len(ascending) == 2:
+        growth = sizes / (high - low)
+        constant, linear, square = (growth * (least - low)).sum(), growth.sum(), 0.0
+    else:
+        middle = ascending[1][crossed]
+        isLower = middle >= most
+        end = np.where(isLower, low, high)
+        square = sizes / ((high - low) * np.where(isLower, middle - low, middle - high))
+        constant = (square * (least - end) ** 2).sum() + sizes[~isLower].sum()
+        linear, square = 2 * (square * (least - end)).sum(), square.sum()
+    missing = wanted - constant
+    if missing <= 0:
+        return float(least)
+    root = max(linear**2 + 4 * square * missing, 0.0) ** 0.5
+    # the size jumps at most, or grows so slowly that it is not reached before
+    return float(min(least + 2 * missing / (linear + root), most)) if linear + root > 0 else float(most)
+
+
+def _orOne(values: np.ndarray) -> np.ndarray:
+    return np.where(values > 0, values, 1.0)
 
 
 def valueBelow(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:

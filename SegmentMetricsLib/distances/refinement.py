@@ -44,17 +44,18 @@ from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
-MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.001, 0.001, 0.005
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.001, 0.0015, 0.008
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
-# What is left after extrapolation of a sum of differences, and of the part left to chance.
-SUM_LEFT, CHANCE_LEFT = 0.2, 1.0
+# What is left after extrapolation of a sum of differences, and of the part left to chance. Means are smooth; the size
+# up to a limit changes as the line of the limit jumps from one side of a kink to the other.
+LEFT_OF_MEAN, LEFT_OF_SIZE = (0.05, 0.3), (0.2, 1.0)
 # How many times its estimate an error may be in one of twenty pairs.
 BOUNDS = 3.0
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
-# How far around a percentile its bounds are sought first, as multiples of its error.
-WINDOW = 8
+# How far around a percentile its bounds are sought first, as multiples of its error; and how precisely, mm.
+WINDOW, COARSE = 8, 1e-4
 # What rounding may change in a sum of sizes, as a share of it.
 SIZE_ROUNDING = 1e-12
 # Equal parts of a segment that are the elements of contours.
@@ -207,7 +208,7 @@ class Refined:
 
     def _meanGoal(self, flags) -> bool:
         every = np.arange(len(flags))
-        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize)
+        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, LEFT_OF_MEAN)
 
     def _shareGoal(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
@@ -217,7 +218,7 @@ class Refined:
         """Return a percentile, found from the size up to it, compared with how much there is around it."""
         if percent in self._isKnown:
             return self._estimates[percent]
-        fine = self.percentile(percent)
+        fine = self.percentile(percent, PERCENTILE_ERROR / 16)
         limits = fine - PERCENTILE_ERROR, fine + PERCENTILE_ERROR
         ascending, sizes = self.leaves.near(*limits)
         low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
@@ -226,31 +227,28 @@ class Refined:
         # with a third of the differences the size up to it is that much larger, so another one is wanted
         size = percent / 100 * self.totalSize - float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
-        value, low, high = self._reachings(fine, (size, size - error, size + error))
-        found = Estimate(value, low - ROUNDING, high + ROUNDING, chosen, differences, wanted)
+        within = self._around(max(fine - WINDOW * PERCENTILE_ERROR, 0.0), fine + WINDOW * PERCENTILE_ERROR)
+        value = self._ofSize(size, within)
+        low, high = (self._ofSize(size + side * error, within, COARSE) for side in (-1, 1))
+        low, high = max(min(low - COARSE, value - ROUNDING), 0.0), max(high, value + ROUNDING)
+        found = Estimate(value, low, high, chosen, differences, wanted)
         self._estimates[percent] = found
         self._isKnown.add(percent)
         return found
 
-    def _reachings(self, around: float, sizes: Sequence[float]) -> list[float]:
-        """Return the smallest distances in mm within which the boundary has some sizes, sought around one first."""
-        limits = max(around - WINDOW * PERCENTILE_ERROR, 0.0), around + WINDOW * PERCENTILE_ERROR
-        within = self._around(*limits)
-        return [self._ofSize(size, within) for size in sizes]
-
     @staticmethod
-    def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float) -> bool:
-        """Flag the leaves with the largest differences, so that the error is as wanted without them.
+    def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float, left=LEFT_OF_SIZE) -> bool:
+        """Flag the leaves with the largest differences, so that the error is half of what is wanted without them.
 
         Returns whether any had to be.
         """
-        if errorOf(differences) <= wanted:
+        if errorOf(differences, left) <= wanted:
             return False
         # By magnitude, in steps of a fifth, which is as good as sorted; what is tiny is never worth cutting.
         with np.errstate(divide="ignore"):
             steps = (4 * np.log2(np.abs(differences) / wanted)).clip(-160, 160).astype(np.int64) + 160
         sums, squares = (np.cumsum(np.bincount(steps, values)) for values in (differences, differences**2))
-        kept = np.flatnonzero(SUM_LEFT * np.abs(sums) + CHANCE_LEFT * np.sqrt(squares) <= wanted)
+        kept = np.flatnonzero(left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted / 2)
         flags[chosen[steps > (kept[-1] if len(kept) else 0)]] = True
         return True
 
@@ -368,27 +366,27 @@ class Refined:
         found = self.percentileEstimate(percent)
         return Bounded(found.value, found.low, found.high)
 
-    def percentile(self, percent: float) -> float:
-        """Return the same of the pieces as they are."""
+    def percentile(self, percent: float, precision: float = 0.0) -> float:
+        """Return the same of the pieces as they are, or up to precision in mm more."""
         around = self._estimates.get(percent)
         within = None
         if around is not None:
             within = self._around(max(around.low - PERCENTILE_ERROR, 0.0), around.high + PERCENTILE_ERROR)
-        return self._ofSize(percent / 100 * self.totalSize, within)
+        return self._ofSize(percent / 100 * self.totalSize, within, precision)
 
-    def _ofSize(self, size: float, within: Surroundings | None) -> float:
+    def _ofSize(self, size: float, within: Surroundings | None, precision: float = 0.0) -> float:
         """Return the smallest distance in mm within which the boundary has a size, sought among some pieces first."""
         wanted = min(size, self.totalSize) * (1 - SIZE_ROUNDING) - self.sharedSize
         if wanted <= 0:
             return 0.0
         if within is not None:
-            found = within.reaching(wanted)
+            found = within.reaching(wanted, precision)
             if within.least < found < within.most:
                 return found
         leaves = self.leaves
         # the size within a distance lies between that of the elements wholly within and of those partly within
         least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
-        return self._around(least, most).reaching(wanted)
+        return self._around(least, most).reaching(wanted, precision)
 
     def _around(self, least: float, most: float) -> Surroundings:
         """Return the pieces that a limit from least to most in mm passes through."""
@@ -417,18 +415,18 @@ class Surroundings(NamedTuple):
     ascending: tuple[np.ndarray, ...]
     sizes: np.ndarray
 
-    def reaching(self, wanted: float) -> float:
+    def reaching(self, wanted: float, precision: float) -> float:
         """Return the smallest distance within which there is a wanted size, or the nearer end of the limits."""
-        wanted -= self.below
-        return firstReaching(self.ascending, self.sizes, wanted, self.least, self.most, ROUNDING / 10)
+        return firstReaching(self.ascending, self.sizes, wanted - self.below, self.least, self.most, precision)
 
 
-def errorOf(differences: np.ndarray) -> float:
+def errorOf(differences: np.ndarray, left: tuple[float, float] = LEFT_OF_SIZE) -> float:
     """Return the estimated error of an extrapolated sum whose finer and coarser summands (n,) differ so much."""
-    return SUM_LEFT * abs(float(differences.sum())) + CHANCE_LEFT * float(np.sqrt((differences**2).sum()))
+    return left[0] * abs(float(differences.sum())) + left[1] * float(np.sqrt((differences**2).sum()))
 
 
 def extrapolated(fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
     """Return a mean, not below `least`, of something of a size, from its finer sum and what coarser summands differ."""
     value = (fine + float(differences.sum()) / 3) / size
-    return Bounded.within(value, BOUNDS * errorOf(differences) / size + ROUNDING, least, np.inf)
+    error = BOUNDS * errorOf(differences, LEFT_OF_MEAN) / size + ROUNDING
+    return Bounded.within(value, error, least, np.inf)

@@ -138,7 +138,8 @@ class Grid:
 
     def toWorld(self, index: np.ndarray) -> np.ndarray:
         """Return LPS positions (n, 3) in mm of voxel indices (n, 3) given in the order i, j, k."""
-        return np.asarray(index, float) @ self.axes.T + self.origin
+        # the linear algebra library would start threads for that
+        return np.einsum("ij,kj->ik", np.asarray(index, float), self.axes) + self.origin
 
     def toIndex(self, points: np.ndarray) -> np.ndarray:
         """Return continuous voxel indices (n, 3) of LPS positions (n, 3) in mm."""

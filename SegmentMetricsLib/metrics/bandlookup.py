@@ -131,8 +131,13 @@ def _cellEstimate(pair, tables, cells, near, draw, perCell, tolerance) -> Estima
         chosen = slice(first, first + piece)
         inBand = []
         for number in (0, 1):
-            rows = np.flatnonzero(near[number][chosen])
-            member = np.zeros((len(cells[chosen]), perCell), bool)
+            asked = near[number][chosen]
+            if number == 0:
+                member = np.zeros((len(asked), perCell), bool)
+            else:
+                member, asked = inBand[0].copy(), asked & near[2][chosen]
+                member[near[2][chosen]] = False
+            rows = np.flatnonzero(asked)
             member[rows] = bandMembership(
                 pair, number, cells[chosen][rows], blocks[chosen][rows], perCell, tables, tolerance
             )
@@ -142,18 +147,30 @@ def _cellEstimate(pair, tables, cells, near, draw, perCell, tolerance) -> Estima
 
 
 def bandCells(pair: lattice.Lattice, limit: float) -> list[np.ndarray]:
-    """Return for each mask which cells (n,) hold places inside it and closer than a limit in mm to its boundary."""
-    from scipy.ndimage import maximum_filter
+    """Return for each mask which cells (n,) hold places inside it and closer than a limit in mm to its boundary.
 
-    shape = tuple(pair.shape[::-1])
-    size = 2 * np.ceil(limit / np.array(pair.spacing)).astype(int) + 1
-    result = []
-    for codes in pair.codes:
-        # only cells so many steps around have a gap below the limit
-        mixed = (codes != 0) & (codes != 255)
-        around = maximum_filter(mixed.reshape(shape).view(np.uint8), size[::-1], mode="constant")
-        result.append((around.ravel() != 0) & (codes != 0))
-    return result
+    The third of the arrays tells where the masks differ so close by: elsewhere their bands are the same.
+    """
+    # only cells so many steps around have a gap below the limit
+    reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
+    # one bit for every question, so that all are spread at once
+    flags = (pair.codes[0] != pair.codes[1]).view(np.uint8) << np.uint8(2)
+    for number, codes in enumerate(pair.codes):
+        flags |= (codes - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
+    around = spread(flags.reshape(pair.shape[::-1]), reach[::-1]).ravel()
+    near = [(around & np.uint8(1 << number) != 0) & (codes != 0) for number, codes in enumerate(pair.codes)]
+    return [*near, around & np.uint8(4) != 0]
+
+
+def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Return all bits that are set in a box around every place of a volume, so many places to either side."""
+    for axis, steps in enumerate(reach):
+        before, flags = np.moveaxis(flags, axis, 0), flags.copy()
+        after = np.moveaxis(flags, axis, 0)
+        for step in range(1, min(int(steps), len(before) - 1) + 1):
+            after[step:] |= before[:-step]
+            after[:-step] |= before[step:]
+    return flags
 
 
 def bandMembership(
