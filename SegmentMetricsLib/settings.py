@@ -22,7 +22,7 @@ MSI_UNITS = ("mm", "pixel")
 KERNELS = ("polynomial", "exponential")
 COMBINATIONS = ("max", "sum")
 ACCURACIES = ("converged", "sampled")
-DEFAULT_ACCURACY = "sampled"
+DEFAULT_ACCURACY = "converged"
 EXTENTS = ("whole", "common")
 SURFACES = ("unsmoothed", "displayed")
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
@@ -48,7 +48,7 @@ class Settings:
     percentiles: of the Hausdorff distance, each in (0, 100].
     surface: "unsmoothed", the boundary between voxels, or "displayed", the smooth surface that Slicer shows.
     accuracy: "converged", elements are looked at as closely as every number needs, which then has bounds, or "sampled",
-        at the centers of equal pieces alone, which is faster; None is "sampled".
+        at the centers of equal pieces alone; None is "sampled" where subdivisions are given, else "converged".
     subdivisions: if sampled, how often each element is cut before it is measured; None is 1 for surfaces and 5 for
         contours.
     oversampling: sub-voxels along each voxel axis for BIoU; None is as many points, out of step with the voxels, as an

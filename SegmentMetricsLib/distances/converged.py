@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics.boundary import TIE_TOLERANCE
 from .bounded import Bounded
 from .linear import PIECES
-from .refinement import Refined, extrapolated, refined
+from .refinement import Refined, refined
 from .surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances
 
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
@@ -116,7 +116,7 @@ class ConvergedDistances(DirectedDistances):
         coarse = sum(values[corner, :, corner] for corner in corners) / len(corners)
         differences = self.signed.reshape(-1, count) - coarse[:, None]
         differences = (differences * (self.sizes * elements).reshape(-1, count)).sum(axis=1)
-        return extrapolated(float(self.signed[elements] @ sizes), differences, float(sizes.sum()), -np.inf)
+        return self.refined.extrapolated(float(self.signed[elements] @ sizes), differences, float(sizes.sum()), -np.inf)
 
     def sizeWithin(self, tolerance: float) -> Bounded:
         return self.refined.sizeWithin(tolerance)

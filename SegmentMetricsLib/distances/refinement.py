@@ -44,12 +44,13 @@ from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
-MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.001, 0.0015, 0.008
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0015, 0.008
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
-# What is left after extrapolation of a sum of differences, and of the part left to chance. Means are smooth; the size
-# up to a limit changes as the line of the limit jumps from one side of a kink to the other.
-LEFT_OF_MEAN, LEFT_OF_SIZE = (0.05, 0.3), (0.2, 1.0)
+# What is left after extrapolation of a sum of differences, and of the part left to chance. Means are smoother than
+# sizes up to a limit, whose line jumps from one side of a kink to the other; once more so when all sides were halved
+# twice.
+LEFT_OF_MEAN, LEFT_OF_FINE_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.05, 0.3), (0.2, 1.0)
 # How many times its estimate an error may be in one of twenty pairs.
 BOUNDS = 3.0
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
@@ -124,6 +125,7 @@ class Refined:
         self.perCell = len(cells) // len(sizes)
         sizes = np.repeat(sizes / self.perCell, self.perCell)
         # the boundary's own elements or their equal parts, and what was cut out of them
+        self.leftOfMean = LEFT_OF_FINE_MEAN if halvings[0] else LEFT_OF_MEAN
         self.base = self._withNodes(cells, sizes, np.repeat(halvings, self.perCell), sides)
         self.fine = self.base.chosen(np.zeros(0, int))
         self._goals = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
@@ -208,7 +210,7 @@ class Refined:
 
     def _meanGoal(self, flags) -> bool:
         every = np.arange(len(flags))
-        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, LEFT_OF_MEAN)
+        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, self.leftOfMean)
 
     def _shareGoal(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
@@ -313,14 +315,20 @@ class Refined:
     def mean(self) -> Bounded:
         """Mean distance in mm."""
         fine = sum(total(part.means[1][part.isLeaf], part.sizes[part.isLeaf]) for part in self.parts)
-        return extrapolated(fine, self.leaves.meanDifferences, self.totalSize, 0.0)
+        return self.extrapolated(fine, self.leaves.meanDifferences, self.totalSize, 0.0)
 
     @cached_property
     def signedMean(self) -> Bounded:
         """Mean signed distance in mm."""
         coarse, fine = (np.concatenate([part.signedMeans[n][part.isLeaf] for part in self.parts]) for n in (0, 1))
         sizes = self.leaves.sizes
-        return extrapolated(total(fine, sizes), (fine - coarse) * sizes, self.totalSize, -np.inf)
+        return self.extrapolated(total(fine, sizes), (fine - coarse) * sizes, self.totalSize, -np.inf)
+
+    def extrapolated(self, fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
+        """Return a mean, not below `least`, from the finer sum over a size and what its coarser summands differ."""
+        value = (fine + float(differences.sum()) / 3) / size
+        error = BOUNDS * errorOf(differences, self.leftOfMean) / size + ROUNDING
+        return Bounded.within(value, error, least, np.inf)
 
     def sizeWithin(self, limit: float) -> Bounded:
         """Return the size of what is at most a limit in mm away."""
@@ -424,9 +432,3 @@ def errorOf(differences: np.ndarray, left: tuple[float, float] = LEFT_OF_SIZE) -
     """Return the estimated error of an extrapolated sum whose finer and coarser summands (n,) differ so much."""
     return left[0] * abs(float(differences.sum())) + left[1] * float(np.sqrt((differences**2).sum()))
 
-
-def extrapolated(fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
-    """Return a mean, not below `least`, of something of a size, from its finer sum and what coarser summands differ."""
-    value = (fine + float(differences.sum()) / 3) / size
-    error = BOUNDS * errorOf(differences, LEFT_OF_MEAN) / size + ROUNDING
-    return Bounded.within(value, error, least, np.inf)
