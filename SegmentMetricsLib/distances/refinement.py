@@ -11,19 +11,23 @@ the mean distance and the share of a piece within a tolerance are known in close
 the distance equals tau may pass through a piece; it need not follow the edges.
 
 How wrong is that? The same number from the triangle as a whole, with its three corners alone, is a coarser one of the
-same kind. Halving the sides leaves a quarter of an error if the function is smooth, a half if it has a kink: what is
-left in the finer number is about a third, at most all, of the *difference* between the two. Over thousands of elements
-most differences cancel, as they have either sign; what does not cancel is their sum, and what is left of the others to
-chance is the root of the sum of their squares. Where the sum and this root tell that a number is not known well enough,
-the elements with the largest differences are cut: their pieces become elements with nodes of their own. And so on. What
-matters differs by number:
+same kind. Halving the sides leaves a quarter of an error if the function is smooth, so what is left in the finer number
+is about a third of the *difference* between the two. Going that third farther removes most of it (Richardson's
+extrapolation; for a mean of one sign this is Simpson's rule):
 
-* mean distance: the difference of the two means. Going a third of the difference farther removes most of what is left
-  (Richardson's extrapolation; for one sign this is Simpson's rule).
-* share within a tolerance: only triangles through which the line of the tolerance passes.
-* percentile: the same for the percentile's own distance, which becomes better known on the way.
+* mean distance: by the difference of the two means.
+* share within a tolerance: by the difference of the two shares, which only triangles have through which the line of the
+  tolerance passes.
+* percentile: where the size up to a limit, corrected like that, reaches the wanted one.
 
-So nearly everything stays as it was measured first, and some lines on the surface are looked at closely.
+What remains after that? Over thousands of elements most differences cancel, as they have either sign; what does not
+cancel is their sum, of which a part remains, and what is left of the others to chance is the root of the sum of their
+squares. Where both tell that a number is not known well enough, the elements with the largest differences are cut:
+their pieces become elements with nodes of their own. And so on.
+
+So nearly everything stays as it was measured first, and some lines on the surface are looked at closely. Boundaries of
+a few thousand elements are cut all over at once, which takes less time than choosing, and is mostly enough. And where
+both boundaries lie on one lattice, what they have in common is no distance away: it is counted, and not asked.
 """
 
 from __future__ import annotations
@@ -52,7 +56,7 @@ LEAST_SHARE = 2e-5
 # twice.
 LEFT_OF_MEAN, LEFT_OF_FINE_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.05, 0.3), (0.2, 1.0)
 # How many times its estimate an error may be in one of twenty pairs.
-BOUNDS = 3.0
+BOUNDS = 3.5
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
 # How far around a percentile its bounds are sought first, as multiples of its error; and how precisely, mm.
@@ -62,7 +66,7 @@ SIZE_ROUNDING = 1e-12
 # Equal parts of a segment that are the elements of contours.
 PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
-# Of so many elements each is cut at once where distances are looked up: looking closely at some takes as long.
+# Of so many elements each is cut at once: looking closely at some takes as long.
 FEW_ELEMENTS = 6000
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
@@ -119,7 +123,7 @@ class Refined:
             sides = uniqueSides(cells, len(self.coordinates))
         else:
             sides = uniqueSides(cells, len(self.coordinates))
-            if sampler.isOnLattice and len(cells) <= FEW_ELEMENTS:
+            if len(cells) <= FEW_ELEMENTS:
                 halvings += 1
                 self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
         self.perCell = len(cells) // len(sizes)
