@@ -17,8 +17,8 @@ from ..progress import checkpoint
 
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
-# Fewer points are answered sooner than threads are started, and than the tree that knows inside from outside is built.
-FEW = 2048
+# Fewer points are answered sooner one by one than by the tree that knows inside from outside, slow where it is far.
+FEW = 20_000
 
 
 @contextmanager

@@ -67,7 +67,7 @@ SIZE_ROUNDING = 1e-12
 PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
 # Of so many elements each is cut at once: looking closely at some takes as long.
-FEW_ELEMENTS = 6000
+FEW_ELEMENTS = 10_000
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
