@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .measurements import Measurement
+from .measurements import Measurement, rounded
 from .registry import REGISTRY, findDefinition
 
 SETTINGS = {
@@ -74,6 +74,9 @@ def ofMeasurement(measurement: Measurement) -> str:
         lines.append(found[0].hint)
     if measurement.reason:
         lines.append(f"Here: {measurement.reason}.")
+    if measurement.lower is not None and measurement.status == "ok":
+        bounds = " and ".join(rounded(bound, 4) for bound in (measurement.lower, measurement.upper))
+        lines.append(f"Here: between {bounds} {measurement.unit}".rstrip() + ".")
     lines.append(f"Source: {measurement.source}")
     return "\n".join(lines)
 
