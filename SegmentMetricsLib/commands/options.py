@@ -36,7 +36,7 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
         "--percentile", metavar="P", action="append", type=float, help="of the Hausdorff distance (95; may be repeated)"
     )
     parser.add_argument("--surface", choices=SURFACES, help="boundary to measure (unsmoothed)")
-    parser.add_argument("--accuracy", choices=ACCURACIES, help="as close as needed (converged, the default), or at equal pieces")
+    parser.add_argument("--accuracy", choices=ACCURACIES, help="distances as needed, or at equal pieces (converged)")
     parser.add_argument("--subdivisions", metavar="N", type=int, help="if sampled: how often to cut (1, in 2D 5)")
     parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
     parser.add_argument(
