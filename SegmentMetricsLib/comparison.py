@@ -14,7 +14,6 @@ from . import findings, inputs, measurements, multilabel, verdict
 from .distances.surfacedistances import SurfaceDistances
 from .errors import InputError, Undefined
 from .measurements import Measurement, finite
-from .metrics import slices
 from .metrics.hazard import Field
 from .metrics.places import Place, worstPlaces
 from .metrics.similarity import Similarity
@@ -24,6 +23,7 @@ from .pair import Pair
 from .records import Record
 from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
+from .registry.slices import profileOf, whyNone
 from .settings import Settings
 from .structures import Structure
 
@@ -184,9 +184,9 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
-        return slices.profileOf(pair), ()
+        return profileOf(pair), ()
     except Undefined as undefined:
-        return (), (slices.whyNone(undefined),)
+        return (), (whyNone(undefined),)
 
 
 def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:

@@ -1,11 +1,12 @@
 """Turns the docstrings of this house into reStructuredText.
 
-Parameters and fields are described in the running text, as in "tolerance: in mm. label: None for all." Here every one of
-them becomes an entry of a definition list; what is raised, and examples, get paragraphs of their own.
+Parameters and fields are described in the running text, as in "tolerance: in mm. label: None for all." Here every one
+of them becomes an entry of a definition list; what is raised, and examples, get paragraphs of their own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import re
@@ -34,10 +35,8 @@ def describedNames(thing) -> set[str]:
         names |= {name for name in dir(thing) if not name.startswith("_")}
         if dataclasses.is_dataclass(thing):
             names |= {field.name for field in dataclasses.fields(thing)}
-    try:
+    with contextlib.suppress(TypeError, ValueError):  # constants have no signature
         names |= set(inspect.signature(thing).parameters)
-    except (TypeError, ValueError):
-        pass
     return names
 
 
@@ -83,7 +82,9 @@ def trimmed(paragraph: list[str]) -> list[str]:
 def split(text: str, known: set[str]) -> Iterator[list[str]]:
     """Yield the entries of one paragraph: sentences, described names, and what is raised."""
     starts = [
-        (found.start(), found.end(), found[1]) for found in DESCRIBED.finditer(text) if known >= set(found[1].split(", "))
+        (found.start(), found.end(), found[1])
+        for found in DESCRIBED.finditer(text)
+        if known >= set(found[1].split(", "))
     ]
     starts += [(found.start(), found.start(), "") for found in RAISES.finditer(text)]
     starts.sort()

@@ -1,0 +1,167 @@
+"""The code blocks of README.md and docs/, so that they can be run.
+
+What a block is for is said by its language, and by a comment on the line above it:
+
+- ```` ```python ```` runs, in one namespace for the whole page; a ```` ```text ```` block behind it is what it prints.
+- ```` ```console ```` holds command lines behind `$ `, each with what it prints. A line `...` stands for any lines.
+- `<!-- file: NAME -->` writes the block into a file, `<!-- append: NAME -->` adds it to one, and
+  `<!-- insert: NAME, after: LINE -->` puts it behind a line of one, `<!-- replace: NAME, line: LINE -->` in its place.
+- ```` ```bash ```` sets up programs; nothing of it runs here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from SegmentMetricsLib import __main__
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<what>file|append|insert|replace): (?P<how>.*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    re.M | re.S,
+)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.M)
+# made by the documentation's program, not code
+DIRECTIVE = re.compile(r"^(`{3,}|:{3,})\{.*?^\1$", re.M | re.S)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block. what: "file", "append", "insert" or "replace" when it goes into a file, and how; "" otherwise."""
+
+    page: str
+    number: int
+    language: str
+    text: str
+    what: str = ""
+    how: str = ""
+
+
+def pages() -> list[Path]:
+    """Return README.md and all pages of the documentation."""
+    return [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the code blocks of a page in their order."""
+    text = DIRECTIVE.sub("", page.read_text(encoding="utf-8"))
+    name = page.relative_to(ROOT).as_posix()
+    return [
+        Block(name, number, found["language"], found["text"], found["what"] or "", found["how"] or "")
+        for number, found in enumerate(BLOCK.finditer(text), start=1)
+    ]
+
+
+def run(
+    page: Path, folder: Path, command: Callable[[str], str] | None = None, namespace: dict | None = None
+) -> list[str]:
+    """Do what the blocks of a page say, in a folder; return what each of them printed.
+
+    command: runs a command line and returns what it prints; segment-metrics in this process when None. namespace: of
+    the Python blocks, which changes it. Raises AssertionError where something else is printed than the page says.
+    """
+    command, namespace = command or segmentMetrics, {} if namespace is None else namespace
+    printed: list[str] = []
+    with inFolder(folder):
+        for block in blocks(page):
+            where = f"{block.page}, block {block.number}"
+            if block.what:
+                write(block)
+                printed.append("")
+            elif block.language == "python":
+                with contextlib.redirect_stdout(io.StringIO()) as output:
+                    exec(compile(block.text, where, "exec"), namespace)
+                printed.append(output.getvalue())
+            elif block.language == "console":
+                printed.append("")
+                for line, expected in commands(block):
+                    output = command(line)
+                    requireSame(output, expected, f"{where}: {line}")
+                    printed[-1] += output
+            elif block.language == "text":
+                requireSame(printed[-1], block.text, where)
+            elif block.language != "bash":
+                raise AssertionError(f"{where}: nothing is known about the language {block.language!r}.")
+    return printed
+
+
+def commands(block: Block) -> Iterator[tuple[str, str]]:
+    """Yield the command lines of a console block and what they print."""
+    for found in COMMAND.finditer(block.text):
+        yield found[1].replace("\\\n", " "), found[2]
+
+
+def write(block: Block) -> None:
+    """Put a block into a file of the current folder, as its comment says."""
+    name, line = (re.split(", (?:after|line): ", block.how, maxsplit=1) + [""])[:2]
+    path = Path(name)
+    if block.what == "file":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")
+        return
+    before = path.read_text(encoding="utf-8")
+    if block.what == "append":
+        path.write_text(f"{before}{block.text}", encoding="utf-8")
+        return
+    found = re.findall(rf"^[ ]*{re.escape(line)}\n", before, re.M)
+    assert len(found) == 1, f"{block.page}: {name} has {len(found)} lines {line!r}."
+    kept = found[0] if block.what == "insert" else ""
+    path.write_text(before.replace(found[0], kept + block.text), encoding="utf-8")
+
+
+def requireSame(printed: str, expected: str, where: str) -> None:
+    """Raise AssertionError where something else was printed than expected; a line `...` stands for any lines."""
+    if not expected.strip():
+        return
+    lines = [line.rstrip() for line in expected.strip().splitlines()]
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"[ ]*\n" for line in lines)
+    assert re.fullmatch(pattern, printed.strip() + "\n"), f"{where} prints\n\n{printed}\ninstead of\n\n{expected}"
+
+
+def segmentMetrics(line: str) -> str:
+    """Run a command line of segment-metrics in this process and return what it prints."""
+    program, *arguments = shlex.split(line)
+    assert program == "segment-metrics", line
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        status = __main__.main(arguments)
+    assert status == 0, f"{line} ended with {status}."
+    return output.getvalue()
+
+
+def processIn(folder: Path) -> Callable[[str], str]:
+    """Return a function that runs command lines with the library of a copy of this repository."""
+
+    def command(line: str) -> str:
+        program, *arguments = shlex.split(line)
+        known = {"segment-metrics": ["-m", "SegmentMetricsLib"], "python": []}
+        done = subprocess.run(
+            [sys.executable, *known[program], *arguments],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return command
+
+
+@contextlib.contextmanager
+def inFolder(folder: Path):
+    """Work in a folder inside the block (contextlib.chdir came with Python 3.11)."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
