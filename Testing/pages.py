@@ -102,7 +102,7 @@ def commands(block: Block) -> Iterator[tuple[str, str]]:
 
 def write(block: Block) -> None:
     """Put a block into a file of the current folder, as its comment says."""
-    name, line = (re.split(", (?:after|line): ", block.how, maxsplit=1) + [""])[:2]
+    name, line = [*re.split(", (?:after|line): ", block.how, maxsplit=1), ""][:2]
     path = Path(name)
     if block.what == "file":
         path.parent.mkdir(parents=True, exist_ok=True)
