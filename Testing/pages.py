@@ -1,4 +1,4 @@
-"""The code blocks of README.md and docs/, so that they can be run.
+"""The code blocks of README.md and docs/, so that they can be run; `python Testing/pages.py PAGE` makes a page anew.
 
 What a block is for is said by its language, and by a comment on the line above it:
 
@@ -62,14 +62,19 @@ def blocks(page: Path) -> list[Block]:
 
 
 def run(
-    page: Path, folder: Path, command: Callable[[str], str] | None = None, namespace: dict | None = None
+    page: Path,
+    folder: Path,
+    command: Callable[[str], str] | None = None,
+    namespace: dict | None = None,
+    same: Callable[[str, str, str], None] | None = None,
 ) -> list[str]:
     """Do what the blocks of a page say, in a folder; return what each of them printed.
 
     command: runs a command line and returns what it prints; segment-metrics in this process when None. namespace: of
-    the Python blocks, which changes it. Raises AssertionError where something else is printed than the page says.
+    the Python blocks, which changes it. same: takes what was printed, what the page says and where; requireSame when
+    None, which raises AssertionError where the two differ.
     """
-    command, namespace = command or segmentMetrics, {} if namespace is None else namespace
+    command, same, namespace = command or segmentMetrics, same or requireSame, {} if namespace is None else namespace
     printed: list[str] = []
     with inFolder(folder):
         for block in blocks(page):
@@ -85,10 +90,10 @@ def run(
                 printed.append("")
                 for line, expected in commands(block):
                     output = command(line)
-                    requireSame(output, expected, f"{where}: {line}")
+                    same(output, expected, f"{where}: {line}")
                     printed[-1] += output
             elif block.language == "text":
-                requireSame(printed[-1], block.text, where)
+                same(printed[-1], block.text, where)
             elif block.language != "bash":
                 raise AssertionError(f"{where}: nothing is known about the language {block.language!r}.")
     return printed
@@ -125,6 +130,20 @@ def requireSame(printed: str, expected: str, where: str) -> None:
     lines = [line.rstrip() for line in expected.strip().splitlines()]
     pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"[ ]*\n" for line in lines)
     assert re.fullmatch(pattern, printed.strip() + "\n"), f"{where} prints\n\n{printed}\ninstead of\n\n{expected}"
+
+
+def updated(page: Path, folder: Path) -> str:
+    """Return the text of a page with what its blocks print now; blocks with `...` and those without output stay."""
+    text = page.read_text(encoding="utf-8")
+
+    def remember(printed: str, expected: str, where: str) -> None:
+        nonlocal text
+        if expected.strip() and "..." not in expected.splitlines():
+            lines = "\n".join(line.rstrip() for line in printed.strip().splitlines())
+            text = text.replace(f"\n{expected.strip()}\n", f"\n{lines}\n", 1)
+
+    run(page, folder, same=remember)
+    return text
 
 
 def segmentMetrics(line: str) -> str:
@@ -165,3 +184,14 @@ def inFolder(folder: Path):
         yield
     finally:
         os.chdir(before)
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    from SegmentMetricsLib import samples
+
+    for name in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as given:
+            samples.writeHeadAndNeck(Path(given) / "segment-metrics-demo")
+            Path(name).write_text(updated(Path(name).resolve(), Path(given)), encoding="utf-8")
