@@ -1,11 +1,11 @@
 """The code blocks of README.md and docs/, so that they can be run; `python Testing/pages.py PAGE` makes a page anew.
 
-What a block is for is said by its language, and by a comment on the line above it:
+What a block is for is said by its language, and by a sentence above it:
 
 - ```` ```python ```` runs, in one namespace for the whole page; a ```` ```text ```` block behind it is what it prints.
 - ```` ```console ```` holds command lines behind `$ `, each with what it prints. A line `...` stands for any lines.
-- `<!-- file: NAME -->` writes the block into a file, `<!-- append: NAME -->` adds it to one, and
-  `<!-- insert: NAME, after: LINE -->` puts it behind a line of one, `<!-- replace: NAME, line: LINE -->` in its place.
+- "Write `FILE`:" above a block writes it into a file, "Append to `FILE`:" adds it to the end of one,
+  "Insert into `FILE`, behind `LINE`:" puts it behind a line of one, "Replace in `FILE`, the line `LINE`:" in its place.
 - ```` ```bash ```` sets up programs; nothing of it runs here.
 """
 
@@ -26,7 +26,9 @@ from SegmentMetricsLib import __main__
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<what>file|append|insert|replace): (?P<how>.*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    r"(?:^(?P<what>Write|Append to|Insert into|Replace in) `(?P<file>[^`\n]+)`"
+    r"(?:, (?:behind|the line) `(?P<line>[^`\n]+)`)?:\n\n)?"
+    r"^```(?P<language>\w*)\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.M)
@@ -36,14 +38,15 @@ DIRECTIVE = re.compile(r"^(`{3,}|:{3,})\{.*?^\1$", re.M | re.S)
 
 @dataclass(frozen=True)
 class Block:
-    """A code block. what: "file", "append", "insert" or "replace" when it goes into a file, and how; "" otherwise."""
+    """A code block. what: is done with it and a file, in words; "" if nothing. line: of the file, where it belongs."""
 
     page: str
     number: int
     language: str
     text: str
     what: str = ""
-    how: str = ""
+    file: str = ""
+    line: str = ""
 
 
 def pages() -> list[Path]:
@@ -56,7 +59,7 @@ def blocks(page: Path) -> list[Block]:
     text = DIRECTIVE.sub("", page.read_text(encoding="utf-8"))
     name = page.relative_to(ROOT).as_posix()
     return [
-        Block(name, number, found["language"], found["text"], found["what"] or "", found["how"] or "")
+        Block(name, number, *(found[part] or "" for part in ("language", "text", "what", "file", "line")))
         for number, found in enumerate(BLOCK.finditer(text), start=1)
     ]
 
@@ -106,20 +109,19 @@ def commands(block: Block) -> Iterator[tuple[str, str]]:
 
 
 def write(block: Block) -> None:
-    """Put a block into a file of the current folder, as its comment says."""
-    name, line = [*re.split(", (?:after|line): ", block.how, maxsplit=1), ""][:2]
-    path = Path(name)
-    if block.what == "file":
+    """Put a block into a file of the current folder, as the sentence above it says."""
+    path = Path(block.file)
+    if block.what == "Write":
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text, encoding="utf-8")
         return
     before = path.read_text(encoding="utf-8")
-    if block.what == "append":
-        path.write_text(f"{before}{block.text}", encoding="utf-8")
+    if block.what == "Append to":
+        path.write_text(f"{before}\n\n{block.text}", encoding="utf-8")
         return
-    found = re.findall(rf"^[ ]*{re.escape(line)}\n", before, re.M)
-    assert len(found) == 1, f"{block.page}: {name} has {len(found)} lines {line!r}."
-    kept = found[0] if block.what == "insert" else ""
+    found = re.findall(rf"^[ ]*{re.escape(block.line)}\n", before, re.M)
+    assert len(found) == 1, f"{block.page}: {block.file} has {len(found)} lines {block.line!r}."
+    kept = found[0] if block.what == "Insert into" else ""
     path.write_text(before.replace(found[0], kept + block.text), encoding="utf-8")
 
 

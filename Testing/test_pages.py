@@ -38,18 +38,13 @@ class TestEveryPage:
         """A language that no test runs would be a block that nobody looks after."""
         for block in pages.blocks(page):
             assert block.what or block.language in ("python", "console", "text", "bash"), block
-            assert block.language != "text" or block.number > 1
+            assert block.language != "text" or block.what or block.number > 1
 
     def testPicturesAndPagesExist(self, page):
         text = pages.DIRECTIVE.sub("", page.read_text(encoding="utf-8"))
         for target in re.findall(r"\]\(([^)\s]+)\)", text):
             if not re.match(r"\w+:|#", target):
                 assert (page.parent / target.partition("#")[0]).exists(), target
-
-    def testLinesAreShort(self, page):
-        prose = pages.BLOCK.sub("", page.read_text(encoding="utf-8"))
-        for line in prose.splitlines():
-            assert len(line) <= 121 or re.match(r"\||!\[|#|- \*|<!--", line), line
 
 
 def testPicturesAreShown():
@@ -83,15 +78,15 @@ def testBlocksGoIntoFiles(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "ROOT", tmp_path)
     page = docs / "page.md"
     page.write_text(
-        "<!-- file: a/one.py -->\n```python\nx = (\n    1,\n)\n```\n"
-        "<!-- insert: a/one.py, after: 1, -->\n```python\n    2,\n```\n"
-        "<!-- replace: a/one.py, line: 1, -->\n```python\n    0,\n```\n"
-        "<!-- append: a/one.py -->\n```python\ny = x\n```\n",
+        "Write `a/one.py`:\n\n```python\nx = (\n    1,\n)\n```\n"
+        "Insert into `a/one.py`, behind `1,`:\n\n```python\n    2,\n```\n"
+        "Replace in `a/one.py`, the line `1,`:\n\n```python\n    0,\n```\n"
+        "Append to `a/one.py`:\n\n```python\ny = x\n```\n",
         encoding="utf-8",
     )
     pages.run(page, tmp_path)
-    assert (tmp_path / "a" / "one.py").read_text() == "x = (\n    0,\n    2,\n)\ny = x\n"
+    assert (tmp_path / "a" / "one.py").read_text() == "x = (\n    0,\n    2,\n)\n\n\ny = x\n"
     shutil.rmtree(tmp_path / "a")
-    page.write_text("<!-- file: b.py -->\n```python\n1\n1\n```\n<!-- insert: b.py, after: 1 -->\n```python\n2\n```\n")
+    page.write_text("Write `b.py`:\n\n```python\n1\n1\n```\nInsert into `b.py`, behind `1`:\n\n```python\n2\n```\n")
     with pytest.raises(AssertionError, match="2 lines"):
         pages.run(page, tmp_path)
