@@ -35,6 +35,8 @@ def describedNames(thing) -> set[str]:
         names |= {name for name in dir(thing) if not name.startswith("_")}
         if dataclasses.is_dataclass(thing):
             names |= {field.name for field in dataclasses.fields(thing)}
+        with contextlib.suppress(OSError, TypeError):  # what was made at run time has no source
+            names |= set(re.findall(r"self\.(\w+) = ", inspect.getsource(thing)))
     with contextlib.suppress(TypeError, ValueError):  # constants have no signature
         names |= set(inspect.signature(thing).parameters)
     return names
