@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pages
 
-BATCH, RECIPES = pages.ROOT / "docs" / "guide" / "batch.md", pages.ROOT / "docs" / "recipes.md"
+BATCH, RECIPES = pages.ROOT / "docs" / "guide" / "batch.md", pages.ROOT / "docs" / "guide" / "recipes.md"
 BOX_PLOT, CONSOLE = "BoxPlot.svg", "Console.png"
 
 

@@ -13,7 +13,7 @@ from SegmentMetricsLib import samples
 README = pages.ROOT / "README.md"
 DOCS = pages.ROOT / "docs"
 # These need Slicer's scene or change the code; test_readme.py, test_recipes.py and test_adding.py run them.
-ELSEWHERE = {README, DOCS / "recipes.md", *(DOCS / "developer").glob("adding-*.md")}
+ELSEWHERE = {README, DOCS / "guide" / "recipes.md", *(DOCS / "developer").glob("adding-*.md")}
 ALONE = [page for page in pages.pages() if page not in ELSEWHERE and pages.blocks(page)]
 NEEDS = {"qa.md": "plotly"}
 
@@ -30,6 +30,10 @@ def testPage(page, folder):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name], reason=f"{NEEDS[page.name]} is not installed (extra report)")
     pages.run(page, folder)
+    if page.name == "batch.md":
+        shown = (DOCS / "pictures" / "BoxPlot.svg").read_text(encoding="utf-8")
+        made = (folder / "study-results" / "boxplots" / "HD95.svg").read_text(encoding="utf-8")
+        assert made == shown, "run python Testing/pagepictures.py"
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=lambda page: page.relative_to(pages.ROOT).as_posix())

@@ -20,7 +20,15 @@ def testItStaysAFrontPage():
     """What takes more words is in docs/, and linked from here."""
     prose = re.sub(r"^```.*?^```|^\|.*?$", "", TEXT, flags=re.DOTALL | re.MULTILINE)
     assert len(prose.split()) < 1500
-    for page in ("index", "guide/comparing", "guide/qa", "guide/batch", "guide/commandline", "recipes", "measurements"):
+    for page in (
+        "index",
+        "guide/comparing",
+        "guide/qa",
+        "guide/batch",
+        "guide/commandline",
+        "guide/recipes",
+        "measurements",
+    ):
         assert f"(docs/{page}.md)" in TEXT
 
 

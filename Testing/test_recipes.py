@@ -5,7 +5,7 @@ from __future__ import annotations
 import pages
 import pytest
 
-RECIPES = pages.ROOT / "docs" / "recipes.md"
+RECIPES = pages.ROOT / "docs" / "guide" / "recipes.md"
 
 
 def testRecipes(tmp_path):

@@ -41,6 +41,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 add_module_names = False
 default_role = "code"
+smartquotes = False  # quotes in descriptions are those of Python
 
 # Types of other packages and of this one's inside, which have no page here.
 nitpick_ignore_regex = [
