@@ -12,7 +12,9 @@ What a block is for is said by its language, and by a sentence above it:
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
+import itertools
 import os
 import re
 import shlex
@@ -32,6 +34,8 @@ BLOCK = re.compile(
     re.M | re.S,
 )
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.M)
+# stands for any lines in what a block prints
+REST = "..."
 # made by the documentation's program, not code
 DIRECTIVE = re.compile(r"^(`{3,}|:{3,})\{.*?^\1$", re.M | re.S)
 
@@ -130,22 +134,36 @@ def requireSame(printed: str, expected: str, where: str) -> None:
     if not expected.strip():
         return
     lines = [line.rstrip() for line in expected.strip().splitlines()]
-    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"[ ]*\n" for line in lines)
+    pattern = "".join(r"(?:.*\n)*?" if line == REST else re.escape(line) + r"[ ]*\n" for line in lines)
     assert re.fullmatch(pattern, printed.strip() + "\n"), f"{where} prints\n\n{printed}\ninstead of\n\n{expected}"
 
 
 def updated(page: Path, folder: Path) -> str:
-    """Return the text of a page with what its blocks print now; blocks with `...` and those without output stay."""
+    """Return the text of a page with what its blocks print now; what `...` stands for is left out again."""
     text = page.read_text(encoding="utf-8")
 
     def remember(printed: str, expected: str, where: str) -> None:
         nonlocal text
-        if expected.strip() and "..." not in expected.splitlines():
-            lines = "\n".join(line.rstrip() for line in printed.strip().splitlines())
-            text = text.replace(f"\n{expected.strip()}\n", f"\n{lines}\n", 1)
+        shown = expected.strip().splitlines()
+        if shown:
+            now = [line.rstrip() for line in printed.strip().splitlines()]
+            lines = [line for part in chunks(shown) for line in (part if part == [REST] else mostAlike(now, part))]
+            lines = lines if REST in shown else now
+            text = text.replace("\n".join(["", *shown, ""]), "\n".join(["", *lines, ""]), 1)
 
     run(page, folder, same=remember)
     return text
+
+
+def chunks(lines: list[str]) -> list[list[str]]:
+    """Return lines in runs between those that stand for any lines, which are runs of their own."""
+    return [list(run) for _, run in itertools.groupby(lines, lambda line: line == REST)]
+
+
+def mostAlike(lines: list[str], part: list[str]) -> list[str]:
+    """Return as many lines as a part has, those that are most like it."""
+    runs = [lines[start : start + len(part)] for start in range(max(len(lines) - len(part), 0) + 1)]
+    return max(runs, key=lambda run: difflib.SequenceMatcher(None, "\n".join(run), "\n".join(part)).ratio())
 
 
 def segmentMetrics(line: str) -> str:

@@ -85,6 +85,7 @@ class TestDocstrings:
         ("text", "expected"),
         [
             ("One sentence.", ["One sentence.", ""]),
+            ("Call f(*all).", [r"Call f(\*all).", ""]),
             (
                 "One. size: in mm. a, b: two.",
                 ["One.", "", "``size``", "    in mm.", "", "``a``, ``b``", "    two.", ""],

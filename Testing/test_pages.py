@@ -94,3 +94,16 @@ def testBlocksGoIntoFiles(tmp_path, monkeypatch):
     page.write_text("Write `b.py`:\n\n```python\n1\n1\n```\nInsert into `b.py`, behind `1`:\n\n```python\n2\n```\n")
     with pytest.raises(AssertionError, match="2 lines"):
         pages.run(page, tmp_path)
+
+
+def testAPageIsBroughtUpToDate(tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    page = docs / "page.md"
+    page.write_text(
+        "```python\nprint('HD 7.4\\nx\\nMASD 1.2\\ny')\n```\n```text\n...\nMASD 1.1\n...\n```\n", encoding="utf-8"
+    )
+    assert pages.updated(page, tmp_path).endswith("```text\n...\nMASD 1.2\n...\n```\n")
+    page.write_text("```python\nprint('HD 7.4\\nx')\n```\n```text\nHD 7.3\n```\n", encoding="utf-8")
+    assert pages.updated(page, tmp_path).endswith("```text\nHD 7.4\nx\n```\n")

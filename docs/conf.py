@@ -46,4 +46,5 @@ smartquotes = False  # quotes in descriptions are those of Python
 # Types of other packages and of this one's inside, which have no page here.
 nitpick_ignore_regex = [
     ("py:.*", r"(?!SegmentMetricsLib).*"),
+    ("py:class", r".*\.T"),  # type variables
 ]

@@ -50,7 +50,9 @@ def converted(lines: Iterable[str], names: Iterable[str]) -> list[str]:
         if all(line.startswith("    ") for line in paragraph):
             result += [".. code-block:: python", "", *paragraph, ""]
         else:
-            for entry in split(" ".join(line.strip() for line in paragraph), known):
+            # an asterisk is one, as in compute(self, *arguments)
+            text = " ".join(line.strip() for line in paragraph).replace("*", r"\*")
+            for entry in split(text, known):
                 result += [*entry, ""]
     return result
 
