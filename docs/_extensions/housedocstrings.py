@@ -51,7 +51,9 @@ def converted(lines: Iterable[str], names: Iterable[str]) -> list[str]:
             result += [".. code-block:: python", "", *paragraph, ""]
         else:
             # an asterisk is one, as in compute(self, *arguments)
-            text = " ".join(line.strip() for line in paragraph).replace("*", r"\*")
+            text = re.sub(
+                r"(`[^`]*`)|\*", lambda found: found[1] or r"\*", " ".join(line.strip() for line in paragraph)
+            )
             for entry in split(text, known):
                 result += [*entry, ""]
     return result
