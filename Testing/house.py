@@ -18,7 +18,7 @@ DIAGRAM = ROOT / "docs" / "pictures" / "House.svg"
 ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("who asks", ("SegmentMetrics", "commands", "__main__")),
     ("Slicer's nodes", ("mrml",)),
-    ("many cases, one page", ("cohort", "report")),
+    ("cases, reports", ("cohort", "report")),
     ("other tools, limits", ("conventions", "protocol")),
     ("from and to disk", ("files", "dicom", "samples")),
     (

@@ -14,18 +14,25 @@ from collections.abc import Iterable, Iterator
 
 # A sentence ends, or nothing came before; then follow names and a colon.
 DESCRIBED = re.compile(r"(?:^|(?<=[.?!)\"] ))(\w+(?:, \w+)*): ")
+FUNCTION = re.compile(r"<function [\w.]*(?:<lambda>)?>")
 RAISES = re.compile(r"(?:^|(?<=[.?!)\"] ))(?=Raises \w+)")
 
 
 def setup(app) -> dict:
     """Connect to autodoc."""
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", shortened)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def process(app, what: str, name: str, thing, options, lines: list[str]) -> None:
     """Replace the lines of a docstring."""
     lines[:] = converted(lines, describedNames(thing))
+
+
+def shortened(app, what: str, name: str, thing, options, signature: str | None, returned: str | None):
+    """Return a signature whose defaults that are functions do not show where they are in memory."""
+    return signature and FUNCTION.sub("...", signature), returned
 
 
 def describedNames(thing) -> set[str]:
