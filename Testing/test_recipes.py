@@ -16,13 +16,21 @@ def testRecipes(tmp_path):
     scene = mrml.ensureScene()
     scene.Clear(0)
     namespace: dict = {}
-    printed = pages.run(RECIPES, tmp_path, namespace=namespace)
-    assert "HD95 4.59 mm" in printed[0] and "DSC 0.872" in printed[0]
-    assert "Submandibular_R" in printed[3] and "Eye_L" in printed[4] and "Mandible" not in printed[4]
-    assert "common extent" in printed[5] and "MONAI" in printed[6]
-    verdicts = {line.split()[2] for line in printed[7].splitlines()}
+    printed = dict(zip((block.text for block in pages.blocks(RECIPES)), pages.run(RECIPES, tmp_path, None, namespace)))
+
+    def printedBy(code: str) -> str:
+        """Return what the one block that has this code printed."""
+        (found,) = (output for text, output in printed.items() if code in text)
+        return found
+
+    assert "HD95 4.59 mm" in printedBy("loadSample()") and "DSC 0.872" in printedBy("loadSample()")
+    assert "Submandibular_R" in printedBy("showComparisonsTable")
+    chosen = printedBy('"Mandible": None})\nprint(')
+    assert "Eye_L" in chosen and "Mandible" not in chosen
+    assert "common extent" in printedBy('extent="common"') and "MONAI" in printedBy("conventions([")
+    verdicts = {line.split()[2] for line in printedBy("judged.verdicts").splitlines()}
     assert {"pass", "fail"} <= verdicts <= {"pass", "warn", "fail", "not"}
-    assert printed[8].startswith("4 0.87")
+    assert printedBy("readStructures(").startswith("4 0.87")
     assert scene.GetNumberOfNodesByClass("vtkMRMLTableNode") >= 4
     assert (namespace["folder"] / "report.html").stat().st_size > 5_000_000
     scene.Clear(0)
