@@ -133,9 +133,9 @@ def requireSame(printed: str, expected: str, where: str) -> None:
     """Raise AssertionError where something else was printed than expected; a line `...` stands for any lines."""
     if not expected.strip():
         return
-    lines = [line.rstrip() for line in expected.strip().splitlines()]
+    lines = [line.rstrip() for line in expected.strip("\n").splitlines()]
     pattern = "".join(r"(?:.*\n)*?" if line == REST else re.escape(line) + r"[ ]*\n" for line in lines)
-    assert re.fullmatch(pattern, printed.strip() + "\n"), f"{where} prints\n\n{printed}\ninstead of\n\n{expected}"
+    assert re.fullmatch(pattern, printed.strip("\n") + "\n"), f"{where} prints\n\n{printed}\ninstead of\n\n{expected}"
 
 
 def updated(page: Path, folder: Path) -> str:
@@ -144,9 +144,9 @@ def updated(page: Path, folder: Path) -> str:
 
     def remember(printed: str, expected: str, where: str) -> None:
         nonlocal text
-        shown = expected.strip().splitlines()
+        shown = expected.strip("\n").splitlines()
         if shown:
-            now = [line.rstrip() for line in printed.strip().splitlines()]
+            now = [line.rstrip() for line in printed.strip("\n").splitlines()]
             lines = [line for part in chunks(shown) for line in (part if part == [REST] else mostAlike(now, part))]
             lines = lines if REST in shown else now
             text = text.replace("\n".join(["", *shown, ""]), "\n".join(["", *lines, ""]), 1)

@@ -51,6 +51,24 @@ class TestEveryPage:
                 assert (page.parent / target.partition("#")[0]).exists(), target
 
 
+BASH = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "bash"]
+
+
+@pytest.mark.parametrize("block", BASH, ids=lambda block: f"{block.page}-{block.number}")
+def testWhatIsNotRunExists(block):
+    """Set-up needs a network, and some commands need data: their extras, scripts and options are there."""
+    project = (pages.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for extra in re.findall(r"[\w]+", "".join(re.findall(r"\[([\w,]+)\]", block.text))):
+        assert re.search(rf"^{extra} = \[", project, re.M), extra
+    for line in block.text.splitlines():
+        scripts = re.findall(r"Testing/\S+\.py", line)
+        for script in scripts:
+            source = (pages.ROOT / script).read_text(encoding="utf-8")
+            assert all(f'"{option}"' in source for option in re.findall(r"--\w+", line))
+        known = ("pip install", "sphinx -W --keep-going -n -b html docs", "segment-metrics demo", "pytest")
+        assert scripts or any(part in line for part in known), line
+
+
 def testPicturesAreShown():
     """A picture that no page shows is not there."""
     text = "".join(page.read_text(encoding="utf-8") for page in pages.pages())
