@@ -133,6 +133,7 @@ def requireSame(printed: str, expected: str, where: str) -> None:
     """Raise AssertionError where something else was printed than expected; a line `...` stands for any lines."""
     if not expected.strip():
         return
+    printed = printed.replace(os.sep, "/")  # folders are written as the pages write them
     lines = [line.rstrip() for line in expected.strip("\n").splitlines()]
     pattern = "".join(r"(?:.*\n)*?" if line == REST else re.escape(line) + r"[ ]*\n" for line in lines)
     assert re.fullmatch(pattern, printed.strip("\n") + "\n"), f"{where} prints\n\n{printed}\ninstead of\n\n{expected}"
