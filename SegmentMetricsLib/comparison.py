@@ -14,7 +14,6 @@ from . import findings, inputs, measurements, multilabel, verdict
 from .distances.surfacedistances import SurfaceDistances
 from .errors import InputError, Undefined
 from .measurements import Measurement, finite
-from .metrics import slices
 from .metrics.hazard import Field
 from .metrics.places import Place, worstPlaces
 from .metrics.similarity import Similarity
@@ -24,6 +23,7 @@ from .pair import Pair
 from .records import Record
 from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
+from .registry.slices import profileOf, whyNone
 from .settings import Settings
 from .structures import Structure
 
@@ -94,7 +94,9 @@ class Comparison(Mapping):
     def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
         """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.
 
-        keys: the conventions, all when None. See SegmentMetricsLib.conventions.
+        keys: the conventions, all when None. atEdge: whether the image ends where it ends; else background goes on
+        beyond its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown
+        convention.
         """
         from .conventions.evaluation import conventions
 
@@ -133,11 +135,13 @@ def compare(
 ) -> Comparison:
     """Compare a test structure with a reference structure and return all measurements that the settings ask for.
 
+    Empty structures are no error: their measurements are zero, infinite or undefined, with a reason.
+
     reference, test: SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), vtkPolyData in LPS mm
     (closed surfaces, or closed contours in a plane) or Structures; the two may differ in kind, grid and orientation.
-    label: the label to compare when an image holds several. criticals: critical structures of the hazard family by
-    name, of the same kinds; those that the settings name count, or all. Empty structures are no error: their
-    measurements are zero, infinite or undefined, with a reason. Raises ValueError for input that is not a structure.
+    settings: what to measure and how; None is the defaults. label: the label to compare when an image holds several.
+    criticals: critical structures of the hazard family by name, of the same kinds; those that the settings name count,
+    or all. Raises ValueError for input that is not a structure.
     """
     settings = settings or Settings()
     pair = Pair(
@@ -184,9 +188,9 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
-        return slices.profileOf(pair), ()
+        return profileOf(pair), ()
     except Undefined as undefined:
-        return (), (slices.whyNone(undefined),)
+        return (), (whyNone(undefined),)
 
 
 def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:

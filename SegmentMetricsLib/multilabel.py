@@ -79,12 +79,13 @@ class MultiLabel(Mapping):
 def compareLabels(reference, test, settings: Settings | None = None, weights: Mapping[str, float] | None = None):
     """Return DICEml and JACml of all labels of two segmentations, each in [0, 1], as a MultiLabel.
 
+    Labels are paired by name; one that a side lacks is empty there, and one that is empty on both counts nothing. Keys
+    without a suffix weight all labels alike, "_volume" by 1 / volume in the reference, "_given" as given. They are
+    undefined, with a reason, when no label has any volume, and by volume when the reference lacks a label of the test.
+
     reference, test: a SimpleITK label map, whose labels are named `Label 5`; Structures; or name -> image of a mask or
-    of memberships, polydata or Structure. Labels are paired by name; one that a side lacks is empty there, and one that
-    is empty on both counts nothing. weights: name -> weight > 0, instead of the settings' label weights; labels without
-    one have weight 1. Keys without a suffix weight all labels alike, "_volume" by 1 / volume in the reference,
-    "_given" as given. Undefined, with a reason, when no label has any volume, and by volume when the reference lacks a
-    label that the test has. Raises ValueError for input that is no segmentation and for weights of unknown labels.
+    of memberships, polydata or Structure. weights: name -> weight > 0, instead of the settings' label weights; labels
+    without one have weight 1. Raises ValueError for input that is no segmentation and for weights of unknown labels.
     """
     from .pair import Pair
 

@@ -56,13 +56,15 @@ def stressTest(
 ) -> StressTest:
     """Return a risky and a neutral variant of a structure and all measurements of both.
 
+    The inner boundary are the voxels with a face at the outside, the outer boundary those outside with a face at the
+    structure; beyond the edge of the image there is neither. Among equal hazards the order of the voxels in the image
+    decides.
+
     reference: a SimpleITK image of one mask, or a Structure with voxels. criticals: critical structures by name, of the
-    kinds that compare() takes. settings: None is boundary, overlap and hazard; the
-    families overlap and hazard are added where they lack, and the grid is always the reference's image. count: how many
-    voxels to leave out and how many to add; None is a tenth of the inner boundary, at least 1. The inner boundary are
-    the voxels with a face at the outside, the outer boundary those outside with a face at the structure; beyond the
-    edge of the image there is neither. Among equal hazards the order of the voxels in the image decides. Raises
-    InputError when the structure has no voxels, a boundary fewer than twice the count, or there is no hazard.
+    kinds that compare() takes. settings: None is boundary, overlap and hazard; the families overlap and hazard are
+    added where they lack, and the grid is always the reference's image. count: how many voxels to leave out and how
+    many to add; None is a tenth of the inner boundary, at least 1. Raises InputError when the structure has no voxels,
+    a boundary fewer than twice the count, or there is no hazard.
     """
     settings = settings or Settings(families=("boundary", "overlap", "hazard"))
     # whole voxels are moved

@@ -1,10 +1,11 @@
-"""Make the pictures of the module that the README shows, by `PYTHONPATH=. python Testing/pictures.py`.
+"""Make the pictures of the module, by `PYTHONPATH=. python Testing/pictures.py`: the README's and the user guide's.
 
 The panel and the plot are those of the stand-in for Slicer's widgets in Testing/desktop; the 3D view is Slicer's own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from desktop import Desktop, photographs
@@ -14,6 +15,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 ROOT = Path(__file__).parents[1]
 STRUCTURE = "Parotid_L"
+PROTOCOL = "head-and-neck-observers"
 COLUMN = 400  # width of the panel in pixels
 WIDE = 640  # and where many structures are listed
 GAP = 16
@@ -21,8 +23,8 @@ GAP = 16
 SEEN_FROM = (0.5, 0.8, 0.3)
 
 
-def write(folder: Path) -> list[Path]:
-    """Use the module as the tutorial says and write its pictures into a folder; return their paths.
+def write(root: Path) -> list[Path]:
+    """Use the module as the tutorial and the user guide say; write the pictures below a folder and return their paths.
 
     Raises NoOpenGLError where nothing can be drawn.
     """
@@ -35,33 +37,60 @@ def write(folder: Path) -> list[Path]:
         reference, _test = SegmentMetricsLogic().loadSample()
         slicer.util.selectModule("SegmentMetrics")
         desktop.processEvents(100)
-        ui = slicer.modules.SegmentMetricsWidget.ui
-        segment = reference.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE)
-        ui.referenceSelector.setCurrentSegmentID(segment)
-        desktop.processEvents(100)
-        ui.applyButton.click()
-        desktop.processEvents(300)
-        made = {
-            "Panel.png": panel(ui),
-            "DistanceMap.png": distanceMap(desktop),
-            "Histogram.png": photographs.photograph(ui.plotFrame, width=560, height=300),
-        }
-        ui.modeComboBox.currentIndex = 1
-        desktop.processEvents(100)
-        ui.applyButton.click()
-        desktop.processEvents(300)
-        made["AllStructures.png"] = allStructures(ui)
+        widget = slicer.modules.SegmentMetricsWidget
+        made = dict(taken(desktop, widget.ui, widget.panel, reference))
         if desktop.exceptions or desktop.messages:
             raise RuntimeError(f"The module did not work: {desktop.exceptions} {desktop.messages}")
     paths = []
     for name, image in made.items():
-        paths.append(folder / name)
+        paths.append(root / name)
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
         if not image.save(str(paths[-1]), "PNG", 0):  # 0 is the smallest file; the quality is always the same
             raise OSError(f"{paths[-1]} cannot be written.")
     return paths
 
 
-def panel(ui) -> QImage:
+def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
+    """Yield pictures and where they are kept, in the order in which a user would see them."""
+
+    def apply() -> None:
+        desktop.processEvents(100)
+        ui.applyButton.click()
+        desktop.processEvents(300)
+
+    ui.referenceSelector.setCurrentSegmentID(reference.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE))
+    apply()
+    yield "Resources/Panel.png", inTwoColumns(ui)
+    yield "Resources/DistanceMap.png", distanceMap(desktop)
+    yield "Resources/Histogram.png", photographs.photograph(ui.plotFrame, width=560, height=300)
+
+    ui.conventionsSection.collapsed = False  # asks for the numbers
+    desktop.processEvents(300)
+    yield "docs/pictures/OtherTools.png", part(ui, ui.conventionsSection, None, WIDE)
+    ui.conventionsSection.collapsed = True
+
+    panel.parameters.families = [*panel.parameters.families, "hazard", "slices"]
+    panel.parameters.critical = ["Mandible"]
+    apply()
+    yield "docs/pictures/Slices.png", part(ui, ui.slicesSection, ui.conventionsSection, WIDE)
+    ui.mapKindComboBox.currentIndex = ui.mapKindComboBox.count - 1
+    desktop.processEvents(100)
+    yield "docs/pictures/HazardMap.png", distanceMap(desktop)
+    panel.parameters.families = panel.parameters.families[:-2]
+    ui.mapKindComboBox.currentIndex = 0
+
+    ui.modeComboBox.currentIndex = 1
+    apply()
+    yield "Resources/AllStructures.png", part(ui, ui.resultsSection, ui.plotComboBox, WIDE)
+    ui.protocolComboBox.currentIndex = ui.protocolComboBox.findText(f"Example: {PROTOCOL}")
+    apply()
+    rows = [ui.resultsTable.item(row, 0).text() for row in range(ui.resultsTable.rowCount)]
+    panel.results.table.onCell(rows.index(STRUCTURE), 0)
+    desktop.processEvents(100)
+    yield "docs/pictures/Protocol.png", part(ui, ui.resultsSection, ui.plotComboBox, WIDE)
+
+
+def inTwoColumns(ui) -> QImage:
     """Draw the panel in two columns, the second one from the plot on."""
     whole = photographs.photograph(ui.inputsSection.parent(), width=COLUMN)
     cut = edge(ui, whole, ui.plotComboBox)
@@ -74,11 +103,11 @@ def panel(ui) -> QImage:
     return both
 
 
-def allStructures(ui) -> QImage:
-    """Draw the results of many structures, without the plot."""
-    whole = photographs.photograph(ui.inputsSection.parent(), width=WIDE)
-    top, bottom = (edge(ui, whole, widget) for widget in (ui.resultsSection, ui.plotComboBox))
-    return whole.copy(0, top, whole.width(), bottom - top)
+def part(ui, first, last, width: int) -> QImage:
+    """Draw the panel from one widget to just above another one, to its end if that is None."""
+    whole = photographs.photograph(ui.inputsSection.parent(), width=width)
+    top = edge(ui, whole, first)
+    return whole.copy(0, top, whole.width(), (whole.height() if last is None else edge(ui, whole, last)) - top)
 
 
 def edge(ui, whole: QImage, widget) -> int:
@@ -114,5 +143,5 @@ def distanceMap(desktop) -> QImage:
 
 
 if __name__ == "__main__":
-    for path in write(ROOT / "Resources"):
+    for path in write(ROOT):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import shlex
 import tempfile
 from pathlib import Path
+
+from pages import inFolder
 
 from SegmentMetricsLib import __main__, tables
 
@@ -26,18 +27,7 @@ def printed(command: str, folder: Path) -> str:
         status = __main__.main(arguments)
     if status:
         raise RuntimeError(f"{command} ended with {status}.")
-    return f"```\n$ {command}\n{output.getvalue().rstrip()}\n```"
-
-
-@contextlib.contextmanager
-def inFolder(folder: Path):
-    """Work in a folder inside the block (contextlib.chdir came with Python 3.11)."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
+    return f"```console\n$ {command}\n{output.getvalue().rstrip()}\n```"
 
 
 def parts() -> dict[str, str]:
@@ -51,12 +41,7 @@ def parts() -> dict[str, str]:
             "      --tolerance 2 --tolerance 3 --output parotid",
             folder,
         )
-        stress = printed(
-            "segment-metrics stress segment-metrics-demo/observer1.seg.nrrd \\\n"
-            "      --structure Parotid_L --critical Mandible --output stress",
-            folder,
-        )
-    return {"demo": demo, "compare": compare, "stress": stress, "metrics": tables.registryTable()}
+    return {"demo": demo, "compare": compare, "metrics": tables.registryTable()}
 
 
 def updated(text: str) -> str:

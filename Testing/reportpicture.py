@@ -1,4 +1,4 @@
-"""Make the picture of a report that the README shows, by `PYTHONPATH=. python Testing/reportpicture.py`."""
+"""Make the pictures of a report, by `PYTHONPATH=. python Testing/reportpicture.py`: the README's, the user guide's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PICTURE = Path(__file__).parents[1] / "Resources" / "Report.png"
+ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "Resources" / "Report.png"
+VERDICTS = ROOT / "docs" / "pictures" / "ReportVerdicts.png"
 SIZE = {"width": 1000, "height": 760}
 # WebGL without a graphics card
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")
@@ -31,8 +33,8 @@ def browser() -> Iterator:
         found.close()
 
 
-def write(path: Path) -> None:
-    """Compare the two observers of the sample, judge them and photograph the top of the report."""
+def write(structure: Path, verdicts: Path) -> None:
+    """Compare the two observers of the sample, judge them and photograph a structure and the top of the report."""
     from SegmentMetricsLib import __main__, samples
 
     with tempfile.TemporaryDirectory() as folder, browser() as shown:
@@ -44,12 +46,13 @@ def write(path: Path) -> None:
         page = shown.new_page(viewport=SIZE)
         page.goto((out / "report.html").as_uri())
         page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+        page.screenshot(path=verdicts)
         # what there is to see of one structure, below the verdicts
         summary = page.locator("section.structure summary").first
         summary.evaluate("element => window.scrollTo(0, element.offsetTop - 20)")
         page.wait_for_timeout(1000)
-        page.screenshot(path=path)
+        page.screenshot(path=structure)
 
 
 if __name__ == "__main__":
-    write(PICTURE)
+    write(PICTURE, VERDICTS)

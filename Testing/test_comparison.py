@@ -182,7 +182,7 @@ def testDistancesAtTheSurfacesPoints():
     comparison = compare(BOX, OTHER)
     for direction, sign in zip(comparison.distances.directions, (-1, 1), strict=True):
         other = comparison.distances.directions[sign < 0].surface
-        from SegmentMetricsLib.distances.closest import ClosestSurface
+        from SegmentMetricsLib.geometry.closest import ClosestSurface
 
         expected = sign * ClosestSurface(other).signedDistances(direction.surface.points)
         assert direction.atPoints == pytest.approx(expected, abs=1e-6)

@@ -1,4 +1,4 @@
-"""The pictures of the module in the README can be made anew."""
+"""The pictures of the module in the README and the user guide can be made anew."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from SegmentMetricsLib.mrml import views
 pytestmark = pytest.mark.opengl
 
 
-def testPicturesAreThoseOfTheReadme(tmp_path):
+def testPicturesAreThoseThatAreShown(tmp_path):
     try:
         views.requireOpenGL()
     except views.NoOpenGLError as error:
@@ -25,7 +25,7 @@ def testPicturesAreThoseOfTheReadme(tmp_path):
     if not photographs.hasFont():
         pytest.skip(f"{photographs.FONT} is not installed: letters are boxes")
     for path in paths:
-        made, shown = QImage(str(path)), QImage(str(pictures.ROOT / "Resources" / path.name))
+        made, shown = QImage(str(path)), QImage(str(pictures.ROOT / path.relative_to(tmp_path)))
         assert path.stat().st_size < 150_000
         # as wide as those in the repository; the style of the widgets and a line more or less do not matter
         assert made.width() == shown.width() and abs(made.height() - shown.height()) < 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+import pages
 import pytest
 import readme
 
@@ -13,6 +14,28 @@ TEXT = readme.README.read_text(encoding="utf-8")
 
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def testItStaysAFrontPage():
+    """What takes more words is in docs/, and linked from here."""
+    prose = re.sub(r"^```.*?^```|^\|.*?$", "", TEXT, flags=re.DOTALL | re.MULTILINE)
+    assert len(prose.split()) < 1500
+    for page in (
+        "index",
+        "guide/comparing",
+        "guide/qa",
+        "guide/batch",
+        "guide/commandline",
+        "guide/recipes",
+        "measurements",
+    ):
+        assert f"(docs/{page}.md)" in TEXT
+
+
+def testEveryBlockIsRun():
+    """By the tests below, by the generator, or, the second one, by continuous integration."""
+    languages = [block.language for block in pages.blocks(readme.README)]
+    assert languages == ["bash", "bash", "console", "console", "python", "python", "python"]
 
 
 def testGeneratedPartsAreUpToDate():
@@ -29,7 +52,7 @@ def testTheFirstTwoBlocksAreTheTwoCommands():
 def testPicturesExist():
     pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", TEXT)
     sizes = [(readme.README.parent / picture).stat().st_size for picture in pictures]
-    assert len(sizes) == 6 and max(sizes) < 256_000, "small enough to be looked at anywhere"
+    assert len(sizes) == 5 and max(sizes) < 256_000, "small enough to be looked at anywhere"
 
 
 def testLinksWithinLeadToHeadings():

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
+import pages
 import pytest
 
-RECIPES = Path(__file__).parents[1] / "docs" / "recipes.md"
+RECIPES = pages.ROOT / "docs" / "guide" / "recipes.md"
 
 
-def testRecipes(capsys):
+def testRecipes(tmp_path):
     pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
     from SegmentMetricsLib import mrml
 
     scene = mrml.ensureScene()
     scene.Clear(0)
-    text = RECIPES.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     namespace: dict = {}
-    printed = []
-    for number, block in enumerate(blocks):
-        exec(compile(block, f"{RECIPES.name}, block {number}", "exec"), namespace)
-        printed.append(capsys.readouterr().out)
-    assert "HD95 4.59 mm" in printed[0] and "DSC 0.872" in printed[0]
-    assert "Submandibular_R" in printed[2] and "Eye_L" in printed[3] and "Mandible" not in printed[3]
-    assert "common extent" in printed[4] and "MONAI" in printed[5]
-    verdicts = {line.split()[2] for line in printed[6].splitlines()}
+    printed = dict(zip((block.text for block in pages.blocks(RECIPES)), pages.run(RECIPES, tmp_path, None, namespace)))
+
+    def printedBy(code: str) -> str:
+        """Return what the one block that has this code printed."""
+        (found,) = (output for text, output in printed.items() if code in text)
+        return found
+
+    assert "HD95 4.59 mm" in printedBy("loadSample()") and "DSC 0.872" in printedBy("loadSample()")
+    assert "Submandibular_R" in printedBy("showComparisonsTable")
+    chosen = printedBy('"Mandible": None})\nprint(')
+    assert "Eye_L" in chosen and "Mandible" not in chosen
+    assert "common extent" in printedBy('extent="common"') and "MONAI" in printedBy("conventions([")
+    verdicts = {line.split()[2] for line in printedBy("judged.verdicts").splitlines()}
     assert {"pass", "fail"} <= verdicts <= {"pass", "warn", "fail", "not"}
-    assert printed[7].startswith("4 0.87")
+    assert printedBy("readStructures(").startswith("4 0.87")
     assert scene.GetNumberOfNodesByClass("vtkMRMLTableNode") >= 4
     assert (namespace["folder"] / "report.html").stat().st_size > 5_000_000
     scene.Clear(0)

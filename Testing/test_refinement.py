@@ -10,9 +10,9 @@ from test_lattice import masksOf
 from SegmentMetricsLib import Settings, compare, inputs
 from SegmentMetricsLib.distances import converged, elements, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
-from SegmentMetricsLib.distances.closest import ClosestSurface
 from SegmentMetricsLib.distances.farthest import farthest
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles

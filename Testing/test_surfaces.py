@@ -10,8 +10,8 @@ import shapes
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
-from SegmentMetricsLib.distances.closest import ClosestSurface
 from SegmentMetricsLib.geometry import contours, meshing
+from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.surfaces import barycentricWeights, doublePoints, elementCenters, toPolyData
 from SegmentMetricsLib.inputs import labelMasks
 

@@ -7,11 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..metrics.boundary import TIE_TOLERANCE
 from .bounded import Bounded
 from .linear import PIECES
 from .refinement import Refined, refined
-from .surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances
+from .surfacedistances import TIE_TOLERANCE, BoundaryPair, DirectedDistances, SurfaceDistances
 
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
 SHOWN_SUBDIVISIONS = {3: 1, 2: 5}

@@ -39,6 +39,7 @@ from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
 
 from ..geometry.grids import Grid
+from ..geometry.lateral import MORE_SLICES
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, barycentricWeights, triangleIndices
 from ..geometry.triangles import TriangleSet, segmentsCrossTriangles
@@ -48,8 +49,9 @@ from ..progress import checkpoint
 CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 # How many cells away the lookup reaches along each axis before the search tree takes over.
 REACH = 4
-# Where a tolerance asks for more, the number of steps (a cube of this size) still has to be bearable.
-LARGEST_REACH = 8
+# Where a tolerance asks for more, the number of steps (a cube of this size) still has to be bearable, and where a mask
+# is cut off beyond a slab must stay out of reach.
+LARGEST_REACH = MORE_SLICES - 3
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
 # Positions tabulated at a time, for the same reason.

@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ..geometry.closest import FEW, ClosestSurface
 from ..geometry.surfaces import Surface
 from . import lattice as lookup
-from .closest import FEW, ClosestSurface
 
 # The tables of places between the points grow with every halving; beyond this one the search tree serves.
 LARGEST_LATTICE_HALVINGS = 2

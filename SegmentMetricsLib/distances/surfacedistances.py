@@ -9,13 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import InputError
+from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
-from .closest import ClosestSurface
 from .sampling import Sampler
 
 # The lookup's tables grow with the number of pieces; beyond this the search tree serves.
 LARGEST_LATTICE_SUBDIVISIONS = 1
+# Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it.
+TIE_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)

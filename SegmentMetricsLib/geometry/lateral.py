@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPlane, vtkPlaneCollection
 
-from ..distances.lattice import LARGEST_REACH
 from . import meshing
 from .grids import Grid
 from .masks import Mask
@@ -18,8 +17,8 @@ from .surfaces import Surface, empty, toPolyData
 SAME_PLANE = 1e-3
 # mm by which meshes are cut inside the slab, so that a cap in the end plane itself is cut off.
 CUT_INSIDE = 1e-6
-# Slices by which masks go on beyond the slab: beyond the reach of table lookup.
-MORE_SLICES = LARGEST_REACH + 3
+# Slices by which masks go on beyond the slab: beyond the reach of table lookup, distances.lattice.LARGEST_REACH.
+MORE_SLICES = 11
 
 
 @dataclass(frozen=True, eq=False)

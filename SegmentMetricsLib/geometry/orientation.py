@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..distances.closest import ClosestSurface
+from .closest import ClosestSurface
 from .surfaces import Surface
 
 # Why a closed mesh has no inside.

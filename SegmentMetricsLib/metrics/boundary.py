@@ -9,10 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..distances.bounded import combined
-from ..distances.surfacedistances import SurfaceDistances
-
-# Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it.
-TIE_TOLERANCE = 1e-4
+from ..distances.surfacedistances import TIE_TOLERANCE, SurfaceDistances
 
 
 class Directed(NamedTuple):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import SimpleITK
 
-from ..distances.closest import ClosestSurface
 from ..errors import Undefined
+from ..geometry.closest import ClosestSurface
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface

@@ -8,21 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Undefined
 from ..geometry.masks import Mask
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
-from ..registry.effort import lengthsBeyond, masksOfSlices, stacksOf
 from ..settings import shortest
-from . import boundary, overlap
 from .effort import NearContour
-
-if TYPE_CHECKING:
-    from ..pair import Pair
 
 # The segments of contours are cut in halves up to so many times, as those of single contours are, while no more than
 # that many pieces are measured.
@@ -120,19 +113,6 @@ def columnOf(key: str) -> tuple[str, str, str]:
     return COLUMNS[key]
 
 
-def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
-    """Return a row for every slice of the reference that it or the test is in; one for contours in one plane.
-
-    The slices are those of the image of the reference, in its own orientation; the test's voxels are taken to its
-    lattice, a test given as a mesh is cut by its slices. An empty reference leaves those of the test. Raises Undefined
-    when both structures are empty or the reference is a mesh.
-    """
-    if pair.dimension == 2 and not pair.emptiness:
-        return (_ofContours(pair),)
-    masks, stacks = pair.once(masksOfSlices), pair.once(stacksOf)
-    return profile(masks, stacks, {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances})
-
-
 def profile(
     masks: tuple[Mask, Mask], stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray]
 ) -> tuple[SliceRow, ...]:
@@ -225,29 +205,6 @@ class _Slicewise:
         return point - (self.first + number) * self.shift
 
 
-def _ofContours(pair: Pair) -> SliceRow:
-    """Return the row of two contours in one plane, neither empty."""
-    hausdorff = boundary.hausdorff(pair.distances).value
-    direction = max(pair.distances.directions, key=lambda d: d.largest)
-    place = direction.positions[int(direction.distances.argmax())]
-    counts = pair.counts
-    pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
-    normal = pair.reference.surface.normal
-    normal = normal * np.sign(normal[np.abs(normal).argmax()])
-    return SliceRow(
-        index=0,
-        position=float(place @ normal),
-        place=tuple(place.tolist()),
-        only="",
-        dice=overlap.dice(counts),
-        hausdorff=hausdorff,
-        meanDistance=boundary.meanAverageSurfaceDistance(pair.distances).value,
-        areaReference=counts.reference * pixel,
-        areaTest=counts.test * pixel,
-        addedPathLengths={t: float(pair.once(lengthsBeyond, t).sum()) for t in pair.settings.tolerances},
-    )
-
-
 def normalOf(axes: np.ndarray) -> np.ndarray:
     """Return the unit normal (3,) of slices along k, its largest component toward L, P or S. axes: those of a Grid."""
     normal = np.cross(axes[:, 0], axes[:, 1])
@@ -280,8 +237,3 @@ def _center(mask: Mask, k: int) -> np.ndarray:
     """Return the LPS center of mass (3,) of one slice of a mask, mm."""
     j, i = np.nonzero(mask.voxels[k - mask.offset[2]])
     return mask.grid.toWorld([[i.mean() + mask.offset[0], j.mean() + mask.offset[1], k]])[0]
-
-
-def whyNone(error: Undefined) -> str:
-    """Return the finding that there is no profile."""
-    return f"There is no per-slice profile: {error}."

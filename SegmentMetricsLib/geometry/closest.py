@@ -12,8 +12,8 @@ from vtkmodules.vtkCommonCore import reference, vtkDoubleArray, vtkSMPTools
 from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
 
-from ..geometry.surfaces import Surface, toPolyData
 from ..progress import checkpoint
+from .surfaces import Surface, toPolyData
 
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096

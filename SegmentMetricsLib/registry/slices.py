@@ -1,0 +1,56 @@
+"""The per-slice profile of a pair: what its rows are computed from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import Undefined
+from ..metrics import boundary, overlap
+from ..metrics.slices import SliceRow, profile
+from .effort import lengthsBeyond, masksOfSlices, stacksOf
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+
+def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
+    """Return a row for every slice of the reference that it or the test is in; one for contours in one plane.
+
+    The slices are those of the image of the reference, in its own orientation; the test's voxels are taken to its
+    lattice, a test given as a mesh is cut by its slices. An empty reference leaves those of the test. Raises Undefined
+    when both structures are empty or the reference is a mesh.
+    """
+    if pair.dimension == 2 and not pair.emptiness:
+        return (_ofContours(pair),)
+    masks, stacks = pair.once(masksOfSlices), pair.once(stacksOf)
+    return profile(masks, stacks, {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances})
+
+
+def _ofContours(pair: Pair) -> SliceRow:
+    """Return the row of two contours in one plane, neither empty."""
+    hausdorff = boundary.hausdorff(pair.distances).value
+    direction = max(pair.distances.directions, key=lambda d: d.largest)
+    place = direction.positions[int(direction.distances.argmax())]
+    counts = pair.counts
+    pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
+    normal = pair.reference.surface.normal
+    normal = normal * np.sign(normal[np.abs(normal).argmax()])
+    return SliceRow(
+        index=0,
+        position=float(place @ normal),
+        place=tuple(place.tolist()),
+        only="",
+        dice=overlap.dice(counts),
+        hausdorff=hausdorff,
+        meanDistance=boundary.meanAverageSurfaceDistance(pair.distances).value,
+        areaReference=counts.reference * pixel,
+        areaTest=counts.test * pixel,
+        addedPathLengths={t: float(pair.once(lengthsBeyond, t).sum()) for t in pair.settings.tolerances},
+    )
+
+
+def whyNone(error: Undefined) -> str:
+    """Return the finding that there is no profile."""
+    return f"There is no per-slice profile: {error}."

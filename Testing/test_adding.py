@@ -1,0 +1,57 @@
+"""The pages on adding a metric, a convention and a setting: followed literally, in a copy of the repository."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import pages
+import pytest
+
+from SegmentMetricsLib import samples
+
+DEVELOPER = pages.ROOT / "docs" / "developer"
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of what the pages change, with the sample beside it."""
+    folder = tmp_path / "copy"
+    for name in ("SegmentMetricsLib", "Testing"):
+        shutil.copytree(pages.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "benchmark"))
+    shutil.copy(pages.ROOT / "pyproject.toml", folder)
+    samples.writeHeadAndNeck(folder / "segment-metrics-demo")
+    return folder
+
+
+def follow(name: str, folder) -> list[str]:
+    return pages.run(DEVELOPER / f"adding-a-{name}.md", folder, pages.processIn(folder))
+
+
+def testMetric(copy):
+    printed = follow("metric", copy)
+    assert int(re.search(r"(\d+) passed", printed[-1])[1]) >= 8, "all tests of an entry of the registry"
+    (pair,) = json.loads((copy / "parotid" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
+    measured = pair["measurements"]
+    assert measured["OC"]["value"] == pytest.approx(max(measured["TPR"]["value"], measured["PPV"]["value"]))
+
+
+def testConvention(copy):
+    printed = follow("convention", copy)
+    assert "largest distance from the reference's border voxels alone" in "".join(printed)
+    numbers = json.loads((copy / "tools" / "conventions.json").read_text(encoding="utf-8"))
+    assert "OneWay" in json.dumps(numbers)
+    (pair,) = json.loads((copy / "parotid" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
+    assert pair["measurements"]["HD"]["value"] > 5 and pair["measurements"]["MASD"]["status"] == "undefined"
+
+
+def testSetting(copy):
+    follow("setting", copy)
+    repeated = pages.processIn(copy)(
+        "python -m SegmentMetricsLib compare segment-metrics-demo/observer1.seg.nrrd "
+        "segment-metrics-demo/observer2.seg.nrrd --structure Parotid_L --settings parotid/metrics.json --output again"
+    )
+    assert "Results are in again" in repeated
+    again = json.loads((copy / "again" / "metrics.json").read_text(encoding="utf-8"))
+    assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])
