@@ -205,10 +205,13 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     slab = slabOf(*structures)[0] if all(map(isLong, structures)) else None
     if slab is None or slab.contains(place[None])[0]:
         return
+    # mostly one of the few places that are nearly as far tells that it is not the ends alone
+    for direction in distances.directions:
+        far = np.flatnonzero(direction.distances > DECISIVE * worst.largest)
+        if slab.contains(direction.positionsOf(far)).any():
+            return
     inside = [d.distances[slab.contains(d.positions)] for d in distances.directions]
     within = max((float(values.max()) for values in inside if len(values)), default=0.0)
-    if within > DECISIVE * worst.largest:
-        return
     end = "upper" if place @ slab.normal > slab.high else "lower"
     yield (
         f"The Hausdorff distance of {worst.largest:.1f} mm lies at the {end} end, beyond what both contours cover; "

@@ -57,9 +57,14 @@ class DirectedDistances:
 
     def position(self, element: int) -> np.ndarray:
         """Return the LPS center (3,) of one element, mm."""
-        cell, piece = divmod(element, len(self.signed) // len(self.surface.cells))
+        return self.positionsOf(np.array([element]))[0]
+
+    def positionsOf(self, elements: np.ndarray) -> np.ndarray:
+        """Return the LPS centers (n, 3) of some elements (n,), mm."""
+        cells, pieces = np.divmod(elements, len(self.signed) // len(self.surface.cells))
         weights = barycentricWeights(self.surface.dimension, self.subdivisions)
-        return weights[piece] / weights[0].sum() @ self.surface.points[self.surface.cells[cell]]
+        corners = self.surface.points[self.surface.cells[cells]]
+        return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), corners)
 
     @cached_property
     def atPoints(self) -> np.ndarray:
