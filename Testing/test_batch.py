@@ -22,7 +22,7 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.cohort.cases import Task, readCases
 from SegmentMetricsLib.cohort.tasks import runAll, runCase
-from SegmentMetricsLib.cohort.tasks import tasks as cohort
+from SegmentMetricsLib.cohort import tasks as cohort
 from SegmentMetricsLib.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent

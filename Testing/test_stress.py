@@ -288,7 +288,7 @@ def testCommandRefuses(run, arguments, message):
 
 
 def testNothingIsHalfWritten(run, monkeypatch):
-    from SegmentMetricsLib.files.reading import writing
+    from SegmentMetricsLib.files import writing
 
     def fail(*arguments):
         raise OSError(28, "No space left on device", "stress.json")

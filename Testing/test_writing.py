@@ -17,7 +17,7 @@ from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.files.reading import writing
+from SegmentMetricsLib.files import writing
 from SegmentMetricsLib.measurements import Measurement
 
 # Both axes point as in most NIfTI files, so that a mix-up of LPS and RAS would show.

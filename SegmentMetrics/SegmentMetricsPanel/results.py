@@ -10,7 +10,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.conventions import known
-from SegmentMetricsLib.files.reading import writing
+from SegmentMetricsLib.files import writing
 from SegmentMetricsLib.measurements import rounded
 
 from .parameters import OWN_CONVENTION
