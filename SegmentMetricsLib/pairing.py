@@ -31,6 +31,7 @@ def pairStructures(
     test: Iterable[Structure],
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
+    isProposing: bool = True,
 ) -> Pairing:
     """Return the structures of two sets paired by what they are called and coded as, in the order of the reference.
 
@@ -38,7 +39,8 @@ def pairStructures(
     and right are never paired. One structure on each side is a pair whatever it is called. What is left over stays
     unmatched; where two of it share voxels they are a proposal. names: structures to choose, all when None. choices:
     names of the test's structures by names of the reference's, which go before everything; None keeps a structure
-    without a counterpart. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    without a counterpart. isProposing: False looks at names and codes only, never at where the structures lie. Raises
+    ValueError for a chosen name that is not there, or that occurs more than once.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, choices or {})
@@ -60,7 +62,8 @@ def pairStructures(
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    proposals = tuple(propose([s for s in left[0] if not any(s is other for other in alone)], left[1]))
+    free = [s for s in left[0] if not any(s is other for other in alone)]
+    proposals = tuple(propose(free, left[1])) if isProposing else ()
     findings += [_proposed(match) for match in proposals]
     return Pairing(tuple(matches), *map(tuple, left), proposals, tuple(dict.fromkeys(findings)))
 

@@ -20,9 +20,9 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__
+from SegmentMetricsLib.cohort import tasks as cohort
 from SegmentMetricsLib.cohort.cases import Task, readCases
 from SegmentMetricsLib.cohort.tasks import runAll, runCase
-from SegmentMetricsLib.cohort import tasks as cohort
 from SegmentMetricsLib.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -15,10 +15,10 @@ from SegmentMetricsLib.progress import Cancelled
 from . import reports
 from .choices import Choices
 from .conventions import Conventions
-from .enumerations import Mode
-from .freshness import SegmentWatcher
+from .freshness import SegmentWatcher, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
+from .pairs import PairEditor
 from .parameters import settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
@@ -48,6 +48,7 @@ class Panel(VTKObservationMixin):
         self.orphaned = []  # whose results have lost their table
         self.shown = None
         self.inputs = Inputs(ui)
+        self.pairs = PairEditor(ui, self.propose)
         self.choices = Choices(ui)
         self.protocols = ProtocolChooser(ui, self.onNews)
         self.results = Results(ui, self.choosePair)
@@ -85,6 +86,7 @@ class Panel(VTKObservationMixin):
             self.choices.parameters = None
             self.watcher.stop()
             self.setOutcome(None)
+            self.pairs.show(None)
             self.results.show(None, 0)
             self.verdicts.show(None, 0)
             self.slices.clear()
@@ -174,23 +176,7 @@ class Panel(VTKObservationMixin):
         """Return why the shown results are out of date, "" when they are not."""
         if self.outcome is None or self.parameters is None:
             return ""
-        if self.change:
-            return self.change
-        p = self.parameters
-        nodes = [self.outcome.node("reference"), self.outcome.node("test")]
-        if None in nodes:
-            return _("A compared segmentation is gone.")
-        isOther = [p.reference, p.test] != nodes or self.outcome.isOfAll != (p.mode == Mode.allStructures)
-        if not self.outcome.isOfAll and [(p.referenceSegment, p.testSegment)] != list(self.outcome.segments):
-            isOther = True
-        if isOther:
-            return _("Something else is chosen now.")
-        try:
-            isSame = settingsOf(p) == self.outcome.settings
-            isSame = isSame and versionOf(p) == (self.outcome.judgment or {}).get("version")
-        except InputError:
-            isSame = False
-        return "" if isSame else _("The settings are different now.")
+        return self.change or whyStale(self.outcome, self.parameters)
 
     def whyNot(self) -> str:
         """Return why Apply is disabled, "" when it is not."""
@@ -224,6 +210,7 @@ class Panel(VTKObservationMixin):
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
         self.inputs.show()
+        self.pairs.show(self.parameters)
         self.choices.show(self.parameters)
         self.protocols.show(self.parameters)
         problem = self._enableApply()
@@ -349,6 +336,17 @@ class Panel(VTKObservationMixin):
         if self.parameters is not None:
             self._finish()
         return found is not None
+
+    def propose(self, task) -> list | None:
+        """Return the pairs that a task, which takes a LongWork, proposes; None when it was stopped."""
+        if self.isBusy:
+            return None
+        found = self._attempt(task)
+        if found == []:
+            self.notice = _("Nothing of what is left over shares voxels.")
+        if self.parameters is not None:
+            self._finish()
+        return found
 
     def report(self, path) -> bool:
         """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""

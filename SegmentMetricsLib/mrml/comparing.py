@@ -145,7 +145,10 @@ def compareSegmentations(
         except InputError as error:
             failures[name] = str(error)
     # a structure that one side lacks only because it cannot be measured there is no unmatched one
-    pairing = pairStructures(*([s for s in structures if s.name not in failures] for structures in sets), None, choices)
+    lacking, choices = set(failures), dict(choices or {})
+    for name in [r for r, t in choices.items() if r in failures or t in failures]:
+        lacking |= {name, choices.pop(name)}
+    pairing = pairStructures(*([s for s in structures if s.name not in lacking] for structures in sets), None, choices)
     emptyNodes = [node.GetName() for node, one in zip(nodes, segmentations) if one.GetNumberOfSegments() == 0]
     result = Comparisons(
         [],

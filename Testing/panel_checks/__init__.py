@@ -36,6 +36,7 @@ from .scenes import (
 from .session import Session
 from .structures import (
     checkAllStructures,
+    checkPairs,
     checkProtocol,
 )
 from .tools import (
@@ -64,6 +65,7 @@ CHECKS = (
     checkSlices,
     checkBadInput,
     checkAllStructures,
+    checkPairs,
     checkProtocol,
     checkTools,
     checkReport,
