@@ -466,6 +466,19 @@ def testWorkersAreReplaced(monkeypatch):
     assert Counted.made == 4  # 3, 3, 3 and 1
 
 
+def testWorkersAreReplacedAfterAWhile(monkeypatch):
+    made = []
+
+    class Slow(Inline):
+        def submit(self, function, task):
+            return Inline.submit(self, crash, task)
+
+    monkeypatch.setattr(cohort, "RENEWED_AFTER_SECONDS", 0.0)
+    names = [str(number) for number in range(4)]
+    assert sorted(t.case for t, _ in runAll(tasksOf(*names), lambda number: made.append(1) or Slow(), 2)) == names
+    assert len(made) == 4, "every case is run although the time is always up"
+
+
 # A cluster
 
 
@@ -531,3 +544,26 @@ def testFingerprints(study):
     assert other.fingerprint != first.fingerprint and replace(other, case="x").key == ("x", "")
     with pytest.raises(InputError, match="cannot be opened"):
         readCases("data/none.csv", Settings())
+
+
+def testFingerprintsOfNestedFolders(study):
+    """A folder of DICOM has folders for studies and series."""
+    deep = Path("data/patient/study/series")
+    deep.mkdir(parents=True)
+    (deep / "1.dcm").write_bytes(b"one")
+    write("a,patient,t1.nrrd")
+
+    def now() -> str:
+        return readCases("data/cases.csv", Settings())[0].fingerprint
+
+    first = now()
+    assert now() == first
+    (deep / "2.dcm").write_bytes(b"two")
+    second = now()
+    (deep / "2.dcm").write_bytes(b"three")
+    third = now()
+    (deep.parent / "other").mkdir()
+    (deep / "2.dcm").rename(deep.parent / "other" / "2.dcm")
+    assert len({first, second, third, now()}) == 4
+    (deep.parent / "other" / "2.dcm").unlink()
+    assert now() == first

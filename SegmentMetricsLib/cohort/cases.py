@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,10 +117,11 @@ def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | N
 
 
 def _state(path: Path) -> Mapping | None:
-    """Return when a file was last changed and how long it is; of a folder, those of the files in it."""
+    """Return when a file was last changed and how long it is; of a folder, those of all files in it, however deep."""
     try:
         if path.is_dir():
-            return {"path": str(path), "files": [_state(child) for child in sorted(path.iterdir()) if child.is_file()]}
+            children = sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
+            return {"path": str(path), "files": [_state(child) for child in children if child.is_file()]}
         status = path.stat()
     except (OSError, ValueError):
         return {"path": str(path)}
