@@ -567,3 +567,5 @@ def testFingerprintsOfNestedFolders(study):
     assert len({first, second, third, now()}) == 4
     (deep.parent / "other" / "2.dcm").unlink()
     assert now() == first
+    (deep.parent / "other" / "results.jsonl").write_text("{}\n")
+    assert now() == first, "the results of a batch in it are no input"
