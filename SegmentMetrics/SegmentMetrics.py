@@ -84,7 +84,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         from SegmentMetricsPanel.panel import Panel
 
         self.logic = SegmentMetricsLogic()
-        self.panel = Panel(self.ui, self.logic)
+        self.panel = Panel(self.ui, self.logic, self.useParameterNode)
         scene = slicer.mrmlScene
         self.addObserver(scene, scene.StartCloseEvent, self.onSceneStart)
         self.addObserver(scene, scene.StartImportEvent, self.onSceneStart)

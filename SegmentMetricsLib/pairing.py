@@ -11,6 +11,7 @@ from . import naming
 from .comparison import Pair
 from .errors import InputError, Undefined
 from .metrics import overlap
+from .progress import checkpoint
 from .settings import Settings
 from .structures import TERMINOLOGY, Match, Pairing, Structure, bounds, listed, pairByName, requireKnown
 
@@ -212,6 +213,7 @@ def _proposed(match: Match) -> str:
 
 def _dice(reference: Structure, test: Structure) -> float:
     """Return the Dice of two structures, 0 where there is none."""
+    checkpoint()
     if reference.isEmpty or test.isEmpty or reference.dimension != test.dimension:
         return 0.0
     (low, high), (otherLow, otherHigh) = bounds(reference), bounds(test)

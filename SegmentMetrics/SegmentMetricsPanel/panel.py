@@ -9,7 +9,8 @@ from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.mrml import folders, maps, outcomes, showConventionsTable
+from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
+from SegmentMetricsLib.mrml.leftovers import Leftovers
 from SegmentMetricsLib.progress import Cancelled
 
 from . import reports
@@ -32,12 +33,13 @@ from .work import LongWork
 class Panel(VTKObservationMixin):
     """Connects the parts of the panel with each other and with the parameter node.
 
-    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic.
+    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic. onLost: called when there shall be a parameter
+    node again, because somebody deleted it.
     """
 
-    def __init__(self, ui, logic):
+    def __init__(self, ui, logic, onLost):
         super().__init__()
-        self.ui, self.logic = ui, logic
+        self.ui, self.logic, self.onLost = ui, logic, onLost
         self.parameters = None
         self.guiTag = None  # None while the panel does not follow the parameter node
         self.outcome = None
@@ -45,7 +47,7 @@ class Panel(VTKObservationMixin):
         self.notice = ""  # what there is to say about the last attempt to measure
         self.isBusy = False
         self.isNews = False  # whether anything has happened since the last attempt
-        self.orphaned = []  # whose results have lost their table
+        self.leftovers = Leftovers()
         self.shown = None
         self.inputs = Inputs(ui)
         self.pairs = PairEditor(ui, self.propose)
@@ -120,16 +122,13 @@ class Panel(VTKObservationMixin):
 
     def releaseScene(self) -> None:
         """Let go of the scene before it is closed."""
-        self.setParameters(None)
-        self._removePlots()
+        self.close()
         releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""
         self.setParameters(None)
-        self._removePlots()
-
-    def _removePlots(self) -> None:
+        self.leftovers.forget()
         for plot in (self.plot, self.slices.plot):
             plot.remove()
 
@@ -153,15 +152,24 @@ class Panel(VTKObservationMixin):
     def onNodeAboutToBeRemoved(self, _caller, _event, node) -> None:
         if slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
+        if node is self.parameters.parameterNode:
+            self.onParametersRemoved()
+            return
         self.inputs.onRemoved(node)
-        if maps.isMap(node):
-            shown = [m for m in maps.allMaps(slicer.mrmlScene) if m is not node and m.GetDisplayNode().GetVisibility()]
-            maps.cover(shown, slicer.mrmlScene)  # brings back the segments that it covers
-            if self.isActive and node.GetDisplayNode() and node.GetDisplayNode().GetVisibility():
-                self.parameters.showMap = False
+        if node.GetAttribute(folders.ROLE_ATTRIBUTE):
+            self.leftovers.note(node)
+        if self.map.onRemoved(node) and self.isActive:
+            self.parameters.showMap = False
         elif self.outcome is not None and node is self.outcome.table:
-            self.orphaned = self.outcome.owners()
+            self.leftovers.noteOwners(self.outcome.owners())
         self.onNews()
+
+    def onParametersRemoved(self) -> None:
+        """Work with new parameters when somebody deletes those that are shown."""
+        wasActive = self.isActive
+        self.setParameters(None)
+        if wasActive:
+            qt.QTimer.singleShot(0, self.onLost)
 
     def onSuspect(self, suspects) -> None:
         """Find out whether the compared segments really changed. suspects: IDs of those that may have, None for all."""
@@ -207,6 +215,7 @@ class Panel(VTKObservationMixin):
             return
         if self.isNews:
             self.notice = ""
+        self.leftovers.remove(slicer.mrmlScene)
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
         self.inputs.show()
@@ -232,9 +241,6 @@ class Panel(VTKObservationMixin):
 
     def _recall(self) -> None:
         """Take over the results of a scene that was loaded, or let go of those whose table was deleted."""
-        for owner in self.orphaned:
-            folders.removeResults(owner, slicer.mrmlScene)
-        self.orphaned = []
         try:
             self.setOutcome(outcomes.recall(self.parameters.result))
         except InputError as error:

@@ -14,7 +14,7 @@ from ..records import Record
 from ..settings import Settings
 from .comparing import Comparisons
 from .contents import currentStamp, stamp
-from .folders import Compared, ComparedPair, allPairs
+from .folders import Compared, ComparedPair
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, showComparisonsTable, showTable
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
@@ -78,14 +78,15 @@ class Outcome:
         """Return the compared vtkMRMLSegmentationNode of a side, None when it is gone."""
         return self.table.GetNodeReference(COMPARED[side])
 
-    def owners(self) -> list[ComparedPair | None]:
+    def owners(self) -> list[ComparedPair]:
         """Return whose results everything may be that was made of this outcome."""
         pairs = [self.pair(number) for number in range(len(self.records))]
         return [*pairs, self.whole()] if self.isOfAll else pairs
 
-    def whole(self) -> ComparedPair | None:
+    def whole(self) -> ComparedPair:
         """Return whose results those of all pairs together are in the scene."""
-        return allPairs([self.pair(number) for number in range(len(self.records))], self.table.GetScene())
+        nodeIDs = [self.table.GetNodeReferenceID(role) for role in COMPARED.values()]
+        return ComparedPair(*(Compared("a deleted segmentation", {"nodeID": nodeID}) for nodeID in nodeIDs))
 
     def pair(self, number: int) -> ComparedPair:
         """Return whose results a pair's results in the scene are."""

@@ -132,7 +132,7 @@ def assertSeen(session: Session, before: dict) -> None:
 
 def seen(session: Session) -> dict:
     """What the panel and the views show, comparable between scenes."""
-    chart = session.panel.plot.viewNode.GetPlotChartNode()
+    chart = session.panel.plot.chart
     models = session.maps().items()
     return {
         "verdict": session.ui.verdictLabel.text,
