@@ -15,8 +15,8 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersSources import vtkCubeSource
 
 from SegmentMetricsLib import compare, inputs, readStructures, samples, structures
-from SegmentMetricsLib.files.reading import ply
-from SegmentMetricsLib.files.reading import reading as files
+from SegmentMetricsLib.files import ply
+from SegmentMetricsLib.files import reading as files
 
 # A label map in an oblique, left-handed place of the patient.
 BOXES = {1: ((2, 3, 4), (5, 7, 9)), 5: ((7, 3, 4), (10, 4, 5))}

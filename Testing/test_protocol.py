@@ -334,7 +334,7 @@ def testTableNodes(scene, savedAndLoaded):
 
 
 def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
-    from SegmentMetricsLib.cohort.tasks import casework
+    from SegmentMetricsLib.cohort import casework
 
     pair = shapes.ball(6), shapes.ball(7, (1, 0, 0))
     result = compare(*pair)
