@@ -162,7 +162,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     @staticmethod
     def compareSegmentations(*arguments, **options):
-        """Compare all segments of the same name: see SegmentMetricsLib.mrml.compareSegmentations."""
+        """Compare all segments that belong together: see SegmentMetricsLib.mrml.compareSegmentations."""
         from SegmentMetricsLib import mrml
 
         return mrml.compareSegmentations(*arguments, **options)

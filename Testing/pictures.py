@@ -51,6 +51,7 @@ def write(folder: Path) -> list[Path]:
         ui.applyButton.click()
         desktop.processEvents(300)
         made["AllStructures.png"] = allStructures(ui)
+        made["Pairs.png"] = pairs(ui, desktop)
         if desktop.exceptions or desktop.messages:
             raise RuntimeError(f"The module did not work: {desktop.exceptions} {desktop.messages}")
     paths = []
@@ -79,6 +80,20 @@ def allStructures(ui) -> QImage:
     whole = photographs.photograph(ui.inputsSection.parent(), width=WIDE)
     top, bottom = (edge(ui, whole, widget) for widget in (ui.resultsSection, ui.plotComboBox))
     return whole.copy(0, top, whole.width(), bottom - top)
+
+
+def pairs(ui, desktop) -> QImage:
+    """Draw the choice of structures, where one has another name and is proposed."""
+    import slicer
+
+    segmentation = slicer.modules.SegmentMetricsWidget.panel.parameters.test.GetSegmentation()
+    segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName("Mandible")).SetName("Lower jaw")
+    desktop.processEvents(600)
+    ui.pairsGroupBox.collapsed = False
+    ui.proposePairsButton.click()
+    desktop.processEvents(200)
+    whole = photographs.photograph(ui.inputsSection.parent(), width=COLUMN)
+    return whole.copy(0, 0, whole.width(), edge(ui, whole, ui.measureSection))
 
 
 def edge(ui, whole: QImage, widget) -> int:

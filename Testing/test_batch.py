@@ -403,6 +403,36 @@ def testKilledAndRunAgain(study):
     assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are looked at as Linux shows them")
+def testAWorkerThatIsKilled(study):
+    """What it worked on is run again, and nothing is lost or doubled."""
+    write(*(f"case {n:02},ref.nrrd,t{n % 6}.nrrd" for n in range(40)))
+    command = [
+        sys.executable,
+        "-m",
+        "SegmentMetricsLib",
+        "batch",
+        "data/cases.csv",
+        "--output",
+        "out",
+        "--workers",
+        "2",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    results, end = Path("out/results.jsonl"), time.monotonic() + 120
+    while not results.exists() or results.read_bytes().count(b"\n") < 3:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.02)
+    isWorker = "multiprocessing.spawn"
+    workers = [c for c in childrenOf(process.pid) if isWorker in Path(f"/proc/{c}/cmdline").read_text()]
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+    assert process.wait(timeout=300) == 0
+    cases = [f"case {n:02}" for n in range(40)]
+    assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
+
+
 def crash(task: Task) -> dict:
     """What stands for runCase in workers that die."""
     if task.case.startswith("bad"):

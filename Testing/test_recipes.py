@@ -26,10 +26,11 @@ def testRecipes(capsys):
         printed.append(capsys.readouterr().out)
     assert "HD95 4.59 mm" in printed[0] and "DSC 0.872" in printed[0]
     assert "Submandibular_R" in printed[2] and "Eye_L" in printed[3] and "Mandible" not in printed[3]
-    assert "common extent" in printed[4] and "MONAI" in printed[5]
-    verdicts = {line.split()[2] for line in printed[6].splitlines()}
+    assert "Parotid_L Parotid_L name" in printed[4] and len(namespace["choices"]) == 1
+    assert "common extent" in printed[5] and "MONAI" in printed[6]
+    verdicts = {line.split()[2] for line in printed[7].splitlines()}
     assert {"pass", "fail"} <= verdicts <= {"pass", "warn", "fail", "not"}
-    assert printed[7].startswith("4 0.87")
+    assert printed[8].startswith("4 0.87")
     assert scene.GetNumberOfNodesByClass("vtkMRMLTableNode") >= 4
     assert (namespace["folder"] / "report.html").stat().st_size > 5_000_000
     scene.Clear(0)

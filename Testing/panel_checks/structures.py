@@ -99,7 +99,7 @@ Nowhere,DSC,>=,0.5,,
 
 
 def checkAllStructures(session: Session) -> None:
-    """All structures of the same name: a row each, unmatched ones named; a click shows one of them."""
+    """All matching structures: a row each, unmatched ones named; a click shows one of them."""
     ui = session.ui
     ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
