@@ -75,12 +75,6 @@ def showEverything(session) -> None:
     session.settle(0.05)
 
 
-def reset(session) -> None:
-    """Leave an empty scene with the panel as it is at first."""
-    slicer.mrmlScene.Clear(0)
-    session.settle(0.05)
-
-
 class Untouched:
     """What the user's nodes are now; `changes()` says later what has become of it."""
 
@@ -108,16 +102,6 @@ class Untouched:
             "observers": [bool(node.HasObserver(event)) for event in EVENTS],
             "visible": [display.GetSegmentVisibility3D(i) for i in segmentation.GetSegmentIDs()] if display else [],
         }
-
-
-def ourNodes() -> list:
-    """Return all nodes of the scene that the module has made and that are not its parameter node."""
-    found = []
-    for node in slicer.mrmlScene.GetNodes():
-        names = node.GetAttributeNames() or ()
-        if any(name.startswith("SegmentMetrics.") for name in names):
-            found.append(node)
-    return found
 
 
 def shuffled(nodes, seed: int) -> list:
