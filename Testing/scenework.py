@@ -109,3 +109,9 @@ def shuffled(nodes, seed: int) -> list:
     identifiers = [node.GetID() for node in nodes]
     random.Random(seed).shuffle(identifiers)
     return identifiers
+
+
+def observedNow(session) -> int:
+    """How many observers the panel has."""
+    parts = (session.panel, session.panel.watcher, session.panel.protocols)
+    return sum(len(part.Observations) for part in parts)
