@@ -84,7 +84,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         from SegmentMetricsPanel.panel import Panel
 
         self.logic = SegmentMetricsLogic()
-        self.panel = Panel(self.ui, self.logic)
+        self.panel = Panel(self.ui, self.logic, self.useParameterNode)
         scene = slicer.mrmlScene
         self.addObserver(scene, scene.StartCloseEvent, self.onSceneStart)
         self.addObserver(scene, scene.StartImportEvent, self.onSceneStart)
@@ -162,7 +162,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     @staticmethod
     def compareSegmentations(*arguments, **options):
-        """Compare all segments of the same name: see SegmentMetricsLib.mrml.compareSegmentations."""
+        """Compare all segments that belong together: see SegmentMetricsLib.mrml.compareSegmentations."""
         from SegmentMetricsLib import mrml
 
         return mrml.compareSegmentations(*arguments, **options)
@@ -170,6 +170,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
     def measure(self, parameters, work):
         """Compare what the parameter node says and return the Outcome, kept in a table node. work: a LongWork."""
         from SegmentMetricsPanel.enumerations import Mode
+        from SegmentMetricsPanel.pairs import choicesOf
         from SegmentMetricsPanel.parameters import settingsOf
 
         from SegmentMetricsLib.mrml import outcomes
@@ -178,18 +179,21 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         comparisons = self.compareChosen(p, settings, work)
         judgment = self.judge(p, comparisons, work)
         if p.mode == Mode.allStructures:
-            return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment)
+            return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choicesOf(p))
         return outcomes.keepPair(comparisons[0], judgment=judgment)
 
     def compareChosen(self, parameters, settings, work) -> list:
         """Compare the segments that the parameter node says and return Comparisons. work: a LongWork."""
         from SegmentMetricsPanel.enumerations import Mode
+        from SegmentMetricsPanel.pairs import choicesOf
 
         from SegmentMetricsLib.mrml import Comparisons
 
         p = parameters
         if p.mode == Mode.allStructures:
-            return self.compareSegmentations(p.reference, p.test, settings, progress=work.report, run=work.run)
+            return self.compareSegmentations(
+                p.reference, p.test, settings, progress=work.report, run=work.run, choices=choicesOf(p)
+            )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
         return Comparisons([self.compareSegments(*pair, settings, run=work.run)])
 

@@ -11,6 +11,7 @@ from . import naming
 from .comparison import Pair
 from .errors import InputError, Undefined
 from .metrics import overlap
+from .progress import checkpoint
 from .settings import Settings
 from .structures import TERMINOLOGY, Match, Pairing, Structure, bounds, listed, pairByName, requireKnown
 
@@ -31,6 +32,7 @@ def pairStructures(
     test: Iterable[Structure],
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
+    isProposing: bool = True,
 ) -> Pairing:
     """Return the structures of two sets paired by what they are called and coded as, in the order of the reference.
 
@@ -38,7 +40,8 @@ def pairStructures(
     and right are never paired. One structure on each side is a pair whatever it is called. What is left over stays
     unmatched; where two of it share voxels they are a proposal. names: structures to choose, all when None. choices:
     names of the test's structures by names of the reference's, which go before everything; None keeps a structure
-    without a counterpart. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    without a counterpart. isProposing: False looks at names and codes only, never at where the structures lie. Raises
+    ValueError for a chosen name that is not there, or that occurs more than once.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, choices or {})
@@ -60,7 +63,8 @@ def pairStructures(
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    proposals = tuple(propose([s for s in left[0] if not any(s is other for other in alone)], left[1]))
+    free = [s for s in left[0] if not any(s is other for other in alone)]
+    proposals = tuple(propose(free, left[1])) if isProposing else ()
     findings += [_proposed(match) for match in proposals]
     return Pairing(tuple(matches), *map(tuple, left), proposals, tuple(dict.fromkeys(findings)))
 
@@ -209,6 +213,7 @@ def _proposed(match: Match) -> str:
 
 def _dice(reference: Structure, test: Structure) -> float:
     """Return the Dice of two structures, 0 where there is none."""
+    checkpoint()
     if reference.isEmpty or test.isEmpty or reference.dimension != test.dimension:
         return 0.0
     (low, high), (otherLow, otherHigh) = bounds(reference), bounds(test)

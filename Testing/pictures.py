@@ -82,6 +82,7 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     ui.modeComboBox.currentIndex = 1
     apply()
     yield "Resources/AllStructures.png", part(ui, ui.resultsSection, ui.plotComboBox, WIDE)
+    yield "Resources/Pairs.png", pairs(ui, panel, desktop)
     ui.protocolComboBox.currentIndex = ui.protocolComboBox.findText(f"Example: {PROTOCOL}")
     apply()
     rows = [ui.resultsTable.item(row, 0).text() for row in range(ui.resultsTable.rowCount)]
@@ -108,6 +109,22 @@ def part(ui, first, last, width: int) -> QImage:
     whole = photographs.photograph(ui.inputsSection.parent(), width=width)
     top = edge(ui, whole, first)
     return whole.copy(0, top, whole.width(), (whole.height() if last is None else edge(ui, whole, last)) - top)
+
+
+def pairs(ui, panel, desktop) -> QImage:
+    """Draw the choice of structures, where one has another name and is proposed."""
+    segmentation = panel.parameters.test.GetSegmentation()
+    mandible = segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName("Mandible"))
+    mandible.SetName("Lower jaw")
+    desktop.processEvents(600)
+    ui.pairsGroupBox.collapsed = False
+    ui.proposePairsButton.click()
+    desktop.processEvents(200)
+    picture = part(ui, ui.inputsSection, ui.measureSection, COLUMN)
+    mandible.SetName("Mandible")
+    ui.pairsGroupBox.collapsed = True
+    desktop.processEvents(600)
+    return picture
 
 
 def edge(ui, whole: QImage, widget) -> int:

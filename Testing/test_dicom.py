@@ -8,6 +8,7 @@ import shapes
 from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.geometry.filling import combined, filled
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.structures import NOTES
@@ -64,6 +65,20 @@ def testAFolderOfImagesAndOneStructureSet(tmp_path):
     dicomfiles.writeStructureSet(tmp_path / "RS", {"Box": inWorld(grid, loops)}, slices)
     assert [s.name for s in readStructures(tmp_path)] == ["Box"]
     assert readStructures(tmp_path / "RS")[0].mask.count == 500
+
+
+def testAPatientWithAFolderForEverySeries(tmp_path):
+    """As an archive exports it; what is missing there is said of the folder that was given."""
+    grid = GRIDS["axial"]
+    with pytest.raises(InputError, match="no files that can be compared"):
+        readStructures(tmp_path)
+    slices = dicomfiles.writeSeries(tmp_path / "study" / "ct", grid)
+    with pytest.raises(InputError, match="no files that can be compared"):
+        readStructures(tmp_path)
+    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
+    dicomfiles.writeStructureSet(tmp_path / "study" / "rt" / "1.2.3", {"Box": inWorld(grid, loops)}, slices)
+    (box,) = readStructures(tmp_path)
+    assert box.name == "Box" and voxelsOf(box).sum() == 500
 
 
 def testHolesAndKeyholesAndIslands(tmp_path):

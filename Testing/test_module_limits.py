@@ -15,11 +15,11 @@ import shapes
 import slicer
 from desktop import Desktop
 from panel_checks import Session
+from scenework import choose, segmentation
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
 
-from SegmentMetricsLib.mrml.conversion import orientedImage
 from SegmentMetricsLib.settings import FAMILIES
 
 MODULE = Path(__file__).parents[1] / "SegmentMetrics" / "SegmentMetrics.py"
@@ -43,33 +43,9 @@ def session(desktop):
     assert desktop.exceptions == [] and desktop.messages == []
 
 
-def segmentation(name: str, **masks):
-    """Return a new segmentation node with segments made of SimpleITK images, by name."""
-    from SegmentMetricsLib.inputs import structureFromImage
-
-    node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
-    node.CreateDefaultDisplayNodes()
-    for segment, image in masks.items():
-        structure = structureFromImage(image, segment, None, 0.5)
-        identifier = node.GetSegmentation().AddEmptySegment("", segment)
-        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(
-            orientedImage(structure.mask), node, identifier
-        )
-    return node
-
-
 def twoBoxes(name: str = "Box") -> list:
     boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
     return [segmentation(which, **{name: box}) for which, box in zip(("First", "Second"), boxes)]
-
-
-def choose(session: Session, reference, test, name: str) -> None:
-    p = session.parameters
-    with slicer.util.NodeModify(p.parameterNode):
-        p.reference, p.test = reference, test
-        p.referenceSegment = reference.GetSegmentation().GetSegmentIdBySegmentName(name)
-        p.testSegment = test.GetSegmentation().GetSegmentIdBySegmentName(name)
-    session.settle(0.05)
 
 
 def testNothingIsThere(session):

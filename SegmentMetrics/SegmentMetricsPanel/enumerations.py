@@ -20,7 +20,7 @@ class Mode(Labeled):
 
     @staticmethod
     def texts() -> dict[str, str]:
-        return {"onePair": _("One pair of segments"), "allStructures": _("All structures of the same name")}
+        return {"onePair": _("One pair of segments"), "allStructures": _("All matching structures")}
 
 
 class MeasuredSurface(Labeled):

@@ -1,12 +1,41 @@
-"""Noticing that something was done to the compared segments."""
+"""Noticing that something was done to the compared segments, or that something else is chosen now."""
 
 import qt
 import slicer
 import vtk
+from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
+
+from SegmentMetricsLib.errors import InputError
+
+from .enumerations import Mode
+from .pairs import choicesOf
+from .parameters import settingsOf
+from .protocols import versionOf
 
 # Milliseconds to wait after the last event: one stroke of a brush makes many.
 DELAY = 300
+
+
+def whyStale(outcome, parameters) -> str:
+    """Return why what is chosen is not what an outcome was made of, "" when it is."""
+    p = parameters
+    nodes = [outcome.node("reference"), outcome.node("test")]
+    if None in nodes:
+        return _("A compared segmentation is gone.")
+    isOther = [p.reference, p.test] != nodes or outcome.isOfAll != (p.mode == Mode.allStructures)
+    if not outcome.isOfAll and [(p.referenceSegment, p.testSegment)] != list(outcome.segments):
+        isOther = True
+    if isOther:
+        return _("Something else is chosen now.")
+    if outcome.isOfAll and choicesOf(p) != outcome.choices:
+        return _("Other pairs are chosen now.")
+    try:
+        isSame = settingsOf(p) == outcome.settings
+        isSame = isSame and versionOf(p) == (outcome.judgment or {}).get("version")
+    except InputError:
+        isSame = False
+    return "" if isSame else _("The settings are different now.")
 
 
 class SegmentWatcher(VTKObservationMixin):

@@ -53,6 +53,17 @@ class MapControls:
         self._enable(p)
         self.shown = wanted
 
+    def onRemoved(self, node) -> bool:
+        """Bring back the segments that a map covers that is about to be removed; return whether one that is shown is.
+
+        node: any node.
+        """
+        scene = slicer.mrmlScene
+        if not maps.isMap(node):
+            return False
+        maps.cover([model for model in maps.allMaps(scene) if model is not node and maps.isShown(model)], scene)
+        return maps.isShown(node)
+
     def _kind(self, parameters, outcome) -> str:
         """Return what the colors mean: what is wanted, where that was measured."""
         if parameters.mapKind.name == "hazard" and "hazard" not in outcome.settings.families:

@@ -9,16 +9,17 @@ from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.mrml import folders, maps, outcomes, showConventionsTable
+from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
+from SegmentMetricsLib.mrml.leftovers import Leftovers
 from SegmentMetricsLib.progress import Cancelled
 
 from . import reports
 from .choices import Choices
 from .conventions import Conventions
-from .enumerations import Mode
-from .freshness import SegmentWatcher
+from .freshness import SegmentWatcher, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
+from .pairs import PairEditor
 from .parameters import settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
@@ -32,12 +33,13 @@ from .work import LongWork
 class Panel(VTKObservationMixin):
     """Connects the parts of the panel with each other and with the parameter node.
 
-    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic.
+    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic. onLost: called when there shall be a parameter
+    node again, because somebody deleted it.
     """
 
-    def __init__(self, ui, logic):
+    def __init__(self, ui, logic, onLost):
         super().__init__()
-        self.ui, self.logic = ui, logic
+        self.ui, self.logic, self.onLost = ui, logic, onLost
         self.parameters = None
         self.guiTag = None  # None while the panel does not follow the parameter node
         self.outcome = None
@@ -45,9 +47,10 @@ class Panel(VTKObservationMixin):
         self.notice = ""  # what there is to say about the last attempt to measure
         self.isBusy = False
         self.isNews = False  # whether anything has happened since the last attempt
-        self.orphaned = []  # whose results have lost their table
+        self.leftovers = Leftovers()
         self.shown = None
         self.inputs = Inputs(ui)
+        self.pairs = PairEditor(ui, self.propose)
         self.choices = Choices(ui)
         self.protocols = ProtocolChooser(ui, self.onNews)
         self.results = Results(ui, self.choosePair)
@@ -85,6 +88,7 @@ class Panel(VTKObservationMixin):
             self.choices.parameters = None
             self.watcher.stop()
             self.setOutcome(None)
+            self.pairs.show(None)
             self.results.show(None, 0)
             self.verdicts.show(None, 0)
             self.slices.clear()
@@ -118,16 +122,13 @@ class Panel(VTKObservationMixin):
 
     def releaseScene(self) -> None:
         """Let go of the scene before it is closed."""
-        self.setParameters(None)
-        self._removePlots()
+        self.close()
         releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""
         self.setParameters(None)
-        self._removePlots()
-
-    def _removePlots(self) -> None:
+        self.leftovers.forget()
         for plot in (self.plot, self.slices.plot):
             plot.remove()
 
@@ -151,15 +152,24 @@ class Panel(VTKObservationMixin):
     def onNodeAboutToBeRemoved(self, _caller, _event, node) -> None:
         if slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
+        if node is self.parameters.parameterNode:
+            self.onParametersRemoved()
+            return
         self.inputs.onRemoved(node)
-        if maps.isMap(node):
-            shown = [m for m in maps.allMaps(slicer.mrmlScene) if m is not node and m.GetDisplayNode().GetVisibility()]
-            maps.cover(shown, slicer.mrmlScene)  # brings back the segments that it covers
-            if self.isActive and node.GetDisplayNode() and node.GetDisplayNode().GetVisibility():
-                self.parameters.showMap = False
+        if node.GetAttribute(folders.ROLE_ATTRIBUTE):
+            self.leftovers.note(node)
+        if self.map.onRemoved(node) and self.isActive:
+            self.parameters.showMap = False
         elif self.outcome is not None and node is self.outcome.table:
-            self.orphaned = self.outcome.owners()
+            self.leftovers.noteOwners(self.outcome.owners())
         self.onNews()
+
+    def onParametersRemoved(self) -> None:
+        """Work with new parameters when somebody deletes those that are shown."""
+        wasActive = self.isActive
+        self.setParameters(None)
+        if wasActive:
+            qt.QTimer.singleShot(0, self.onLost)
 
     def onSuspect(self, suspects) -> None:
         """Find out whether the compared segments really changed. suspects: IDs of those that may have, None for all."""
@@ -174,23 +184,7 @@ class Panel(VTKObservationMixin):
         """Return why the shown results are out of date, "" when they are not."""
         if self.outcome is None or self.parameters is None:
             return ""
-        if self.change:
-            return self.change
-        p = self.parameters
-        nodes = [self.outcome.node("reference"), self.outcome.node("test")]
-        if None in nodes:
-            return _("A compared segmentation is gone.")
-        isOther = [p.reference, p.test] != nodes or self.outcome.isOfAll != (p.mode == Mode.allStructures)
-        if not self.outcome.isOfAll and [(p.referenceSegment, p.testSegment)] != list(self.outcome.segments):
-            isOther = True
-        if isOther:
-            return _("Something else is chosen now.")
-        try:
-            isSame = settingsOf(p) == self.outcome.settings
-            isSame = isSame and versionOf(p) == (self.outcome.judgment or {}).get("version")
-        except InputError:
-            isSame = False
-        return "" if isSame else _("The settings are different now.")
+        return self.change or whyStale(self.outcome, self.parameters)
 
     def whyNot(self) -> str:
         """Return why Apply is disabled, "" when it is not."""
@@ -221,9 +215,11 @@ class Panel(VTKObservationMixin):
             return
         if self.isNews:
             self.notice = ""
+        self.leftovers.remove(slicer.mrmlScene)
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
         self.inputs.show()
+        self.pairs.show(self.parameters)
         self.choices.show(self.parameters)
         self.protocols.show(self.parameters)
         problem = self._enableApply()
@@ -245,9 +241,6 @@ class Panel(VTKObservationMixin):
 
     def _recall(self) -> None:
         """Take over the results of a scene that was loaded, or let go of those whose table was deleted."""
-        for owner in self.orphaned:
-            folders.removeResults(owner, slicer.mrmlScene)
-        self.orphaned = []
         try:
             self.setOutcome(outcomes.recall(self.parameters.result))
         except InputError as error:
@@ -349,6 +342,17 @@ class Panel(VTKObservationMixin):
         if self.parameters is not None:
             self._finish()
         return found is not None
+
+    def propose(self, task) -> list | None:
+        """Return the pairs that a task, which takes a LongWork, proposes; None when it was stopped."""
+        if self.isBusy:
+            return None
+        found = self._attempt(task)
+        if found == []:
+            self.notice = _("Nothing of what is left over shares voxels.")
+        if self.parameters is not None:
+            self._finish()
+        return found
 
     def report(self, path) -> bool:
         """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""

@@ -50,6 +50,8 @@ class SegmentMetricsParameterNode:
     referenceSegment: str
     test: slicer.vtkMRMLSegmentationNode
     testSegment: str
+    # what was edited of which structures belong together: reference, test ("" for none) and how it was found, in turn
+    pairs: list[str]
 
     tolerance: Annotated[float, WithinRange(0.01, LARGEST_TOLERANCE)] = 2.0
     percentile: Annotated[float, WithinRange(1.0, 100.0)] = 95.0

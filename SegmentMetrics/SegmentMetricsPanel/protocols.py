@@ -16,9 +16,10 @@ from SegmentMetricsLib.mrml import protocolFromTable, tableFromProtocol
 from SegmentMetricsLib.mrml.protocols import allProtocols
 from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from SegmentMetricsLib.protocol.protocol import exampleNames, readProtocol
-from SegmentMetricsLib.protocol.verdictwriting import summary
+from SegmentMetricsLib.protocol.verdictwriting import VERDICTS_FILE, summary, writeVerdicts
 from SegmentMetricsLib.settings import shortest
 
+from .saving import askForPath
 from .sorting import SortableTable
 
 # Light colors for dark letters; the words say the same.
@@ -115,12 +116,14 @@ class Verdicts:
     def __init__(self, ui):
         self.ui = ui
         self.table = SortableTable(ui.protocolTable)
+        self.judgment = None
+        ui.verdictsButton.connect("clicked(bool)", self.onExport)
 
     def show(self, outcome, number: int) -> None:
         """Show the verdict on an outcome and on one of its pairs; nothing when it was not judged."""
-        judgment = outcome.judgment if outcome is not None else None
+        self.judgment = judgment = outcome.judgment if outcome is not None else None
         structure = ofStructure(judgment, outcome.records[number].name) if judgment and outcome.records else None
-        for widget in (self.ui.judgmentLabel, self.ui.protocolTable):
+        for widget in (self.ui.judgmentLabel, self.ui.protocolTable, self.ui.verdictsButton):
             widget.visible = judgment is not None
         self.table.show(*(listed(structure) if structure else ([], [])), stretched=[0])
         self.ui.protocolTable.visible = structure is not None
@@ -132,6 +135,16 @@ class Verdicts:
         elif structure is None:
             lines.append(_("The protocol has no rule for this structure."))
         self.ui.judgmentLabel.text = "<br>".join(lines)
+
+    def onExport(self, _checked=False) -> None:
+        path = askForPath(self.ui.verdictsButton, _("Save verdicts"), VERDICTS_FILE, _("Table (*.csv)"))
+        if path:
+            with slicer.util.tryWithErrorDisplay(_("The verdicts could not be written.")):
+                self.export(path)
+
+    def export(self, path: Path) -> None:
+        """Write what the protocol says about all that was compared as the command line does: a row per rule."""
+        writeVerdicts(self.judgment, path)
 
 
 def ofStructure(judgment: Mapping, name: str) -> Mapping | None:

@@ -239,6 +239,7 @@ def notCompared(outcome) -> list[str]:
     ):
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=", ".join(outcome.unmatched[side])))
+    remarks += outcome.findings
     remarks += [f"{name}: {reason}" for name, reason in outcome.failures.items()]
     if outcome.judgment and notJudged(outcome):
         remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))

@@ -5,6 +5,7 @@ import slicer
 from slicer.i18n import tr as _
 
 from .enumerations import Mode
+from .pairs import swapped
 from .segments import segmentIDs, segmentName, segmentOfName
 
 SIDES = ("reference", "test")
@@ -175,6 +176,7 @@ class Inputs:
         reference, test = (p.reference, p.referenceSegment), (p.test, p.testSegment)
         with slicer.util.NodeModify(p.parameterNode):
             (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
+            p.pairs = swapped(p.pairs)
 
     def whyNot(self) -> str:
         """Return why these inputs cannot be compared, "" when they can."""

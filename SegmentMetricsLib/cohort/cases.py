@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ from ..version import __version__
 
 REQUIRED = ("case", "reference", "test")
 OPTIONAL = ("protocol", "method")
+# What a batch writes, line by line; a folder with such a file is an output folder.
+RECORDS = "results.jsonl"
 
 
 @dataclass(frozen=True)
@@ -116,11 +119,22 @@ def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | N
 
 
 def _state(path: Path) -> Mapping | None:
-    """Return when a file was last changed and how long it is; of a folder, those of the files in it."""
+    """Return when a file was last changed and how long it is; of a folder, those of all files in it, however deep."""
     try:
         if path.is_dir():
-            return {"path": str(path), "files": [_state(child) for child in sorted(path.iterdir()) if child.is_file()]}
+            return {"path": str(path), "files": [_state(child) for child in _filesBelow(path)]}
         status = path.stat()
     except (OSError, ValueError):
         return {"path": str(path)}
     return {"path": str(path), "size": status.st_size, "changed": status.st_mtime_ns}
+
+
+def _filesBelow(folder: Path) -> list[Path]:
+    """Return all files in a folder and in those below, but for what a batch has written there."""
+    files = []
+    for parent, folders, names in os.walk(folder):
+        if RECORDS in names and Path(parent) != folder:
+            folders.clear()
+        else:
+            files += [Path(parent, name) for name in names]
+    return sorted(file for file in files if file.is_file())

@@ -18,10 +18,10 @@ from ..measurements import REGISTRY, Measurement
 from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..settings import Settings, shortest
-from .cases import Task
+from .cases import RECORDS, Task
 from .tasks import OK
 
-RECORDS, TABLE, SCHEMA, VERDICTS = "results.jsonl", "results.csv", "results.schema.csv", "verdicts.csv"
+TABLE, SCHEMA, VERDICTS = "results.csv", "results.schema.csv", "verdicts.csv"
 # Where a record that no longer belongs to the cases is put aside.
 EARLIER = "results.earlier.jsonl"
 IDENTITY = {

@@ -25,8 +25,9 @@ ONLY = "the only structure"
 DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
 # How many cases wait at a worker, so that it never does.
 QUEUED = 2
-# After so many cases the workers are replaced, which gives back what the libraries below keep.
-RENEWED_AFTER = 500
+# After so many cases, or seconds, the workers are replaced, which gives back what the libraries below keep: VTK 9.6
+# loses 8 bytes per point of every boundary that distances are measured to.
+RENEWED_AFTER, RENEWED_AFTER_SECONDS = 500, 900.0
 # The libraries below are not made for several cases at once in one process, which is what threads of a cluster do.
 _oneAtATime = threading.Lock()
 
@@ -160,15 +161,20 @@ def runAll(
     if not pending:
         return
     executor = makeExecutor(None)
-    submitted = 0
+    submitted, begun = 0, time.monotonic()
+
+    def isWorn() -> bool:
+        isOld = time.monotonic() > begun + RENEWED_AFTER_SECONDS
+        return submitted >= RENEWED_AFTER or (isOld and submitted > 0)
+
     try:
         while pending or running:
             isBroken = False
-            if submitted >= RENEWED_AFTER and not running:
+            if isWorn() and not running:
                 _stop(executor)
-                executor, submitted = makeExecutor(None), 0
+                executor, submitted, begun = makeExecutor(None), 0, time.monotonic()
             try:
-                while pending and len(running) < window and submitted < RENEWED_AFTER:
+                while pending and len(running) < window and not isWorn():
                     future = executor.submit(runCase, pending[0])
                     running[future] = pending.popleft()
                     submitted += 1
@@ -190,7 +196,7 @@ def runAll(
                 _stop(executor)
                 for task in suspects:
                     yield task, _alone(task, makeExecutor)
-                executor, submitted = makeExecutor(None), 0
+                executor, submitted, begun = makeExecutor(None), 0, time.monotonic()
     finally:
         for future in running:
             future.cancel()

@@ -141,7 +141,7 @@ def compareAndWrite(
             for pair, own in zip(document["pairs"], used, strict=True):
                 pair["settings"] = own.toDictionary()
             document["protocol"] = judged.toDictionary()
-            verdictwriting.writeVerdicts(judged, unfinished / verdictwriting.VERDICTS_FILE)
+            verdictwriting.writeVerdicts(document["protocol"], unfinished / verdictwriting.VERDICTS_FILE)
         writing.writeJson(document, unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")

@@ -97,10 +97,15 @@ def _saysDicom(path: Path) -> bool:
 
 
 def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> list[Structure]:
-    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations."""
+    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations.
+
+    Where nothing in it can be compared, DICOM files in the folders below count: a patient has some for each series.
+    """
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
     found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX)]
-    objects = [p for p in members if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and dicom.holdsStructures(p)]
+    objects = _dicomObjects(members)
+    if not found and not objects:
+        objects = _dicomObjects(sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")))
     if len(objects) == 1 and not found:
         return readStructures(objects[0], threshold)
     found = sorted([*found, *objects])
@@ -115,6 +120,11 @@ def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> l
             source = {key: value for key, value in member.source.items() if key != WITHOUT_LABELS}
             structures.append(replace(member, name=name, source=source))
     return structures
+
+
+def _dicomObjects(paths: list[Path]) -> list[Path]:
+    """Return which of some files are DICOM structure sets or segmentations, not images."""
+    return [p for p in paths if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and dicom.holdsStructures(p)]
 
 
 def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:

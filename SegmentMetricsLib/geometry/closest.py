@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
@@ -23,7 +24,13 @@ FEW = 20_000
 
 @contextmanager
 def allCores() -> Iterator[None]:
-    """Let VTK use all cores inside the block; applications start it with one."""
+    """Let VTK use all cores inside the block; applications start it with one.
+
+    Not where the environment allows one only: every change of VTK's threads leaves some memory behind.
+    """
+    if os.environ.get("VTK_SMP_MAX_THREADS") == "1":
+        yield
+        return
     before = vtkSMPTools.GetBackend()
     vtkSMPTools.SetBackend("STDThread")
     try:

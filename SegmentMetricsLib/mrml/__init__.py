@@ -20,6 +20,7 @@ from .inputs import gridOf
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .outputs import showComparisonsTable, showDistanceMap, showTable
+from .pairs import pairSegments, proposePairs
 from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "gridOf",
     "jumpTo",
     "jumpToSlice",
+    "pairSegments",
+    "proposePairs",
     "protocolFromTable",
     "recallConventions",
     "showComparisonsTable",

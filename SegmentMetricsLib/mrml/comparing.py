@@ -145,7 +145,12 @@ def compareSegmentations(
         except InputError as error:
             failures[name] = str(error)
     # a structure that one side lacks only because it cannot be measured there is no unmatched one
-    pairing = pairStructures(*([s for s in structures if s.name not in failures] for structures in sets), None, choices)
+    broken = {r: t for r, t in (choices or {}).items() if r in failures or t in failures}
+    left = [
+        [s for s in structures if s.name not in failures and s.name not in lost]
+        for structures, lost in zip(sets, (broken, broken.values()), strict=True)
+    ]
+    pairing = pairStructures(*left, None, {r: t for r, t in (choices or {}).items() if r not in broken})
     emptyNodes = [node.GetName() for node, one in zip(nodes, segmentations) if one.GetNumberOfSegments() == 0]
     result = Comparisons(
         [],

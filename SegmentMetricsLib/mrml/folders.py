@@ -36,15 +36,19 @@ class ComparedPair:
 
 
 def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
-    """Return the two segmentations that all comparisons are about; None if they are not about the same two."""
+    """Return the two segmentations that all comparisons are about; None if they are not about the same two.
+
+    They may have been removed from the scene since.
+    """
     sides = []
     for side in REFERENCE_ROLES:
         sources = [getattr(getattr(comparison, side), "source", {}) for comparison in comparisons]
         nodeIDs = {source.get("nodeID") for source in sources}
-        node = scene.GetNodeByID(nodeIDs.pop() or "") if len(nodeIDs) == 1 else None
-        if node is None:
+        nodeID = nodeIDs.pop() if len(nodeIDs) == 1 else None
+        if nodeID is None:
             return None
-        sides.append(Compared(node.GetName(), {"nodeID": node.GetID()}))
+        node = scene.GetNodeByID(nodeID)
+        sides.append(Compared(node.GetName() if node else "a deleted segmentation", {"nodeID": nodeID}))
     return ComparedPair(*sides)
 
 
@@ -60,7 +64,7 @@ def addToFolder(node, comparison, role: str) -> None:
 def addAllToFolder(nodes: Mapping, comparison) -> None:
     """Do the same for many nodes of one scene, given by role, much faster than one by one."""
     scene = next(iter(nodes.values())).GetScene()
-    before = {_resultFolder(node) for node in nodes.values()} - {0}
+    before = {resultFolder(node) for node in nodes.values()} - {0}
     folder = folderItem(comparison, scene)
     hierarchy = _hierarchy(scene)
     for role, node in nodes.items():
@@ -70,7 +74,7 @@ def addAllToFolder(nodes: Mapping, comparison) -> None:
         if hierarchy.GetItemParent(item) != folder:
             hierarchy.SetItemParent(item, folder)
     for other in before - {folder}:
-        _removeIfEmpty(hierarchy, other)
+        removeIfEmpty(other, scene)
 
 
 def findResult(comparison, role: str, scene):
@@ -89,7 +93,7 @@ def findResults(comparison, scene) -> dict:
 def folderItem(comparison, scene) -> int:
     """Return the subject hierarchy item of a pair's folder, made when the scene has none, with the current names."""
     hierarchy = _hierarchy(scene)
-    folder = next((item for item in map(_resultFolder, _results(comparison, scene)) if item), 0)
+    folder = next((item for item in map(resultFolder, _results(comparison, scene)) if item), 0)
     if not folder:
         folder = hierarchy.CreateFolderItem(hierarchy.GetSceneItemID(), folderName(comparison, scene))
         hierarchy.SetItemAttribute(folder, ROLE_ATTRIBUTE, "folder")
@@ -121,10 +125,10 @@ def removeResults(comparison, scene=None) -> None:
 
     scene = ensureScene() if scene is None else scene
     nodes = _results(comparison, scene)
-    folders = {_resultFolder(node) for node in nodes} - {0}
+    folders = {resultFolder(node) for node in nodes} - {0}
     removeNodes(nodes, scene)
     for folder in folders:
-        _removeIfEmpty(_hierarchy(scene), folder)
+        removeIfEmpty(folder, scene)
     removeUnusedColors(scene)
 
 
@@ -135,15 +139,19 @@ def removeNodes(nodes: Iterable, scene) -> None:
         # outside the application nobody removes items and display nodes along with their node
         if item := hierarchy.GetItemByDataNode(node):
             hierarchy.RemoveItem(item, False, False)
-        helpers = []
-        if node.IsA("vtkMRMLDisplayableNode"):
-            helpers += [node.GetNthDisplayNode(n) for n in range(node.GetNumberOfDisplayNodes())]
-        if node.IsA("vtkMRMLStorableNode"):
-            helpers += [node.GetNthStorageNode(n) for n in range(node.GetNumberOfStorageNodes())]
-        for helper in helpers:
-            if helper is not None:
-                scene.RemoveNode(helper)
+        for helper in helpersOf(node):
+            scene.RemoveNode(helper)
         scene.RemoveNode(node)
+
+
+def helpersOf(node) -> list:
+    """Return the nodes that only serve a node: its display and storage nodes, as far as they are in the scene."""
+    helpers = []
+    if node.IsA("vtkMRMLDisplayableNode"):
+        helpers += [node.GetNthDisplayNode(n) for n in range(node.GetNumberOfDisplayNodes())]
+    if node.IsA("vtkMRMLStorableNode"):
+        helpers += [node.GetNthStorageNode(n) for n in range(node.GetNumberOfStorageNodes())]
+    return [helper for helper in helpers if helper is not None]
 
 
 def removeUnusedColors(scene) -> None:
@@ -177,16 +185,19 @@ def _results(comparison, scene) -> list:
     ]
 
 
-def _resultFolder(node) -> int:
-    """The item of the pair's folder that a node is in, 0 when it is in none (or the user moved it elsewhere)."""
+def resultFolder(node) -> int:
+    """Return the item of the pair's folder that a node is in, 0 when it is in none (or the user moved it elsewhere)."""
     hierarchy = _hierarchy(node.GetScene())
     item = hierarchy.GetItemByDataNode(node)
     parent = hierarchy.GetItemParent(item) if item else 0
     return parent if parent and hierarchy.GetItemAttribute(parent, ROLE_ATTRIBUTE) == "folder" else 0
 
 
-def _removeIfEmpty(hierarchy, folder: int) -> None:
-    if hierarchy.GetNumberOfItemChildren(folder) == 0:
+def removeIfEmpty(folder: int, scene) -> None:
+    """Remove the folder of a pair, given by its item, if nothing is in it any more."""
+    hierarchy = _hierarchy(scene)
+    isFolder = hierarchy.GetItemAttribute(folder, ROLE_ATTRIBUTE) == "folder"  # numbers may come to mean others
+    if isFolder and hierarchy.GetNumberOfItemChildren(folder) == 0:
         hierarchy.RemoveItem(folder)
 
 
@@ -217,6 +228,6 @@ def _structureKey(structure) -> list:
     source = structure.source
     if source.get("segmentID"):
         return ["segment", source["segmentID"]]  # a segment can be renamed
-    if source.get("nodeID"):
+    if "nodeID" in source:  # None when it is gone
         return ["segmentation"]
     return ["file", structure.file or "", source.get("label"), structure.name]

@@ -35,6 +35,12 @@ def isMap(node) -> bool:
     return node.IsA("vtkMRMLModelNode") and node.GetAttribute(folders.ROLE_ATTRIBUTE) in roles
 
 
+def isShown(model) -> bool:
+    """Return whether a map can be seen."""
+    display = model.GetDisplayNode()
+    return display is not None and bool(display.GetVisibility())
+
+
 def mapInformation(model) -> dict:
     """Return what a map's model remembers: side, surface ("displayed" or "measured"), limit (mm), tolerance, signed."""
     return json.loads(model.GetAttribute(MAP_ATTRIBUTE) or "{}")

@@ -14,12 +14,25 @@ from ..records import Record
 from ..settings import Settings
 from .comparing import Comparisons
 from .contents import currentStamp, stamp
-from .folders import Compared, ComparedPair, allPairs
+from .folders import Compared, ComparedPair
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, showComparisonsTable, showTable
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
 # on nodes that show details of an outcome: which one
 RUN_ATTRIBUTE = "SegmentMetrics.Run"
+# what a table keeps of an outcome beside the records and the settings
+REMEMBERED = (
+    "run",
+    "segments",
+    "stamps",
+    "isOfAll",
+    "members",
+    "unmatched",
+    "failures",
+    "findings",
+    "choices",
+    "judgment",
+)
 # node references from the table to the compared segmentations
 COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMetrics.ComparedTest"}
 
@@ -31,9 +44,10 @@ class Outcome:
     table: the vtkMRMLTableNode that keeps them. records: of all pairs. segments: the IDs of each pair's segments.
     stamps: contents of the compared segments, for either side by segment ID. isOfAll: whether all structures were
     compared; members: then, the IDs of all segments of either side. unmatched: names of structures that only one side
-    has, by side. failures: reasons by name. comparisons: of all pairs, with the geometry; None after the scene was
-    loaded. judgment: what a protocol says, as Judgment.toDictionary(), None without one. run: tells this outcome from
-    all others.
+    has, by side. failures: reasons by name. findings: what is doubtful about which structures belong together, in
+    sentences. choices: the pairs that somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with
+    the geometry; None after the scene was loaded. judgment: what a protocol says, as Judgment.toDictionary(), None
+    without one. run: tells this outcome from all others.
     """
 
     table: object
@@ -45,6 +59,8 @@ class Outcome:
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
+    findings: Sequence[str] = ()
+    choices: Mapping[str, str | None] = field(default_factory=dict)
     comparisons: Sequence[Comparison] | None = None
     judgment: Mapping | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -62,14 +78,15 @@ class Outcome:
         """Return the compared vtkMRMLSegmentationNode of a side, None when it is gone."""
         return self.table.GetNodeReference(COMPARED[side])
 
-    def owners(self) -> list[ComparedPair | None]:
+    def owners(self) -> list[ComparedPair]:
         """Return whose results everything may be that was made of this outcome."""
         pairs = [self.pair(number) for number in range(len(self.records))]
         return [*pairs, self.whole()] if self.isOfAll else pairs
 
-    def whole(self) -> ComparedPair | None:
+    def whole(self) -> ComparedPair:
         """Return whose results those of all pairs together are in the scene."""
-        return allPairs([self.pair(number) for number in range(len(self.records))], self.table.GetScene())
+        nodeIDs = [self.table.GetNodeReferenceID(role) for role in COMPARED.values()]
+        return ComparedPair(*(Compared("a deleted segmentation", {"nodeID": nodeID}) for nodeID in nodeIDs))
 
     def pair(self, number: int) -> ComparedPair:
         """Return whose results a pair's results in the scene are."""
@@ -119,6 +136,7 @@ def keepAll(
     settings: Settings,
     tableNode=None,
     judgment: Judgment | None = None,
+    choices: Mapping[str, str | None] | None = None,
 ) -> Outcome:
     """Keep the comparisons of two segmentation nodes in a table node, the one given or that of an earlier run."""
     table = showComparisonsTable(comparisons, tableNode)
@@ -126,7 +144,14 @@ def keepAll(
         side: list(node.GetSegmentation().GetSegmentIDs())
         for side, node in (("reference", referenceNode), ("test", testNode))
     }
-    more = {"isOfAll": True, "members": members, "unmatched": comparisons.unmatched, "failures": comparisons.failures}
+    more = {
+        "isOfAll": True,
+        "members": members,
+        "unmatched": comparisons.unmatched,
+        "failures": comparisons.failures,
+        "findings": list(comparisons.findings),
+        "choices": dict(choices or {}),
+    }
     return _keep(table, [referenceNode.GetID(), testNode.GetID()], comparisons, settings, judgment, **more)
 
 
@@ -156,10 +181,7 @@ def _keep(
         judgment=None if judgment is None else judgment.toDictionary(),
         **more,
     )
-    remembered = {
-        name: getattr(outcome, name)
-        for name in ("run", "segments", "stamps", "isOfAll", "members", "unmatched", "failures", "judgment")
-    }
+    remembered = {name: getattr(outcome, name) for name in REMEMBERED}
     table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps({**remembered, "settings": settings.toDictionary()}))
     return outcome
 
@@ -191,6 +213,8 @@ def _recalled(tableNode, remembered: Mapping) -> Outcome:
         members=remembered["members"],
         unmatched=remembered["unmatched"],
         failures=remembered["failures"],
+        findings=remembered.get("findings", ()),
+        choices=remembered.get("choices", {}),
         judgment=remembered.get("judgment"),
         run=remembered["run"],
     )

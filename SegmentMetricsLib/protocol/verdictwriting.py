@@ -35,12 +35,13 @@ def cells(verdict: Mapping) -> list[str]:
     return ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
 
 
-def writeVerdicts(judgment: Judgment, path: Path) -> None:
-    """Write one row per structure and rule."""
+def writeVerdicts(judgment: Mapping, path: Path) -> None:
+    """Write one row per structure and rule. judgment: as Judgment.toDictionary()."""
+    rules = [rule for structure in judgment["structures"] for rule in structure["rules"]]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        writer.writerows(cells(verdict.toDictionary()) for verdict in judgment.verdicts)
+        writer.writerows(map(cells, rules))
 
 
 def verdictTable(judgment: Judgment) -> str:

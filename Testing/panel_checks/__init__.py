@@ -1,0 +1,75 @@
+"""What a user does in the panel and what must then be seen; the same in a running Slicer and on the stand-in.
+
+Every check takes the Session and begins where the one before has ended.
+"""
+
+from __future__ import annotations
+
+from .choosing import (
+    checkConvention,
+    checkExtent,
+    checkFamilies,
+    checkHazard,
+)
+from .looking import (
+    checkMap,
+    checkMapOptions,
+    checkPlaces,
+    checkPlot,
+    checkSlices,
+)
+from .measuring import (
+    checkApply,
+    checkAutoUpdate,
+    checkBadInput,
+    checkCopyAndExport,
+    checkOpening,
+    checkRerun,
+    checkSorting,
+    checkStaleness,
+)
+from .scenes import (
+    checkReload,
+    checkRemovedSegmentation,
+    checkSaving,
+)
+from .session import Session
+from .structures import (
+    checkAllStructures,
+    checkPairs,
+    checkProtocol,
+)
+from .tools import (
+    checkReport,
+    checkTools,
+)
+
+__all__ = ["CHECKS", "Session"]
+
+CHECKS = (
+    checkOpening,
+    checkApply,
+    checkSorting,
+    checkCopyAndExport,
+    checkMap,
+    checkMapOptions,
+    checkPlot,
+    checkPlaces,
+    checkStaleness,
+    checkRerun,
+    checkAutoUpdate,
+    checkFamilies,
+    checkExtent,
+    checkConvention,
+    checkHazard,
+    checkSlices,
+    checkBadInput,
+    checkAllStructures,
+    checkPairs,
+    checkProtocol,
+    checkTools,
+    checkReport,
+    checkSaving,
+    checkReload,
+    checkRemovedSegmentation,
+)

@@ -1,0 +1,184 @@
+"""Choosing what is measured and how."""
+
+from __future__ import annotations
+
+import math
+
+import slicer
+
+from .session import STRUCTURE, Session, edit, isStale
+
+
+def checkFamilies(session: Session) -> None:
+    """Every family of the library can be chosen; what concerns only families that are not chosen is not shown."""
+    from SegmentMetricsLib.settings import FAMILIES
+
+    ui = session.ui
+    boxes = session.panel.choices.boxes
+    assert list(boxes) == list(FAMILIES) and all(box.toolTip for box in boxes.values())
+    assert [family for family, box in boxes.items() if box.checked] == ["boundary", "signed", "overlap"]
+    assert session.isShown(ui.percentileSpinBox)
+    hidden = (ui.criticalComboBox, ui.hazardKernelComboBox, ui.hazardReachSpinBox, ui.hazardDecaySpinBox)
+    hidden += (ui.gridComboBox, ui.betaSpinBox, ui.quantileSpinBox, ui.voxelUnitComboBox)
+    ui.advancedGroupBox.collapsed = False
+    assert not any(session.isShown(widget) for widget in hidden)
+    ui.advancedGroupBox.collapsed = True
+    session.chooseFamilies("agreement", "voxel")
+    assert session.panel.staleness()
+    ui.advancedGroupBox.collapsed = False
+    assert all(session.isShown(widget) for widget in hidden[4:]) and not session.isShown(ui.percentileSpinBox)
+    session.apply()
+    before = session.panel.outcome.records[0].measurements
+    assert {m.family for m in before.values()} == {"agreement", "voxel"}
+    ui.betaSpinBox.value = 2
+    ui.gridComboBox.currentIndex = 1
+    ui.voxelUnitComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness()
+    session.apply()
+    after = session.panel.outcome.records[0].measurements
+    assert "FMS_2" in after and after["AVD"].unit == "voxel" and after["ACC"].value < before["ACC"].value
+    families = ui.shownFamilyComboBox
+    assert [families.itemText(n) for n in range(families.count)] == ["All metrics", "Agreement", "Voxel"]
+    families.currentIndex = 2
+    assert [row[0] for row in session.texts(ui.resultsTable)] == ["AVD", "HDvox", "MHD"]
+    ui.betaSpinBox.value = 1
+    ui.gridComboBox.currentIndex = ui.voxelUnitComboBox.currentIndex = 0
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.apply()
+    assert ui.shownFamilyComboBox.currentIndex == 0, "a family that is gone is not shown any more"
+
+
+def checkExtent(session: Session) -> None:
+    """The common extent can be chosen, and the results say so."""
+    session.ui.extentComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness()
+    session.apply()
+    assert "common extent" in session.ui.findingsLabel.text
+    session.ui.extentComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.apply()
+    assert "Evaluated over the common extent" not in session.ui.findingsLabel.text
+
+
+def checkConvention(session: Session) -> None:
+    """The numbers can be those of another tool, which then decides the surface, and the results say so."""
+    from SegmentMetricsLib import Settings, mrml
+
+    ui = session.ui
+    ui.advancedGroupBox.collapsed = False
+    tools = [ui.conventionComboBox.itemText(n) for n in range(ui.conventionComboBox.count)]
+    assert tools[0] == "SegmentMetrics" and ui.conventionComboBox.currentIndex == 0 and len(tools) == 15
+    ui.subdivisionsSpinBox.value = 2
+    session.settle(0.1)
+    assert session.isShown(ui.subdivisionsSpinBox) and session.isShown(ui.surfaceComboBox)
+    ui.conventionComboBox.currentIndex = next(n for n, text in enumerate(tools) if text.startswith("MedPy"))
+    session.settle(0.1)
+    assert session.parameters.convention == "MedPy" and session.panel.staleness()
+    assert not session.isShown(ui.subdivisionsSpinBox) and not session.isShown(ui.surfaceComboBox)
+    session.apply()
+    settings = Settings(convention="MedPy")
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
+    assert session.panel.outcome.records[0].measurements["HD95"].value == expected["HD95"].value
+    assert expected["HD95"].value != session.remembered["HD95"]
+    assert "as MedPy" in ui.verdictLabel.text and "MedPy" in ui.findingsLabel.text
+    session.chooseFamilies("signed")
+    assert not session.isShown(ui.conventionComboBox), "the signed distances are no other tool's"
+    session.chooseFamilies("boundary", "signed", "overlap")
+    ui.conventionComboBox.currentIndex = 0
+    ui.subdivisionsSpinBox.value = -1
+    session.settle(0.1)
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["HD95"].value == session.remembered["HD95"]
+    assert "MedPy" not in ui.verdictLabel.text
+
+
+def checkHazard(session: Session) -> None:
+    """Hazard needs critical structures of the reference; results are out of date when one of those changes."""
+    from SegmentMetricsLib import Settings, mrml
+
+    ui, reference = session.ui, session.nodes[0]
+    session.chooseFamilies("boundary", "hazard")
+    assert not ui.applyButton.enabled and "critical" in ui.applyButton.toolTip
+    assert session.isShown(ui.messageLabel) and "critical" in ui.messageLabel.text
+    offered = [ui.criticalComboBox.itemText(row) for row in range(ui.criticalComboBox.count)]
+    segmentation = reference.GetSegmentation()
+    everything = [segmentation.GetSegment(i).GetName() for i in segmentation.GetSegmentIDs()]
+    assert offered == [name for name in everything if name != STRUCTURE]
+    session.checkCriticals("Mandible")
+    assert list(session.parameters.critical) == ["Mandible"] and ui.applyButton.enabled
+    assert "Mandible" in ui.criticalComboBox.toolTip
+    assert session.isShown(ui.hazardReachSpinBox) and not session.isShown(ui.hazardDecaySpinBox)
+    session.apply()
+    settings = Settings(families=("boundary", "hazard"), critical="Mandible")
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
+    shown = session.panel.outcome.records[0].measurements
+    assert {key: m.value for key, m in shown.items()} == {key: m.value for key, m in expected.items()}
+    assert not isStale(session)
+    ui.hazardKernelComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness()
+    assert session.isShown(ui.hazardDecaySpinBox) and not session.isShown(ui.hazardReachSpinBox)
+    ui.hazardKernelComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert not session.panel.staleness()
+    critical = segmentation.GetSegmentIdBySegmentName("Mandible")
+    image = slicer.vtkOrientedImageData()
+    reference.GetBinaryLabelmapRepresentation(critical, image)
+    before = slicer.vtkOrientedImageData()
+    before.DeepCopy(image)
+    edit(reference, critical, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    assert isStale(session) and "Mandible" in ui.staleLabel.text
+    edit(reference, critical, before, lambda voxels: None)
+    assert not isStale(session), "undone"
+    session.choose("Mandible")
+    assert not ui.applyButton.enabled, "a structure is not critical to itself"
+    session.choose(STRUCTURE)
+    assert ui.applyButton.enabled and not isStale(session), "it is again what was chosen before"
+    session.checkCriticals("Mandible", "SpinalCord")
+    assert session.panel.staleness()
+    session.checkCriticals("Mandible")
+    checkHazardInViews(session)
+    session.checkCriticals()
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.ui.mapKindComboBox.currentIndex = 3
+    session.apply()
+    assert session.maps()["reference"].GetDisplayNode().GetActiveScalarName() == "SignedDistance"
+    assert "Hazard was not measured" in ui.messageLabel.text
+    session.ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert not session.isShown(ui.messageLabel)
+
+
+def checkHazardInViews(session: Session) -> None:
+    """Hazard colors the map, and lies over the image in the slice views until the box is not checked any more."""
+    ui = session.ui
+    ui.mapKindComboBox.currentIndex = 3
+    session.settle(0.1)
+    display = session.maps()["reference"].GetDisplayNode()
+    assert display.GetActiveScalarName() == "Hazard" and display.GetScalarRange() == (0, 1)
+    assert not ui.rangeSpinBox.enabled
+    ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
+    image = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
+    for composite in composites:
+        composite.SetForegroundVolumeID(image.GetID())
+        composite.SetForegroundOpacity(0.25)
+    assert composites and session.isShown(ui.showHazardCheckBox)
+    ui.showHazardCheckBox.click()
+    session.settle(0.1)
+    for composite in composites:
+        shown = slicer.mrmlScene.GetNodeByID(composite.GetForegroundVolumeID())
+        assert shown.GetAttribute("SegmentMetrics.Role") == "hazard" and composite.GetForegroundOpacity() > 0.5
+    session.apply()
+    assert slicer.mrmlScene.GetNodeByID(composites[0].GetForegroundVolumeID()) is shown, "another run replaces it"
+    ui.showHazardCheckBox.click()
+    session.settle(0.1)
+    for composite in composites:
+        assert composite.GetForegroundVolumeID() == image.GetID()
+        assert math.isclose(composite.GetForegroundOpacity(), 0.25)
+    slicer.mrmlScene.RemoveNode(image)
+    slicer.mrmlScene.RemoveNode(shown)
+    session.settle(0.1)

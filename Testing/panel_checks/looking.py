@@ -1,0 +1,173 @@
+"""The map, the plot, the worst places and the slices."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import slicer
+import vtk
+from vtk.util.numpy_support import vtk_to_numpy
+
+from .session import STRUCTURE, Session
+
+
+def checkMap(session: Session) -> None:
+    """The map is there, finite, with a legend, in place of the segments; one check box takes all of it back."""
+    (model,) = session.maps().values()
+    values = vtk_to_numpy(model.GetPolyData().GetPointData().GetArray("SignedDistance"))
+    assert np.isfinite(values).all() and values.min() < -2 and len(values) > 1000
+    display = model.GetDisplayNode()
+    assert display.GetActiveScalarName() == "SignedDistance" and display.GetScalarVisibility()
+    low, high = display.GetScalarRange()
+    assert low == -high and high == session.ui.rangeSpinBox.value
+    assert display.GetVisibility2D() and display.GetSliceIntersectionThickness() >= 4
+    legend = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(model)
+    assert legend.GetVisibility() and "mm" in legend.GetTitleText()
+    assert session.visibleInThreeD() == [False, False]
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert not session.maps() and session.visibleInThreeD() == [True, True] and not legend.GetVisibility()
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert session.maps() and session.visibleInThreeD() == [False, False]
+
+
+def checkMapOptions(session: Session) -> None:
+    """Side, kind, surface, range, opacity, slices and legend do what they say, with one model per side."""
+    ui = session.ui
+    ui.mapSideComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert set(session.maps()) == {"reference", "test"}
+    ui.mapSideComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert set(session.maps()) == {"test"} and session.visibleInThreeD() == [False, False]
+    ui.mapSideComboBox.currentIndex = 2
+    ui.mapKindComboBox.currentIndex = 1
+    session.settle(0.1)
+    for model in session.maps().values():
+        assert model.GetDisplayNode().GetActiveScalarName() == "Distance"
+        assert model.GetDisplayNode().GetScalarRange()[0] == 0
+    ui.mapKindComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert session.maps()["test"].GetDisplayNode().GetScalarRange() == (-6, 6)
+    ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    ui.automaticRangeCheckBox.click()
+    ui.rangeSpinBox.value = 4
+    ui.opacitySlider.value = 0.5
+    ui.sliceContourCheckBox.click()
+    ui.legendCheckBox.click()
+    session.settle(0.1)
+    display = session.maps()["reference"].GetDisplayNode()
+    assert display.GetScalarRange() == (-4, 4) and math.isclose(display.GetOpacity(), 0.5)
+    assert not display.GetVisibility2D()
+    legend = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(session.maps()["reference"])
+    assert not legend.GetVisibility()
+    ui.mapSurfaceComboBox.currentIndex = 1
+    session.settle(0.1)
+    measured = session.panel.outcome.comparisons[0].reference.surface
+    assert session.maps()["reference"].GetPolyData().GetNumberOfPoints() == len(measured.points)
+    ui.mapSurfaceComboBox.currentIndex = 0
+    for box in (ui.automaticRangeCheckBox, ui.sliceContourCheckBox, ui.legendCheckBox):
+        box.click()
+    ui.opacitySlider.value = 1
+    ui.mapSideComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert set(session.maps()) == {"reference"}
+
+
+def checkPlot(session: Session) -> None:
+    """The plot shows the histogram, or the cumulative curve, with the tolerance marked."""
+    viewNode = session.panel.plot.viewNode
+    histogram = viewNode.GetPlotChartNode()
+    assert histogram.GetAttribute("SegmentMetrics.Role") == "histogram"
+    series = [histogram.GetNthPlotSeriesNode(n) for n in range(histogram.GetNumberOfPlotSeriesNodes())]
+    shares = vtk_to_numpy(series[0].GetTableNode().GetTable().GetColumnByName(series[0].GetYColumnName()))
+    assert math.isclose(shares.sum(), 100, abs_tol=1e-6)
+    lines = [s for s in series if "Tolerance" in s.GetName()]
+    at = [s.GetTableNode().GetTable().GetColumnByName(s.GetXColumnName()).GetValue(0) for s in lines]
+    assert sorted(at) == [-2, 2]
+    session.ui.plotComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert viewNode.GetPlotChartNode().GetAttribute("SegmentMetrics.Role") == "cumulative"
+    session.ui.plotComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert viewNode.GetPlotChartNode() is histogram
+
+
+def checkPlaces(session: Session) -> None:
+    """A click on a worst place brings the slice views and the camera there; markers come and go."""
+    from SegmentMetricsPanel.places import cameras
+
+    from SegmentMetrics import SegmentMetricsLogic  # noqa: F401  (the library is importable from here on)
+
+    places = session.panel.outcome.records[0].worstPlaces
+    rows = session.texts(session.ui.placesTable)
+    assert len(rows) == len(places) and rows[0][0] == "1" and rows[0][1] == f"{places[0].value:+.1f}"
+    session.panel.places.table.onCell(0, 0)
+    session.settle(0.1)
+    ras = np.array(places[0].position) * (-1, -1, 1)
+    sliceNodes = [
+        n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() in ("Red", "Green", "Yellow")
+    ]
+    assert sliceNodes
+    for node in sliceNodes:
+        normal = [node.GetSliceToRAS().GetElement(row, 2) for row in range(3)]
+        assert math.isclose(np.dot(normal, ras), node.GetSliceOffset(), abs_tol=1e-3), node.GetName()
+    for camera in cameras():
+        assert np.allclose(camera.GetFocalPoint(), ras)
+    assert not markersOf(session)
+    session.ui.showMarkersCheckBox.click()
+    session.settle(0.1)
+    (markers,) = markersOf(session)
+    assert markers.GetNumberOfControlPoints() == len(places) and markers.GetLocked()
+    assert markers.GetNthControlPointLabel(0) == "1" and np.allclose(markers.GetNthControlPointPosition(0), ras)
+    session.ui.showMarkersCheckBox.click()
+    session.settle(0.1)
+    assert not markersOf(session)
+
+
+def markersOf(session: Session) -> list:
+    nodes = slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode")
+    return [node for node in nodes if node.GetDisplayNode().GetVisibility()]
+
+
+def checkSlices(session: Session) -> None:
+    """Slices are listed and plotted; a click on a row or a point brings the slice views there."""
+    from SegmentMetricsLib import Settings, mrml
+
+    ui, slices = session.ui, session.panel.slices
+    assert not session.isShown(ui.slicesSection)
+    session.chooseFamilies("boundary", "signed", "overlap", "slices")
+    session.apply()
+    assert session.isShown(ui.slicesSection)
+    settings = Settings(families=("boundary", "slices"))
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
+    rows = session.texts(ui.slicesTable)
+    assert len(rows) == len(expected) and rows[3][0] == f"{expected[3].position:.1f}"
+    assert rows[3][1:4] == [
+        f"{expected[3].hausdorff:.1f}",
+        f"{expected[3].meanDistance:.1f}",
+        f"{expected[3].dice:.2f}",
+    ]
+    series = slices.plot.chart.GetNthPlotSeriesNode(0)
+    assert series.GetYColumnName() == "HD" and series.GetTableNode().GetNumberOfRows() == len(expected)
+    ui.sliceQuantityComboBox.currentIndex = 2
+    session.settle(0.1)
+    assert slices.plot.chart.GetNthPlotSeriesNode(0).GetYColumnName() == "DSC"
+    ui.sliceQuantityComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert slices.plot.viewNode.GetInteractionMode() == slices.plot.viewNode.InteractionModeSelectPoints
+    red = next(n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() == "Red")
+    slices.table.onCell(3, 0)
+    assert math.isclose(red.GetSliceOffset(), expected[3].place[2], abs_tol=1e-3)
+    series, points = vtk.vtkStringArray(), vtk.vtkCollection()
+    slices.onSelected(series, points)  # one that is gone
+    assert math.isclose(red.GetSliceOffset(), expected[3].place[2], abs_tol=1e-3)
+    chosen = vtk.vtkIdTypeArray()
+    chosen.InsertNextValue(7)
+    points.AddItem(chosen)
+    slices.onSelected(series, points)
+    assert math.isclose(red.GetSliceOffset(), expected[7].place[2], abs_tol=1e-3)
+    assert ui.slicesTable.currentRow() == 7, "the point's row is marked"

@@ -1,0 +1,204 @@
+"""Choosing two segments, Apply, and the numbers."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import slicer
+import vtk
+
+from .session import STRUCTURE, Session, edit, isStale
+
+
+def checkOpening(session: Session) -> None:
+    """The module opens with two segmentations and a structure that both have already chosen."""
+    from SegmentMetrics import SegmentMetricsLogic
+
+    SegmentMetricsLogic().loadSample()
+    slicer.util.selectModule("SegmentMetrics")
+    session.settle(0.2)
+    assert [node.GetName() for node in session.nodes] == ["Observer 1", "Observer 2"]
+    assert session.ui.applyButton.enabled and not session.results()
+    session.choose(STRUCTURE)
+    names = [
+        node.GetSegmentation().GetSegment(segment).GetName()
+        for node, segment in zip(session.nodes, (session.parameters.referenceSegment, session.parameters.testSegment))
+    ]
+    assert names == [STRUCTURE, STRUCTURE], "the other observer's contour of the same structure follows"
+
+
+def checkApply(session: Session) -> None:
+    """Apply shows the numbers that the library computes, and the segmentations stay what they were."""
+    from SegmentMetricsLib import mrml
+
+    before = [node.GetSegmentation().GetMTime() for node in session.nodes]
+    session.apply()
+    assert [node.GetSegmentation().GetMTime() for node in session.nodes] == before
+    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE)
+    shown = session.panel.outcome.records[0].measurements
+    assert {key: m.value for key, m in shown.items()} == {key: m.value for key, m in expected.items()}
+    rows = session.texts(session.ui.resultsTable)
+    assert [row[0] for row in rows][:4] == ["Boundary", "HD", "HD95", "MASD"]
+    headed = [row[0] for row in rows if len(row) == 1]
+    assert headed == ["Boundary", "Signed", "Overlap"], "a heading for every family"
+    sides = session.texts(session.ui.sidesTable)
+    assert [row[0] for row in sides] == ["Mean", "Max", "Min"]
+    assert len(rows) - len(headed) + 6 * len(sides) == len(expected), "every number has its place"
+    assert rows[1][1:] == [expected["HD"].text()] + [
+        f"{value:.2f}" for value in (expected["HD"].referenceToTest, expected["HD"].testToReference)
+    ]
+    assert [float(text) for text in sides[1][1:]] == [round(expected[f"Max{side}"].value, 1) for side in "RLAPSI"]
+    assert expected.summary.split(";")[0] in session.ui.verdictLabel.text
+    assert not session.ui.staleLabel.isVisibleTo(session.ui.staleLabel.parent())
+    assert "doi" in session.ui.resultsTable.item(len(rows) - 7, 0).toolTip()
+    table = session.parameters.result
+    saved = json.loads(table.GetAttribute("SegmentMetrics.Comparison"))["measurements"]
+    assert saved["HD95"]["value"] == expected["HD95"].value
+    session.remembered["HD95"] = expected["HD95"].value
+
+
+def checkSorting(session: Session) -> None:
+    """A click on a heading sorts by value, the third one brings the order back."""
+    table = session.panel.results.table
+    before = session.texts(session.ui.resultsTable)
+    table.onHeading(1)
+    values = [table.rows[n][1][1] for n in table.order]
+    assert values == sorted(values) and session.texts(session.ui.resultsTable) != before
+    table.onHeading(1)
+    assert [table.rows[n][1][1] for n in table.order] == sorted(values, reverse=True)
+    table.onHeading(1)
+    assert session.texts(session.ui.resultsTable) == before
+    places = session.panel.places.table
+    places.onCell(0, 0)
+    places.onHeading(2)
+    assert places.order[session.ui.placesTable.currentRow()] == 0, "what is selected stays selected"
+    places.onHeading(2)
+    places.onHeading(2)
+
+
+def checkCopyAndExport(session: Session) -> None:
+    """The table can be pasted into a spreadsheet, and is exported with all digits."""
+    import csv
+
+    import qt
+
+    session.ui.copyButton.click()
+    lines = qt.QApplication.clipboard().text().split("\n")
+    shown = [row for row in session.texts(session.ui.resultsTable) if len(row) > 1]
+    assert len(lines) == 1 + len(shown) + 1 + session.ui.sidesTable.rowCount and lines[1].split("\t")[0] == "HD"
+    path = Path(session.folder.name) / "metrics.csv"
+    session.panel.results.export(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert float(row["HD95"]) == session.remembered["HD95"] and row["Reference"] == STRUCTURE
+    assert path.with_name("metrics.schema.csv").exists()
+
+
+def checkStaleness(session: Session) -> None:
+    """Results are out of date as soon as a segment, a transform or a setting changes, and only then."""
+    node, segment = session.nodes[1], session.parameters.testSegment
+    assert not isStale(session)
+    node.GetSegmentation().GetSegment(segment).SetColor(0.1, 0.6, 0.2)
+    node.SetName("Observer two")
+    node.GetDisplayNode().SetSegmentOpacity3D(segment, 0.5)
+    assert not isStale(session), "colors and names change no number"
+    image = slicer.vtkOrientedImageData()
+    node.GetBinaryLabelmapRepresentation(segment, image)
+    before = slicer.vtkOrientedImageData()
+    before.DeepCopy(image)
+    edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    assert isStale(session) and STRUCTURE in session.ui.staleLabel.text
+    others = [i for i in node.GetSegmentation().GetSegmentIDs() if i != segment]
+    node.GetSegmentation().GetSegment(others[0]).SetColor(0.3, 0.2, 0.9)
+    assert isStale(session), "events of other segments do not make it fresh"
+    edit(node, segment, before, lambda voxels: None)
+    assert not isStale(session), "undone"
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    node.SetAndObserveTransformNodeID(transform.GetID())
+    assert not isStale(session), "identity moves nothing"
+    matrix = vtk.vtkMatrix4x4()
+    matrix.SetElement(0, 3, 3.0)
+    transform.SetMatrixTransformToParent(matrix)
+    assert isStale(session)
+    slicer.mrmlScene.RemoveNode(transform)
+    assert not isStale(session)
+    session.ui.toleranceSpinBox.value = 3
+    assert isStale(session)
+    session.ui.toleranceSpinBox.value = 2
+    assert not isStale(session)
+    session.ui.swapButton.click()
+    assert isStale(session) and session.nodes[0] is node
+    session.ui.swapButton.click()
+    assert not isStale(session)
+
+
+def checkRerun(session: Session) -> None:
+    """Another run of the same pair replaces its results."""
+    before = sorted(node.GetID() for node in session.results())
+    session.apply()
+    assert sorted(node.GetID() for node in session.results()) == before
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
+    folders = {hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node)) for node in session.results()}
+    assert len(folders) == 1, "all results of a pair are in one folder"
+
+
+def checkAutoUpdate(session: Session) -> None:
+    """With auto-update a change is measured a moment later."""
+    session.ui.autoUpdateCheckBox.click()
+    session.ui.toleranceSpinBox.value = 1
+    session.settle(0.5)
+    deadline = time.monotonic() + 20
+    while session.panel.staleness() and time.monotonic() < deadline:
+        session.settle(0.2)
+    assert not session.panel.staleness() and "NSD_1mm" in session.panel.outcome.records[0].measurements
+    session.chooseFamilies("boundary", "effort")
+    deadline = time.monotonic() + 20
+    while session.panel.staleness() and time.monotonic() < deadline:
+        session.settle(0.2)
+    assert "APL_1mm" in session.panel.outcome.records[0].measurements, "another family is measured, too"
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.settle(0.5)
+    session.ui.autoUpdateCheckBox.click()
+    session.ui.toleranceSpinBox.value = 2
+    session.settle(0.1)
+    session.apply()
+
+
+def checkBadInput(session: Session) -> None:
+    """What cannot be compared is said in words; nothing is left behind."""
+    ui, parameters = session.ui, session.parameters
+    before = sorted(node.GetName() for node in session.results())
+    test = parameters.test, parameters.testSegment
+    parameters.test, parameters.testSegment = parameters.reference, parameters.referenceSegment
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and "same segment" in ui.applyButton.toolTip
+    parameters.test = None
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and ui.applyButton.toolTip == "Choose a test segmentation."
+    parameters.test, parameters.testSegment = test
+    session.chooseFamilies()
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and "famil" in ui.applyButton.toolTip and "famil" in ui.messageLabel.text
+    session.chooseFamilies("boundary", "signed", "overlap", "slices")
+    session.settle(0.1)
+    # an empty segment is no error: distances are infinite, and there is no map
+    empty = parameters.test.GetSegmentation().AddEmptySegment("Nothing")
+    parameters.testSegment = empty
+    session.settle(0.1)
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["HD"].status == "infinite"
+    assert "empty" in ui.messageLabel.text and not session.maps()
+    assert session.panel.plot.viewNode.GetPlotChartNode() is None
+    slicer.mrmlScene.RemoveNode(parameters.result)
+    session.settle(0.2)
+    assert session.panel.outcome is None and ui.resultsTable.rowCount == 0
+    parameters.testSegment = test[1]
+    session.settle(0.1)
+    parameters.test.GetSegmentation().RemoveSegment(empty)
+    session.settle(0.5)
+    session.apply()
+    after = sorted(node.GetName() for node in session.results())
+    assert after == before, set(after) ^ set(before)
+    assert not ui.messageLabel.text

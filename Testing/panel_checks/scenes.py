@@ -1,0 +1,64 @@
+"""Scenes that are saved, loaded and closed, a module that is reloaded, and nodes that go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import slicer
+
+from .session import Session, assertSeen, isStale, seen
+
+
+def checkSaving(session: Session) -> None:
+    """Everything visible survives saving, closing and loading the scene."""
+    path = str(Path(session.folder.name) / "scene.mrb")
+    before = seen(session)
+    assert slicer.util.saveScene(path)
+    assert not isStale(session), "saving changes nothing"
+    for clear in (False, True):
+        if not clear:
+            slicer.mrmlScene.Clear(0)
+            session.settle(0.2)
+            assert session.panel.outcome is None and not session.ui.applyButton.enabled
+        slicer.util.loadScene(path, {"clear": clear})
+        session.settle(0.5)
+        assertSeen(session, before)
+    assert not isStale(session)
+    (model,) = session.maps().values()
+    assert model.GetPolyData().GetPointData().GetArray("SignedDistance") is not None
+    assert slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(model).GetVisibility()
+    session.ui.mapKindComboBox.currentIndex = 2  # other colors need no measuring
+    session.settle(0.1)
+    assert model.GetDisplayNode().GetScalarRange() == (-6, 6)
+    session.ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.apply()
+    session.askTools()
+    assertSeen(session, before)
+
+
+def checkReload(session: Session) -> None:
+    """Reloading the module reloads its library; the results are still there and everything goes on working."""
+    import sys
+
+    before = seen(session)
+    library = sys.modules["SegmentMetricsLib"]
+    session.widget.onReload()
+    session.settle(0.3)
+    assert sys.modules["SegmentMetricsLib"] is not library
+    assertSeen(session, before)
+    session.apply()
+    session.askTools()
+    assertSeen(session, before)
+
+
+def checkRemovedSegmentation(session: Session) -> None:
+    """A segmentation that is deleted while its results are shown leaves a panel that says so."""
+    slicer.mrmlScene.RemoveNode(session.nodes[1])
+    session.settle(0.6)
+    assert not session.ui.applyButton.enabled
+    assert session.panel.staleness() and session.ui.resultsTable.rowCount > 0
+    assert session.parameters.test is None, "no other one is chosen silently"
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.2)
+    assert session.panel.outcome is None and not session.results()

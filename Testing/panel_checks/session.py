@@ -1,0 +1,152 @@
+"""The panel as a user sees it, and what all checks ask of it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+
+import slicer
+from vtk.util.numpy_support import vtk_to_numpy
+
+STRUCTURE = "Parotid_L"
+
+
+class Session:
+    """The panel as a user sees it. Segments are looked up anew each time: scenes come and go."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="segment-metrics-")
+        self.remembered = {}
+
+    @property
+    def widget(self):
+        return slicer.modules.SegmentMetricsWidget
+
+    @property
+    def panel(self):
+        return self.widget.panel
+
+    @property
+    def ui(self):
+        return self.widget.ui
+
+    @property
+    def parameters(self):
+        return self.panel.parameters
+
+    @property
+    def nodes(self) -> list:
+        return [self.parameters.reference, self.parameters.test]
+
+    def settle(self, seconds: float = 0.5) -> None:
+        """Let timers and events happen."""
+        begin, rounds = time.monotonic(), 0
+        while time.monotonic() < begin + seconds or rounds < 10 or self.isExpecting:
+            slicer.app.processEvents()
+            time.sleep(0.01)
+            rounds += 1
+            assert time.monotonic() < begin + 60, "the panel never comes to rest"
+
+    @property
+    def isExpecting(self) -> bool:
+        """Whether something is about to happen in the panel, however slow the views draw."""
+        panel = self.panel
+        timers = [panel.refreshTimer, panel.watcher.timer, *(chooser.timer for chooser in panel.inputs.choosers)]
+        return any(timer.isActive() for timer in timers)
+
+    def choose(self, name: str) -> None:
+        """Choose a structure of the reference, as the segment selector does."""
+        segmentation = self.nodes[0].GetSegmentation()
+        self.ui.referenceSelector.setCurrentSegmentID(segmentation.GetSegmentIdBySegmentName(name))
+        self.settle(0.1)
+
+    def apply(self) -> None:
+        assert self.ui.applyButton.enabled, self.ui.applyButton.toolTip
+        self.ui.applyButton.click()
+        self.settle(0.2)
+
+    def chooseFamilies(self, *families: str) -> None:
+        """Check the boxes of these families of metrics, and no others."""
+        for family, box in self.panel.choices.boxes.items():
+            if bool(box.checked) != (family in families):
+                box.click()
+        self.settle(0.1)
+
+    def askTools(self) -> None:
+        """Ask what other tools would report."""
+        assert self.ui.conventionsButton.enabled, self.ui.conventionsButton.toolTip
+        self.ui.conventionsButton.click()
+        self.settle(0.2)
+
+    def checkCriticals(self, *names: str) -> None:
+        """Check these names in the list of critical structures, and no others."""
+        import qt
+
+        box = self.ui.criticalComboBox
+        for row in range(box.count):
+            state = qt.Qt.Checked if box.itemText(row) in names else qt.Qt.Unchecked
+            box.setItemData(row, int(state), qt.Qt.CheckStateRole)
+        self.settle(0.1)
+
+    def isShown(self, widget) -> bool:
+        """Whether a widget can be seen when its section is open."""
+        return not widget.isHidden()
+
+    def maps(self) -> dict:
+        """The distance maps that can be seen, by the side they are on."""
+        from SegmentMetricsLib.mrml import maps
+
+        models = maps.allMaps(slicer.mrmlScene)
+        return {maps.mapInformation(m)["side"]: m for m in models if m.GetDisplayNode().GetVisibility()}
+
+    def texts(self, table) -> list[list[str]]:
+        """The texts of all lines of a table; one text only where that goes over the whole width."""
+        items = [[table.item(r, c) for c in range(table.columnCount)] for r in range(table.rowCount)]
+        return [[item.text() for item in line if item is not None] for line in items]
+
+    def visibleInThreeD(self) -> list[bool]:
+        segments = (self.parameters.referenceSegment, self.parameters.testSegment)
+        return [bool(n.GetDisplayNode().GetSegmentVisibility3D(s)) for n, s in zip(self.nodes, segments)]
+
+    def results(self) -> list:
+        """All nodes that hold results."""
+        return [node for node in slicer.mrmlScene.GetNodes() if node.GetAttribute("SegmentMetrics.Role")]
+
+
+def isStale(session: Session) -> bool:
+    session.settle(0.6)
+    return bool(session.panel.staleness())
+
+
+def edit(node, segment: str, image, change) -> None:
+    """Change the voxels of a segment as an editor effect does."""
+    change(vtk_to_numpy(image.GetPointData().GetScalars()))
+    image.Modified()
+    assert slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(image, node, segment)
+
+
+def assertSeen(session: Session, before: dict) -> None:
+    now = seen(session)
+    assert now == before, {key: (before[key], now[key]) for key in now if now[key] != before[key]}
+
+
+def seen(session: Session) -> dict:
+    """What the panel and the views show, comparable between scenes."""
+    chart = session.panel.plot.chart
+    models = session.maps().items()
+    return {
+        "verdict": session.ui.verdictLabel.text,
+        "table": session.texts(session.ui.resultsTable),
+        "places": session.texts(session.ui.placesTable),
+        "slices": session.texts(session.ui.slicesTable),
+        "protocol": [session.ui.judgmentLabel.text, session.texts(session.ui.protocolTable)],
+        "tools": session.texts(session.ui.conventionsTable),
+        "profile": bool(session.panel.slices.plot.chart),
+        "inputs": [node.GetName() for node in session.nodes],
+        "families": [family for family, box in session.panel.choices.boxes.items() if box.checked],
+        "maps": {side: model.GetDisplayNode().GetScalarRange() for side, model in models},
+        "covered": session.visibleInThreeD(),
+        "series": chart.GetNumberOfPlotSeriesNodes() if chart else 0,
+        "stale": session.ui.staleLabel.text if session.panel.staleness() else "",
+        "results": sorted(node.GetName() for node in session.results()),
+    }

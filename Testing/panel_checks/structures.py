@@ -1,0 +1,173 @@
+"""All structures of two segmentations, and protocols."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .session import STRUCTURE, Session
+
+
+def checkPairs(session: Session) -> None:
+    """What belongs together can be proposed by overlap and edited; Apply measures it, and the panel says how it was."""
+    ui, p = session.ui, session.parameters
+    assert not session.isShown(ui.pairsGroupBox), "one segment is compared with one other"
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    assert session.isShown(ui.pairsGroupBox) and ui.pairsGroupBox.title == "Pairs: 8 of 9"
+    assert pairs(session)["Submandibular_R"] == ("None", "") and pairs(session)[STRUCTURE] == (STRUCTURE, "name")
+    assert not ui.proposePairsButton.enabled and not ui.resetPairsButton.enabled, "nothing is left over in the test"
+    segmentation = p.test.GetSegmentation()
+    segment = segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName("Mandible"))
+    segment.SetName("Unterkiefer")
+    session.settle(0.6)
+    assert pairs(session)["Mandible"] == ("None", "") and "Unterkiefer" in ui.unpairedLabel.text
+    session.apply()
+    assert "Unterkiefer of the test may be the same structure" in ui.findingsLabel.text
+    ui.proposePairsButton.click()
+    session.settle(0.1)
+    test, how = pairs(session)["Mandible"]
+    assert test == "Unterkiefer" and how.startswith("overlap 0."), how
+    assert session.panel.staleness() == "Other pairs are chosen now."
+    session.apply()
+    records = {record.name: record for record in session.panel.outcome.records}
+    assert len(records) == 8
+    assert how == f"overlap {records['Mandible / Unterkiefer'].measurements['DSC'].value:.2f}"
+    choosePair(session, "Brainstem", "Unterkiefer")
+    assert pairs(session)["Brainstem"] == ("Unterkiefer", "chosen") and pairs(session)["Mandible"] == ("None", "")
+    assert "Brainstem" in ui.unpairedLabel.text
+    choosePair(session, STRUCTURE, "None")
+    ui.swapButton.click()
+    session.settle(0.1)
+    assert pairs(session)["Unterkiefer"] == ("Brainstem", "chosen"), "the other way round"
+    ui.swapButton.click()
+    choosePair(session, STRUCTURE, "None")
+    session.apply()
+    names = {record.name for record in session.panel.outcome.records}
+    assert "Brainstem / Unterkiefer" in names and STRUCTURE not in names
+    assert STRUCTURE in ui.findingsLabel.text.partition("Only in the test")[0]
+    ui.resetPairsButton.click()
+    session.settle(0.1)
+    assert list(p.pairs) == [] and pairs(session)[STRUCTURE] == (STRUCTURE, "name") and session.panel.staleness()
+    segment.SetName("Mandible")
+    ui.modeComboBox.currentIndex = 0
+    session.settle(0.6)
+    session.choose(STRUCTURE)
+    session.apply()
+
+
+def pairs(session: Session) -> dict[str, tuple[str, str]]:
+    """What is shown as counterpart of every structure, and how it was found."""
+    table = session.ui.pairsTable
+    shown = {}
+    for row in range(table.rowCount):
+        box = session.panel.pairs.boxes[row]
+        shown[table.item(row, 0).text()] = (box.itemText(box.currentIndex), table.item(row, 2).text())
+    return shown
+
+
+def choosePair(session: Session, reference: str, test: str) -> None:
+    """Choose a counterpart in the row of a structure."""
+    table = session.ui.pairsTable
+    row = next(row for row in range(table.rowCount) if table.item(row, 0).text() == reference)
+    box = session.panel.pairs.boxes[row]
+    box.currentIndex = box.findText(test)
+    session.settle(0.1)
+
+
+def checkVerdictFile(session: Session) -> None:
+    """The verdicts are saved as the command line writes them."""
+    import csv
+
+    path = Path(session.folder.name) / "verdicts.csv"
+    assert session.isShown(session.ui.verdictsButton)
+    session.panel.verdicts.export(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    judged = session.panel.outcome.judgment["structures"]
+    assert [row["Structure"] for row in rows] == [rule["structure"] for s in judged for rule in s["rules"]]
+    assert [row["Verdict"] for row in rows if row["Structure"] == "Nowhere"] == ["not evaluable"]
+    value = next(float(row["Value"]) for row in rows if (row["Structure"], row["Measurement"]) == (STRUCTURE, "DSC"))
+    assert any(record.measurements["DSC"].value == value for record in session.panel.outcome.records)
+
+
+PROTOCOL = """Structure,Measurement,Relation,Pass,Warn,Source
+Parotid_L,HD95,<=,3,10,Somebody 2020
+Parotid_L,DSC,>=,0.99,,
+Parotid_*,NSD_3mm,>=,0.5,,
+Nowhere,DSC,>=,0.5,,
+"""
+
+
+def checkAllStructures(session: Session) -> None:
+    """All matching structures: a row each, unmatched ones named; a click shows one of them."""
+    ui = session.ui
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    names = [row[0] for row in session.texts(ui.resultsTable)]
+    assert len(names) == 8 and STRUCTURE in names
+    assert "Only in the reference: Submandibular_R." in ui.findingsLabel.text
+    session.panel.results.table.onCell(names.index("Mandible"), 0)
+    session.settle(0.2)
+    assert "Mandible" in ui.verdictLabel.text
+    assert [model.GetName() for model in session.maps().values()] == ["Mandible: distance map on reference"]
+    ui.plotComboBox.currentIndex = 1
+    session.settle(0.1)
+    chart = session.panel.plot.viewNode.GetPlotChartNode()
+    assert chart.GetNumberOfPlotSeriesNodes() == 8 + 1
+    ui.plotComboBox.currentIndex = 0
+    ui.modeComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.choose(STRUCTURE)
+    session.apply()
+
+
+def checkProtocol(session: Session) -> None:
+    """A protocol in a table judges what is compared; what it says follows the table and never changes the numbers."""
+    from SegmentMetricsPanel.protocols import COLORS
+
+    from SegmentMetricsLib import Settings, mrml
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    ui, before = session.ui, session.texts(session.ui.resultsTable)
+    assert not session.isShown(ui.judgmentLabel) and not session.isShown(ui.protocolTable)
+    node = mrml.tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
+    session.settle(0.1)
+    box = ui.protocolComboBox
+    box.currentIndex = box.findText(node.GetName())
+    session.settle(0.1)
+    assert session.parameters.protocol is node and session.panel.staleness()
+    session.apply()
+    assert session.texts(ui.resultsTable) == before
+    assert "FAIL" in ui.judgmentLabel.text and "1 fail, 1 warn, 1 pass" in ui.judgmentLabel.text
+    settings = Settings(tolerances=3)
+    wider = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
+    rows = session.texts(ui.protocolTable)
+    assert [row[2] for row in rows] == ["warn", "fail", "pass"]
+    assert rows[0][0] == "HD95 <= 3" and rows[2][1] == f"{wider['NSD_3mm'].value:.3f}"
+    item = ui.protocolTable.item(0, 2)
+    assert item.background().color().name() == COLORS["warn"]
+    assert "is not <= 3" in item.toolTip() and "Somebody 2020" in item.toolTip()
+    column = next(n for n in range(node.GetNumberOfColumns()) if node.GetColumnName(n) == "Pass")
+    assert node.SetCellText(1, column, "0.1")
+    session.settle(0.1)
+    assert session.panel.staleness(), "the table was edited"
+    session.apply()
+    assert "WARN" in ui.judgmentLabel.text and session.texts(ui.protocolTable)[1][2] == "pass"
+    assert node.SetCellText(1, column, "much")
+    session.settle(0.1)
+    assert not ui.applyButton.enabled and "much" in ui.messageLabel.text and "line 3" in ui.messageLabel.text
+    assert node.SetCellText(1, column, "0.1")
+    session.settle(0.1)
+    assert not session.panel.staleness() and ui.applyButton.enabled
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    verdicts = {row[0]: row[1] for row in session.texts(ui.resultsTable)}
+    assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "" and len(verdicts) == 8
+    assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
+    checkVerdictFile(session)
+    ui.modeComboBox.currentIndex = 0
+    session.settle(0.1)
+    session.choose(STRUCTURE)
+    session.apply()

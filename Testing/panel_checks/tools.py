@@ -1,0 +1,97 @@
+"""What other tools would report, and the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import slicer
+
+from .session import STRUCTURE, Session, isStale
+
+
+def checkTools(session: Session) -> None:
+    """What other tools would report, in colors that say how misleading it is; older numbers are not shown."""
+    import csv
+
+    import qt
+    from SegmentMetricsPanel.conventions import COLORS
+
+    from SegmentMetricsLib import mrml
+
+    ui = session.ui
+    comparison = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE)
+    expected = comparison.conventions()
+    assert ui.conventionsTable.rowCount == 0
+    ui.conventionsSection.collapsed = False  # asks for the numbers
+    session.settle(0.2)
+    assert not session.isShown(ui.conventionsButton) and session.isShown(ui.conventionsLegendLabel)
+    shown = session.panel.conventions.record.conventions
+    assert {tool: {k: n.value for k, n in numbers.items()} for tool, numbers in shown.items()} == {
+        tool: {k: n.value for k, n in numbers.items()} for tool, numbers in expected.items()
+    }
+    assert ui.conventionsKeyComboBox.currentText.startswith("HD95")
+    rows = session.texts(ui.conventionsTable)
+    assert rows[0] == ["SegmentMetrics", comparison["HD95"].text().partition(" ")[0], ""]
+    assert [row[0] for row in rows[1:]] == list(expected)
+    line = [row[0] for row in rows].index("Plastimatch")
+    number = expected["Plastimatch"]["HD95"]
+    assert rows[line][1:] == [number.text().partition(" ")[0], f"{number.difference:+.2f}"]
+    item = ui.conventionsTable.item(line, 1)
+    assert number.leaning and item.background().color().name() == COLORS[number.leaning]
+    assert number.reason[1:] in item.toolTip() and number.leaning in item.toolTip()
+    starred = [row[0] for row in rows if row[1].endswith("*")]
+    assert starred == [tool for tool in expected if not expected[tool].get("HD95", number).isReproducible] != []
+    ui.conventionsKeyComboBox.currentIndex = 0
+    session.settle(0.1)
+    everything = session.texts(ui.conventionsTable)
+    assert len(everything) == len(rows) and len(everything[0]) > 7
+    ui.conventionsCopyButton.click()
+    assert len(qt.QApplication.clipboard().text().split("\n")) == 1 + len(rows)
+    path = Path(session.folder.name) / "conventions.csv"
+    session.panel.conventions.export(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        written = {(row["Convention"], row["Key"]): row for row in csv.DictReader(file)}
+    assert float(written["MedPy", "HD95"]["Value"]) == expected["MedPy"]["HD95"].value
+    ui.conventionsKeyComboBox.currentIndex = ui.conventionsKeyComboBox.findText("HD95")
+    (node,) = [node for node in session.results() if node.GetAttribute("SegmentMetrics.Role") == "conventions"]
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
+    folders = {hierarchy.GetItemParent(hierarchy.GetItemByDataNode(n)) for n in (node, session.parameters.result)}
+    assert len(folders) == 1, "it is in the folder of the pair"
+    ui.toleranceSpinBox.value = 3
+    assert isStale(session) and session.isShown(ui.conventionsStaleLabel)
+    ui.toleranceSpinBox.value = 2
+    assert not isStale(session) and not session.isShown(ui.conventionsStaleLabel)
+    session.apply()
+    assert ui.conventionsTable.rowCount == 0 and session.isShown(ui.conventionsButton)
+    assert not [n for n in session.results() if n.GetAttribute("SegmentMetrics.Role") == "conventions"]
+    session.askTools()
+    assert session.texts(ui.conventionsTable) == rows
+    ui.conventionsSection.collapsed = True
+
+
+def checkReport(session: Session) -> None:
+    """A report is written for what is chosen, with the other tools if that is wanted, once there are results."""
+    ui, path = session.ui, Path(session.folder.name) / "Case 1.html"
+    from SegmentMetricsPanel.reports import hasPlotly
+
+    assert ui.reportButton.enabled, ui.reportButton.toolTip
+    if not hasPlotly():  # the button would ask whether to install it
+        assert not session.panel.report(path) and "plotly" in ui.messageLabel.text and not path.exists()
+        return
+    assert session.panel.report(path)
+    page = path.read_text(encoding="utf-8")
+    assert "<title>Case 1: contour comparison</title>" in page and f"{STRUCTURE}</summary>" not in page
+    assert "Slice by slice" in page and "Plastimatch" not in page and "Observer two" not in page
+    assert "is not &lt;= 3" in page, "with what the protocol says"
+    assert str(path) in ui.messageLabel.text
+    ui.reportConventionsCheckBox.click()
+    session.settle(0.1)
+    assert session.panel.report(path) and "Plastimatch" in path.read_text(encoding="utf-8")
+    ui.reportConventionsCheckBox.click()
+    ui.toleranceSpinBox.value = 3
+    session.settle(0.1)
+    assert not ui.reportButton.enabled and "apply" in ui.reportButton.toolTip
+    assert not session.panel.report(path)
+    ui.toleranceSpinBox.value = 2
+    session.settle(0.1)
+    assert ui.reportButton.enabled

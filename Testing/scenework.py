@@ -1,0 +1,117 @@
+"""Small scenes for tests of the panel, and what must not change in them."""
+
+from __future__ import annotations
+
+import random
+
+import shapes
+import slicer
+
+from SegmentMetricsLib.mrml.conversion import orientedImage
+
+LIMITS = "Structure,Measurement,Relation,Pass,Warn\nBox,DSC,>=,0.99,0.5\n*,HD95,<=,1,\n"
+EVENTS = ("ModifiedEvent", "DeleteEvent", "AnyEvent")
+
+
+def segmentation(name: str, **masks):
+    """Return a new segmentation node with segments made of SimpleITK images, by name."""
+    from SegmentMetricsLib.inputs import structureFromImage
+
+    node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
+    node.CreateDefaultDisplayNodes()
+    for segment, image in masks.items():
+        structure = structureFromImage(image, segment, None, 0.5)
+        identifier = node.GetSegmentation().AddEmptySegment("", segment)
+        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(
+            orientedImage(structure.mask), node, identifier
+        )
+    return node
+
+
+def observers(first: str = "First", second: str = "Second") -> list:
+    """Return two segmentation nodes: a box that was moved, a bar with another name, and a third structure of one."""
+    nodes = []
+    for shift, name, bar in ((0, first, "Bar"), (2, second, "Rod")):
+        masks = {"Box": shapes.box((6 + shift, 5, 5), (15 + shift, 11, 12)), bar: shapes.box((4, 15, 16), (15, 17, 20))}
+        if not shift:
+            masks["Critical"] = shapes.box((3, 18, 4), (6, 20, 7))
+        nodes.append(segmentation(name, **masks))
+    return nodes
+
+
+def choose(session, reference, test, name: str = "Box") -> None:
+    """Choose a structure of two nodes in the panel."""
+    p = session.parameters
+    with slicer.util.NodeModify(p.parameterNode):
+        p.reference, p.test = reference, test
+        p.referenceSegment = reference.GetSegmentation().GetSegmentIdBySegmentName(name)
+        p.testSegment = test.GetSegmentation().GetSegmentIdBySegmentName(name)
+    session.settle(0.05)
+
+
+def protocol():
+    """Return a table node with a protocol."""
+    from SegmentMetricsLib import mrml
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    return mrml.tableFromProtocol(parseProtocol(LIMITS, "Limits"))
+
+
+def showEverything(session) -> None:
+    """Measure a pair, then all structures, with all that can be shown of them."""
+    p = session.parameters
+    session.chooseFamilies("boundary", "signed", "overlap", "hazard", "slices")
+    session.checkCriticals("Critical")
+    p.protocol = protocol()
+    p.showMarkers = p.showHazard = True
+    session.ui.mapSideComboBox.currentIndex = 2
+    session.settle(0.05)
+    session.apply()
+    session.panel.compareTools()
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    session.apply()
+    session.ui.plotComboBox.currentIndex = 1
+    session.settle(0.05)
+
+
+class Untouched:
+    """What the user's nodes are now; `changes()` says later what has become of it."""
+
+    def __init__(self, *nodes):
+        self.nodes = nodes
+        self.before = [self._state(node) for node in nodes]
+
+    def changes(self) -> list[str]:
+        now = [self._state(node) for node in self.nodes]
+        return [
+            f"{node.GetName()}: {key}"
+            for node, was, state in zip(self.nodes, self.before, now)
+            for key in was
+            if was[key] != state[key]
+        ]
+
+    @staticmethod
+    def _state(node) -> dict:
+        segmentation, display = node.GetSegmentation(), node.GetDisplayNode()
+        segments = [segmentation.GetSegment(i) for i in segmentation.GetSegmentIDs()]
+        return {
+            "node": node.GetMTime(),
+            "segmentation": segmentation.GetMTime(),
+            "segments": [segment.GetMTime() for segment in segments],
+            "observers": [bool(node.HasObserver(event)) for event in EVENTS],
+            "visible": [display.GetSegmentVisibility3D(i) for i in segmentation.GetSegmentIDs()] if display else [],
+        }
+
+
+def shuffled(nodes, seed: int) -> list:
+    """Return the IDs of nodes in a random order that a seed decides."""
+    identifiers = [node.GetID() for node in nodes]
+    random.Random(seed).shuffle(identifiers)
+    return identifiers
+
+
+def observedNow(session) -> int:
+    """How many observers the panel has."""
+    parts = (session.panel, session.panel.watcher, session.panel.protocols)
+    return sum(len(part.Observations) for part in parts)

@@ -1,0 +1,294 @@
+"""The panel in scenes that are saved, loaded, closed and taken apart: nothing breaks, nothing is left behind."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import scenework
+import slicer
+from panel_checks.session import seen
+from test_module_limits import desktop as desktop  # the fixtures of the panel's other tests
+from test_module_limits import session as session
+
+
+def worksAfterwards(session) -> None:
+    """Another comparison in the same scene, or in a fresh one, is as good as the first."""
+    nodes = scenework.observers("Third", "Fourth")
+    session.settle(0.05)
+    session.ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies("boundary", "overlap")
+    session.parameters.protocol = None
+    session.parameters.showMap = True
+    scenework.choose(session, *nodes)
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["DSC"].value == pytest.approx(0.8)
+    assert len(session.maps()) >= 1 and session.ui.resultsTable.rowCount
+
+
+# Saved and loaded
+
+
+def chooseNothing(session):
+    pass
+
+
+def chooseOnly(session):
+    scenework.choose(session, *scenework.observers())
+
+
+def onePair(session):
+    chooseOnly(session)
+    session.apply()
+
+
+def everything(session):
+    chooseOnly(session)
+    scenework.showEverything(session)
+
+
+def editedPairs(session):
+    chooseOnly(session)
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    session.ui.resetPairsButton.click()
+    session.panel.pairs.choose([("Bar", "Rod", "chosen")])
+    session.settle(0.05)
+    session.apply()
+    assert len(session.panel.outcome.records) == 2
+
+
+def outOfDate(session):
+    onePair(session)
+    session.ui.toleranceSpinBox.value = 3
+    session.settle(0.05)
+
+
+def hiddenMap(session):
+    onePair(session)
+    session.ui.showMapCheckBox.click()
+    session.settle(0.05)
+
+
+def withoutTable(session):
+    onePair(session)
+    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    session.settle(0.05)
+
+
+def withoutTest(session):
+    onePair(session)
+    slicer.mrmlScene.RemoveNode(session.parameters.test)
+    session.settle(0.4)
+
+
+STATES = (
+    chooseNothing,
+    chooseOnly,
+    onePair,
+    everything,
+    editedPairs,
+    outOfDate,
+    hiddenMap,
+    withoutTable,
+    withoutTest,
+)
+
+
+def look(session) -> dict:
+    """What is seen, also where no segmentation is chosen."""
+    if None in session.nodes:
+        texts = session.texts(session.ui.resultsTable)
+        return {"table": texts, "results": sorted(node.GetName() for node in session.results())}
+    shown = {**seen(session), "pairs": [box.currentText for box in session.panel.pairs.boxes]}
+    shown["tools"] = None  # they are saved with the pair that they are about
+    return shown
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def testSavedAndLoaded(session, tmp_path, state):
+    state(session)
+    before, path = look(session), str(tmp_path / "scene.mrb")
+    assert slicer.util.saveScene(path)
+    session.settle(0.05)
+    assert look(session) == before, "saving changes nothing"
+    for clear in (False, True):
+        if not clear:
+            slicer.mrmlScene.Clear(0)
+            session.settle(0.05)
+            assert session.panel.outcome is None and not session.results()
+        slicer.util.loadScene(path, {"clear": clear})
+        session.settle(0.4)
+        now = look(session)
+        assert now == before, {key: (before[key], now[key]) for key in now if now[key] != before[key]}
+
+
+# Taken apart
+
+
+@pytest.mark.parametrize("seed", range(8))
+def testNodesGoInAnyOrder(session, seed):
+    """All nodes that the scene got, ours and the user's, also those that Slicer hides, one after the other."""
+    scene = slicer.mrmlScene
+    before = {node.GetID() for node in scene.GetNodes()}
+    nodes = scenework.observers()
+    scenework.choose(session, *nodes)
+    scenework.showEverything(session)
+    parameterNode = session.parameters.parameterNode
+    made = [node for node in scene.GetNodes() if node.GetID() not in before and node is not parameterNode]
+    assert len(made) > 20
+    for number, identifier in enumerate(scenework.shuffled(made, seed)):
+        node = scene.GetNodeByID(identifier)
+        if node is None:
+            continue  # it went along with another one
+        scene.RemoveNode(node)
+        if (number + seed) % 3:
+            session.settle(0.02)
+        if number % 10 == seed:
+            session.ui.applyButton.click()
+            session.settle(0.05)
+    del node, nodes, made
+    session.settle(0.5)
+    assert session.panel.outcome is None
+    left = [node.GetName() for node in scene.GetNodes() if node.GetID() not in before and node is not parameterNode]
+    assert set(left) <= {"Segment Metrics plot"}
+    worksAfterwards(session)
+
+
+def testWithoutTheParameterNode(session):
+    scenework.choose(session, *scenework.observers())
+    session.apply()
+    slicer.mrmlScene.RemoveNode(session.parameters.parameterNode)
+    session.settle(0.2)
+    session.widget.exit()
+    session.widget.enter()
+    session.settle(0.2)
+    worksAfterwards(session)
+
+
+def testNothingIsLeftBehind(session):
+    """After all results are deleted, the scene is what it was, and so are the user's nodes."""
+    scene = slicer.mrmlScene
+    nodes = scenework.observers()
+    scenework.choose(session, *nodes)
+    session.settle(0.1)
+    untouched = scenework.Untouched(*nodes)
+    before = sorted(node.GetID() for node in scene.GetNodes())
+    observed = scenework.observedNow(session)
+    scenework.showEverything(session)
+    scene.RemoveNode(session.parameters.protocol)
+    assert len(session.results()) > 10
+    for node in session.results():
+        if scene.GetNodeByID(node.GetID()) is not None:
+            scene.RemoveNode(node)
+    session.settle(0.3)
+    assert untouched.changes() == []
+    after = [node for node in scene.GetNodes() if node.GetID() not in before]
+    left = [node.GetName() for node in after if not node.IsA("vtkMRMLPlotViewNode")]
+    assert left == []
+    assert scenework.observedNow(session) == observed
+
+
+def testTwoComparisonsAtOnce(session):
+    """Two pairs of segmentations, measured in turn; the results of one go without the other's."""
+    pairs = [scenework.observers(), scenework.observers("Third", "Fourth")]
+    untouched = scenework.Untouched(*pairs[0], *pairs[1])
+    tables = []
+    for _ in range(2):
+        for nodes in pairs:
+            scenework.choose(session, *nodes)
+            session.apply()
+            tables.append(session.parameters.result)
+    assert tables[0] is tables[2] and tables[1] is tables[3] and tables[0] is not tables[1]
+    ours = len(session.results())
+    slicer.mrmlScene.RemoveNode(tables[1])
+    session.settle(0.1)
+    assert len(session.results()) == ours // 2
+    scenework.choose(session, *pairs[0])
+    session.parameters.result = tables[0]
+    session.settle(0.1)
+    assert session.panel.outcome is not None and not session.panel.staleness()
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert untouched.changes() == []
+
+
+def testRenaming(session):
+    """Names of nodes, segments and folders are the user's; results stay what they are about."""
+    nodes = scenework.observers()
+    scenework.choose(session, *nodes)
+    session.apply()
+    for node in session.results():
+        node.SetName("=My <b>own</b> name/..")
+    nodes[0].SetName("")
+    nodes[1].GetSegmentation().GetSegment(session.parameters.testSegment).SetName("x" * 300)
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
+    hierarchy.SetItemName(hierarchy.GetItemParent(hierarchy.GetItemByDataNode(session.parameters.result)), "Mine")
+    session.settle(0.5)
+    assert not session.panel.staleness()
+    count = len(session.results())
+    session.apply()
+    assert len(session.results()) == count
+
+
+def testUndo(session):
+    """What is undone and redone in the scene never breaks the panel, whatever the scene undoes."""
+    scene = slicer.mrmlScene
+    nodes = scenework.observers()
+    scenework.choose(session, *nodes)
+    scene.SetUndoOn()
+    try:
+        for node in nodes:
+            node.SetUndoEnabled(True)
+        scene.SaveStateForUndo()
+        session.apply()
+        for result in session.results():
+            result.SetUndoEnabled(True)
+        for change in (
+            lambda: nodes[1].SetName("Renamed"),
+            lambda: scene.RemoveNode(session.parameters.result),
+            lambda: scene.RemoveNode(nodes[1]),
+        ):
+            scene.SaveStateForUndo()
+            change()
+            session.settle(0.4)
+        for step in (scene.Undo, scene.Undo, scene.Undo, scene.Redo, scene.Undo, scene.Undo):
+            step()
+            session.settle(0.4)
+    finally:
+        scene.SetUndoOff()
+        scene.ClearUndoStack()
+        scene.ClearRedoStack()
+    worksAfterwards(session)
+
+
+@pytest.mark.parametrize("state", [onePair, everything], ids=lambda state: state.__name__)
+def testClosedInABatch(session, state):
+    """As applications close a scene that do many things at once, also twice, and with nodes that come meanwhile."""
+    scene = slicer.mrmlScene
+    state(session)
+    scene.StartState(scene.BatchProcessState)
+    scene.Clear(0)
+    session.settle(0.1)
+    scenework.observers("Fifth", "Sixth")
+    scene.Clear(0)
+    scene.EndState(scene.BatchProcessState)
+    session.settle(0.2)
+    assert session.panel.outcome is None and session.results() == [] and not session.ui.applyButton.enabled
+    assert scenework.observedNow(session) <= 4
+    worksAfterwards(session)
+
+
+def testNodesGoInABatch(session):
+    scene = slicer.mrmlScene
+    everything(session)
+    scene.StartState(scene.BatchProcessState)
+    for node in [*session.results(), *session.nodes]:
+        scene.RemoveNode(node)
+    session.settle(0.1)
+    scene.EndState(scene.BatchProcessState)
+    session.settle(0.4)
+    assert session.panel.outcome is None and session.results() == []
+    worksAfterwards(session)

@@ -1,0 +1,122 @@
+"""Long work that is stopped at each of its steps leaves nothing behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import scenework
+import slicer
+from test_module_limits import desktop as desktop  # the fixtures of the panel's other tests
+from test_module_limits import session as session
+
+
+class Stopper:
+    """Stops long work at its n-th step, counted over everything that looks whether it is still wanted."""
+
+    def __init__(self, monkeypatch):
+        from SegmentMetricsPanel import work
+
+        from SegmentMetricsLib import progress
+
+        self.count, self.at = 0, 0
+        real, report = progress.stoppable, work.LongWork.report
+        monkeypatch.setattr(work, "stoppable", lambda isStopped: real(lambda: self.isDue() or isStopped()))
+
+        def reported(longWork, number, count, text):
+            if self.isDue():
+                raise progress.Cancelled("stopped")
+            report(longWork, number, count, text)
+
+        monkeypatch.setattr(work.LongWork, "report", reported)
+
+    def isDue(self) -> bool:
+        self.count += 1
+        return 0 < self.at <= self.count
+
+    def stop(self, action, at: int):
+        self.count, self.at = 0, at
+        try:
+            return action()
+        finally:
+            self.at = 0
+
+
+def applyOnly(session):
+    return session.panel.apply
+
+
+def applyAll(session):
+    session.ui.modeComboBox.currentIndex = 1
+    session.parameters.protocol = scenework.protocol()
+    session.settle(0.05)
+    return session.panel.apply
+
+
+def applyHazard(session):
+    session.chooseFamilies("boundary", "hazard", "slices", "effort", "agreement", "voxel", "similarity")
+    session.checkCriticals("Critical")
+    return session.panel.apply
+
+
+def tools(session):
+    session.apply()
+    return session.panel.compareTools
+
+
+def propose(session):
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    return lambda: (session.panel.pairs.onPropose(), bool(list(session.parameters.pairs)))[1]
+
+
+def writeReport(session):
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    session.apply()
+    return lambda: session.panel.report(Path(session.folder.name) / "report.html")
+
+
+ACTIONS = (applyOnly, applyAll, applyHazard, tools, propose, writeReport)
+
+
+@pytest.mark.parametrize("prepare", ACTIONS, ids=lambda action: action.__name__)
+def testStoppedAtEveryStep(session, monkeypatch, prepare):
+    """Wherever it is stopped, the scene and the user's nodes are what they were, and the next time it works."""
+    scene = slicer.mrmlScene
+    nodes = scenework.observers()
+    scenework.choose(session, *nodes)
+    action = prepare(session)
+    session.settle(0.1)
+    stopper = Stopper(monkeypatch)
+    saved = saveState(session)
+    untouched = scenework.Untouched(*nodes)
+    at, done = 1, False
+    while not done:
+        done = bool(stopper.stop(action, at))
+        if done:
+            break
+        session.settle(0.01)
+        assert session.ui.messageLabel.text == "The comparison was stopped.", at
+        assert saveState(session) == saved, at
+        assert untouched.changes() == [], at
+        at += 1
+    assert at > 2, "there are steps to stop at"
+    session.settle(0.1)
+    assert not session.panel.isBusy and session.ui.messageLabel.text != "The comparison was stopped."
+    assert scene.GetNumberOfNodes() >= len(saved["nodes"])
+
+
+def saveState(session) -> dict:
+    """What stopped work must leave alone."""
+    return {
+        "nodes": sorted(node.GetID() for node in slicer.mrmlScene.GetNodes()),
+        "outcome": session.panel.outcome,
+        "result": session.parameters.result,
+        "pairs": list(session.parameters.pairs),
+        "files": sorted(path.name for path in Path(session.folder.name).iterdir()),
+        "observers": scenework.observedNow(session),
+    }

@@ -1,0 +1,61 @@
+"""Which segments of two nodes belong together, before and while they are compared."""
+
+from __future__ import annotations
+
+import pytest
+import shapes
+
+from SegmentMetricsLib.errors import InputError
+
+
+def boxesNode(scene, *names: str):
+    """Return a segmentation node with boxes one above the other, by these names."""
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    node.SetSourceRepresentationToClosedSurface()
+    for n, name in enumerate(names):
+        node.AddSegmentFromClosedSurfaceRepresentation(shapes.boxMesh((0, 0, 9 * n), (5, 5, 9 * n + 5)), name)
+    return node
+
+
+def testPairsBeforeAnythingIsMeasured(scene):
+    from SegmentMetricsLib import mrml
+
+    reference, test = (
+        boxesNode(scene, "Parotid_L", "Druse", "Brain"),
+        boxesNode(scene, "left parotid", "Gland", "Brain"),
+    )
+    pairing = mrml.pairSegments(reference, test)
+    assert [(m.reference.name, m.test.name, m.how) for m in pairing.pairs] == [
+        ("Parotid_L", "left parotid", "spelling"), ("Brain", "Brain", "name")
+    ]  # fmt: skip
+    assert [s.name for s in pairing.unmatchedReference] == ["Druse"] and pairing.proposals == ()
+    (proposal,) = mrml.proposePairs(reference, test)
+    assert (proposal.reference.name, proposal.test.name, proposal.how) == ("Druse", "Gland", "overlap")
+    assert proposal.confidence == pytest.approx(1)
+    assert mrml.proposePairs(reference, test, {"Druse": None}) == []
+    accepted = mrml.compareSegmentations(reference, test, choices={"Druse": "Gland"})
+    assert len(accepted) == 3 and accepted.proposals == ()
+    with pytest.raises(InputError, match="no structure named 'Nothing'"):
+        mrml.pairSegments(reference, test, {"Druse": "Nothing"})
+    with pytest.raises(InputError, match="There is no segmentation"):
+        mrml.pairSegments(reference, None)
+
+
+def testChosenStructuresThatCannotBeMeasured(scene, monkeypatch):
+    """They are failures; what they were to be compared with is neither unmatched nor taken for another one."""
+    from SegmentMetricsLib.mrml import comparing
+
+    reference, test = boxesNode(scene, "A", "B", "C"), boxesNode(scene, "X", "A", "C")
+    read = comparing.structureFromSegment
+
+    def unreadable(node, segment, surface):
+        structure = read(node, segment, surface)
+        if structure.name == "X":
+            raise InputError("X is broken.")
+        return structure
+
+    monkeypatch.setattr(comparing, "structureFromSegment", unreadable)
+    result = comparing.compareSegmentations(reference, test, choices={"B": "X", "A": "A"})
+    assert result.failures == {"X": "X is broken."}
+    assert [(c.reference.name, c.test.name) for c in result] == [("A", "A"), ("C", "C")]
+    assert result.unmatched == {"reference": [], "test": []}
