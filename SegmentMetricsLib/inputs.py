@@ -6,11 +6,12 @@ import operator
 
 import numpy as np
 import SimpleITK
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from .errors import InputError
 from .geometry import masks, meshing
-from .geometry.grids import Grid
+from .geometry.grids import Grid, requireScale
 from .geometry.surfaces import Surface
 from .structures import Structure
 
@@ -98,6 +99,10 @@ def surfaceFromPolyData(polyData: vtkPolyData) -> Surface:
             low, high = cells.GetConnectivityArray().GetRange(0)
             if low < 0 or high >= count:
                 raise InputError("The surface has triangles or lines between points that do not exist.")
+    if count:
+        points = vtk_to_numpy(polyData.GetPoints().GetData())
+        if np.isfinite(points).all():
+            requireScale(float(np.abs(points).max()))
     return meshing.fromPolyData(polyData)
 
 

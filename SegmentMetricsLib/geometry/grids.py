@@ -16,6 +16,17 @@ SAME_LATTICE_TOLERANCE = 1e-3
 # Slicer's nodes are in RAS, files and this library in LPS; the matrix is its own inverse.
 RAS_FROM_LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 
+# Lengths in mm that anything in or around a patient has; beyond them numbers lose their digits, and are wrong anyway.
+LARGEST_COORDINATE, SMALLEST_SPACING = 1e9, 1e-9
+
+
+def requireScale(farthest: float, smallest: float = 1.0) -> None:
+    """Raise InputError for coordinates so far from the origin, or voxels so small, in mm, that they cannot be meant."""
+    if not farthest <= LARGEST_COORDINATE:
+        raise InputError(f"There are places {farthest:.3g} mm from the origin: check the header, or the unit of lengths.")
+    if not smallest >= SMALLEST_SPACING:
+        raise InputError(f"There are voxels of {smallest:.3g} mm: check the header, or the unit of lengths.")
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -34,9 +45,12 @@ class Grid:
         matrix = np.array(self.matrix, dtype=float)
         if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
             raise InputError("The image geometry has values that are not numbers.")
+        farthest = float(np.abs(matrix[:3]).max())
+        requireScale(farthest)
         spacing = np.linalg.norm(matrix[:3, :3], axis=0)
         if (spacing == 0).any() or abs(np.linalg.det(matrix[:3, :3])) < 1e-6 * spacing.prod():
             raise InputError("The image geometry is degenerate: its axes do not span space.")
+        requireScale(farthest, float(spacing.min()))
         if len(self.size) != 3 or min(self.size) < 1:
             raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(self.size)}.")
         matrix.setflags(write=False)
