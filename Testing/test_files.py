@@ -676,9 +676,9 @@ def testDataFileMissing(tmp_path, capfd, suffix):
             252,
             "<2h26x12f",
             (0, 1, 1, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0),
-            "the axes in its header are not at right angles",
+            "the axes in its header do not span space",
         ),
-        (252, "<2h26x12f", (0, 1, *[0.0] * 12), "the axes in its header are not at right angles"),
+        (252, "<2h26x12f", (0, 1, *[0.0] * 12), "the axes in its header do not span space"),
         (
             112,
             "<2f",
