@@ -175,13 +175,13 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
 def savedSettings(path: Path) -> dict:
     """Return the settings that a metrics.json was made with. Raises InputError when the file holds none."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
         settings = Settings(**content["settings"])
     except OSError as error:
         raise InputError(f"{path}: the settings cannot be read ({error.strerror}).") from error
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: this file holds no settings that SegmentMetrics saved.") from error
     return settings.toDictionary()
 

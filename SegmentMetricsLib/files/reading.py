@@ -49,9 +49,13 @@ def readStructures(path: str | Path, threshold: float | None = None, maximum: in
         requireText(path)
     except InputError as error:
         raise UnusableFile(str(error)) from error
-    if path.is_dir():
+    try:
+        isFolder, isThere = path.is_dir(), path.exists()
+    except OSError as error:  # a name that is too long, say
+        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    if isFolder:
         return _readFolder(path, threshold, maximum)
-    if not path.exists():
+    if not isThere:
         raise UnusableFile(f"{path}: there is no such file.")
     suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
     if not suffix:

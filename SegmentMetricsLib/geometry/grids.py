@@ -248,8 +248,11 @@ class Grid:
     def fromDictionary(data: Mapping) -> Grid:
         """Return the grid that toDictionary() described. Raises ValueError when the data are something else."""
         try:
-            return Grid(tuple(data["size"]), np.array(data["matrix"], float), bool(data["planar"]))
-        except (KeyError, TypeError, ValueError) as error:
+            size, matrix, planar = data["size"], np.array(data["matrix"], float), data["planar"]
+            if not (all(type(n) is int for n in size) and planar in (True, False) and (matrix[3] == (0, 0, 0, 1)).all()):
+                raise ValueError("Nothing but this is a grid.")
+            return Grid(tuple(size), matrix, bool(planar))
+        except (LookupError, TypeError, ValueError) as error:
             raise InputError("The evaluated grid needs a size, a matrix and whether it is planar.") from error
 
     def describe(self) -> dict:
