@@ -13,6 +13,7 @@ from .errors import InputError
 from .geometry import masks, meshing
 from .geometry.grids import Grid, requireScale
 from .geometry.surfaces import Surface
+from .settings import shortest
 from .structures import Structure
 
 # A label map has few values; an image whose integers pass this is a CT or MR, not a segmentation.
@@ -130,7 +131,7 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
         if high > LARGEST_FLOAT_LABEL or not _areWhole(array):
             raise InputError(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
-                f"it has values from {low:g} to {high:g}."
+                f"it has values from {shortest(low)} to {shortest(high)}."
             )
         array = array.astype(np.int64)
     if array.min() < 0:

@@ -116,3 +116,36 @@ def segments(path: Path, *fields: dict, array: np.ndarray | None = None, **heade
 
 
 SEGMENT = {"ID": "S1", "Name": "Organ", "LabelValue": 1, "Layer": 0}
+
+
+def written(name: str, data: bytes | str):
+    """Return what writes a file of this name and content."""
+
+    def make(folder: Path) -> Path:
+        path = folder / name
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    return make
+
+
+def using(builder, name: str, *arguments, **fields):
+    """Return what calls a builder for a file of this name."""
+    return lambda folder: builder(folder / name, *arguments, **fields)
+
+
+def image(array, name: str = "odd.nrrd"):
+    """Return what writes an array [k, j, i] as an image with voxels of 1 mm."""
+    return lambda folder: save(shapes.imageOf(array), folder / name)
+
+
+def cut(name: str, share: float, compressed: bool = True):
+    """Return what writes the moved box and leaves only a share of the file."""
+
+    def make(folder: Path) -> Path:
+        path = save(SHIFTED, folder / name, compressed)
+        data = path.read_bytes()
+        path.write_bytes(data[: int(len(data) * share)])
+        return path
+
+    return make
