@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import shapes
 import SimpleITK
-from hostile import Measured, Refused, images, meshes, segmentations
-from hostile.builders import REFERENCE, save
+from hostile import Measured, Refused, images, meshes, segmentations, tables
+from hostile.builders import REFERENCE, SHIFTED, save
 
 from SegmentMetricsLib import __main__, commands
+from SegmentMetricsLib.cohort import tasks as cohort
 
 # What belongs to the inner life of programs.
-INTERNALS = re.compile(r"0x|itk|vtk|Traceback|Exception|Errno|np\.|\.cxx|\.hxx|nan mm|array", re.IGNORECASE)
+INTERNALS = re.compile(r"0x|\bitk|\bvtk|Traceback|Exception|Errno|np\.|\.cxx|\.hxx|nan mm|array", re.IGNORECASE)
 
 
 def contents(folder: Path) -> dict:
@@ -93,7 +96,7 @@ def requireValues(pair: dict, expected: Measured) -> None:
     assert expected.finding in " ".join(pair["findings"])
 
 
-ROWS = [*images.ROWS, *meshes.ROWS, *segmentations.ROWS]
+ROWS = [*images.ROWS, *meshes.ROWS, *segmentations.ROWS, *tables.ROWS]
 
 
 def testTheTableIsLong():
@@ -111,3 +114,94 @@ def testWhatGoesIn(world, row):
         return
     (pair,) = world.pairs("compare", against, given, *row.options)
     requireValues(pair, row.outcome)
+
+
+@pytest.mark.parametrize("kind", tables.CASES)
+def testListsOfCases(world, kind, monkeypatch):
+    content, expected, says = tables.CASES[kind]
+    # a process of its own for every row would take longer than all the rest
+    monkeypatch.setattr(cohort, "localExecutor", lambda workers: ThreadPoolExecutor(1))
+    save(REFERENCE, world.inputs / "ref.nrrd"), save(SHIFTED, world.inputs / "odd.nrrd")
+    path = world.inputs / "cases.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    status, _, err = world.run("batch", path, "--metrics", "overlap", "--report", "--workers", 1)
+    assert status == expected and says in err and "Traceback" not in err
+    assert err.count("\n") == (expected > 0)
+    if expected < 2:
+        assert '"DSC"' in (world.output / "summary.json").read_text("utf-8")
+        assert [path.parent for path in world.output.rglob("*.html")] == [world.output / "reports"]
+        with (world.output / "results.csv").open(encoding="utf-8", newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in cells)
+
+
+# Names
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """The results about structures of all names."""
+    folder = tmp_path_factory.mktemp("names")
+    path = compareNames(folder, list(tables.NAMES))
+    assert {found.name for found in folder.iterdir()} == {path.name, "out"}
+    return folder / "out"
+
+
+def compareNames(folder: Path, names: list[str], *options) -> Path:
+    """Compare a segmentation of squares that are called so with itself, and return its path."""
+    boxes = {label: ((2, 3 * label, 0), (4, 3 * label + 1, 0)) for label in range(1, len(names) + 1)}
+    array = SimpleITK.GetArrayFromImage(shapes.labelImage(boxes, (8, 3 * len(boxes) + 6, 1)))
+    fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
+    path = save(shapes.segmentation([array], fields), folder / "<b onclick=ran=4>.seg.nrrd")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commands.compare.Overlays, "write", lambda *given: None)
+        given = ["compare", path, path, "--output", folder / "out", "--metrics", "boundary,overlap", "--oversampling", 1, *options]
+        assert __main__.main(list(map(str, given))) == 0
+    return path
+
+
+@pytest.mark.parametrize("name", tables.NAMES, ids=repr)
+def testNamesOfStructures(named, name):
+    """Whatever structures are called: the files are in the folder, and spreadsheets run nothing."""
+    file, cell = tables.NAMES[name]
+    number = list(tables.NAMES).index(name)
+    pair = json.loads((named / "metrics.json").read_text("utf-8"))["pairs"][number]
+    assert pair["reference"]["name"] == name and pair["files"]["distances"] == file and (named / file).is_file()
+    with (named / "metrics.csv").open(encoding="utf-8", newline="") as given:
+        assert list(csv.reader(given))[number + 1][:2] == [cell, cell]
+
+
+def testTwoNamesNeverShareAFile():
+    files = [file.casefold() for file, _ in tables.NAMES.values()]
+    assert len(set(files)) == len(files)
+
+
+def testNothingInAReportRuns(tmp_path):
+    """In a real browser, with names of structures, files and protocols that are code."""
+    pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra test)")
+    import reportpicture
+
+    if reportpicture.chromium() is None:
+        pytest.skip("there is no Chromium here (package chromium)")
+    protocol = tmp_path / "<i onclick=ran=5>.csv"
+    rows = ["# <img src=x onerror=ran=6>", "Structure,Measurement,Relation,Pass,Source", "*,DSC,>=,0.9,<u onclick=ran=7>"]
+    protocol.write_text("\n".join(rows))
+    names = [name for name in tables.NAMES if "<" in name or "&" in name]
+    compareNames(tmp_path, names, "--report", "--protocol", protocol)
+    with reportpicture.browser() as browser:
+        page, problems = browser.new_page(), []
+        page.on("dialog", lambda dialog: problems.append(dialog.message))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on(
+            "request", lambda asked: asked.url.startswith(("file:", "data:", "blob:")) or problems.append(asked.url)
+        )
+        page.goto((tmp_path / "out" / "report.html").as_uri())
+        page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+        text = page.locator("body").inner_text()
+        for selector in ("img[src=x]", "[onerror]", "[onload]", "[onclick]"):
+            assert page.locator(selector).count() == 0
+        assert page.evaluate("typeof ran") == "undefined" and problems == []
+        for name in (*names, "<b onclick=ran=4>.seg.nrrd", "<i onclick=ran=5>.csv"):
+            assert name in text
+        page.close()

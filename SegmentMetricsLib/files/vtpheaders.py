@@ -32,7 +32,7 @@ def check(path: Path) -> None:
         if depth > DEEPEST:
             raise ValueError("There are too many elements inside each other.")
         if depth == 1 and (name != "VTKFile" or kind != "PolyData"):
-            raise InputError("this file holds no surface in VTK's format, but something else.")
+            raise InputError("the file holds no surface, but something else.")
         for count in COUNTS:
             if not 0 <= int(attributes.get(count) or 0) <= largest:
                 raise ValueError("The file cannot hold so much.")

@@ -164,8 +164,13 @@ def cell(measurement: Measurement | None) -> str:
 
 
 def harmless(text: str) -> str:
-    """Return text that no spreadsheet runs as a formula: such cells get a leading apostrophe."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+    """Return text that no spreadsheet runs as a formula: such cells get a leading apostrophe.
+
+    Some spreadsheets look past spaces, and take the wide letters of East Asia for the narrow ones.
+    """
+    seen = unicodedata.normalize("NFKC", text)
+    isFormula = seen.lstrip().startswith(("=", "+", "-", "@")) or seen.startswith(("\t", "\r", "\n"))
+    return f"'{text}" if isFormula else text
 
 
 def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
