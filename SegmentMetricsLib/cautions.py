@@ -74,8 +74,8 @@ def _parts(pair: Pair) -> Iterator[str]:
     for which, found in zip(NAMES, sizes):
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
             yield (
-                f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: what is measured of the "
-                "boundary is theirs."
+                f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: what is measured of "
+                "the boundary is theirs."
             )
     if numbers[0] == numbers[1]:
         said = f"Both structures have {numbers[0]} separate parts"

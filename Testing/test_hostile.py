@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
-from hostile import Measured, Refused, images, meshes, segmentations, tables
+from hostile import Measured, Refused, images, meshes, places, segmentations, tables
 from hostile.builders import REFERENCE, SHIFTED, save
 
 from SegmentMetricsLib import __main__, commands
@@ -24,9 +25,7 @@ INTERNALS = re.compile(r"0x|\bitk|\bvtk|Traceback|Exception|Errno|np\.|\.cxx|\.h
 
 def contents(folder: Path) -> dict:
     """Return all files below a folder with their content, and its folders and links."""
-    return {
-        path: path.read_bytes() if path.is_file() and not path.is_symlink() else None for path in folder.rglob("*")
-    }
+    return {path: path.read_bytes() if path.is_file() and not path.is_symlink() else None for path in folder.rglob("*")}
 
 
 class World:
@@ -155,7 +154,18 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     path = save(shapes.segmentation([array], fields), folder / "<b onclick=ran=4>.seg.nrrd")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(commands.compare.Overlays, "write", lambda *given: None)
-        given = ["compare", path, path, "--output", folder / "out", "--metrics", "boundary,overlap", "--oversampling", 1, *options]
+        given = [
+            "compare",
+            path,
+            path,
+            "--output",
+            folder / "out",
+            "--metrics",
+            "boundary,overlap",
+            "--oversampling",
+            1,
+            *options,
+        ]
         assert __main__.main(list(map(str, given))) == 0
     return path
 
@@ -185,7 +195,11 @@ def testNothingInAReportRuns(tmp_path):
     if reportpicture.chromium() is None:
         pytest.skip("there is no Chromium here (package chromium)")
     protocol = tmp_path / "<i onclick=ran=5>.csv"
-    rows = ["# <img src=x onerror=ran=6>", "Structure,Measurement,Relation,Pass,Source", "*,DSC,>=,0.9,<u onclick=ran=7>"]
+    rows = [
+        "# <img src=x onerror=ran=6>",
+        "Structure,Measurement,Relation,Pass,Source",
+        "*,DSC,>=,0.9,<u onclick=ran=7>",
+    ]
     protocol.write_text("\n".join(rows))
     names = [name for name in tables.NAMES if "<" in name or "&" in name]
     compareNames(tmp_path, names, "--report", "--protocol", protocol)
@@ -205,3 +219,78 @@ def testNothingInAReportRuns(tmp_path):
         for name in (*names, "<b onclick=ran=4>.seg.nrrd", "<i onclick=ran=5>.csv"):
             assert name in text
         page.close()
+
+
+# Places
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("kind", places.OUTPUTS)
+def testWhereResultsCannotGo(world, kind):
+    make, says = places.OUTPUTS[kind]
+    arguments = ["compare", save(REFERENCE, world.inputs / "a.nrrd"), save(SHIFTED, world.inputs / "b.nrrd")]
+    world.output = make(world.folder)
+    if world.output.parts[1] == "proc" and not Path("/proc/self").exists():
+        pytest.skip("needs a folder that refuses even the superuser")
+    before = names(world.folder)
+    status, out, err = world.run(*arguments)
+    assert (status, out) == (2, "") and says in err and err.count("\n") == 1
+    assert names(world.folder) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of Unix")
+@pytest.mark.parametrize("size", places.FULL)
+@pytest.mark.parametrize("earlier", [False, True], ids=["", "after-an-earlier-run"])
+def testFullDisks(world, size, earlier):
+    """Wherever in the files the disk becomes full: one sentence, and what was there before is still there."""
+    import resource
+
+    pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+    arguments = [
+        "compare",
+        save(REFERENCE, world.inputs / "a.nrrd"),
+        save(SHIFTED, world.inputs / "b.nrrd"),
+        "--report",
+    ]
+    if earlier:
+        world.output.mkdir()
+        (world.output / "metrics.json").write_text("of an earlier run")
+    before = contents(world.folder)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+        status, out, err = world.run(*arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (status, out) == (2, "") and err.count("\n") == 1
+    assert err.startswith(f"segment-metrics: {world.output}: the results cannot be written into this folder (")
+    assert contents(world.folder) == before
+
+
+@pytest.mark.parametrize("calls", range(1, 7))
+def testADiskThatIsFullFromACertainFileOn(world, monkeypatch, calls):
+    """At each of the three tables as it is written, and as it is moved into the folder."""
+    arguments = ["compare", save(REFERENCE, world.inputs / "a.nrrd"), save(SHIFTED, world.inputs / "b.nrrd")]
+    real, done = {"open": Path.open, "replace": os.replace}, []
+
+    def failing(name):
+        def call(path, *given, **options):
+            if ".segment-metrics-" in str(path):
+                done.append(path)
+                if len(done) == calls:
+                    raise OSError(28, "No space left on device")
+            return real[name](path, *given, **options)
+
+        return call
+
+    monkeypatch.setattr(Path, "open", failing("open"))
+    monkeypatch.setattr(os, "replace", failing("replace"))
+    before = contents(world.folder)
+    status, _, err = world.run(*arguments, "--metrics", "overlap")
+    monkeypatch.undo()
+    said = f"{world.output}: the results cannot be written into this folder (No space left on device)."
+    assert len(done) >= calls and (status, err) == (2, f"segment-metrics: {said}\n")
+    assert contents(world.folder) == before

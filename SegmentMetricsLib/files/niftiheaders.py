@@ -1,7 +1,7 @@
 """What the header of a NIfTI file says, looked at before and after a reader of images.
 
 NIfTI files hold two descriptions of where their voxels are, beside the voxels' size. Readers take one of them, and fill
-in what is missing. Source of the fields: https://nifti.nimh.nih.gov/nifti-1 (nifti1.h).
+in what is missing. Source of the fields: nifti1.h, the official definition, by R. W. Cox, NIMH.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def spansSpace(rows: np.ndarray) -> bool:
 
 
 def rotation(quaternion) -> np.ndarray:
-    """Return the rotation (3, 3) of a quaternion whose first part follows from the others; NaN if they are not finite."""
+    """Return the rotation (3, 3) of a quaternion without its first part; NaN if the others are not finite."""
     from scipy.spatial.transform import Rotation
 
     b, c, d = map(float, quaternion)
@@ -150,7 +150,7 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
     if nearest > max(ROUNDING * voxel, TRUNCATION * float(np.linalg.norm(there.max(axis=0) - there.min(axis=0)))):
         raise InputError("its header contradicts itself about the size and the place of its voxels.")
     if nearest > ROUNDING * voxel:
-        return (f"the header gives two voxel sizes, between which the far corner moves by {nearest:.3g} mm",)
+        return (f"the header gives two voxel sizes, which move the far corner by {nearest:.3g} mm",)
     if max(apart.values()) > ROUNDING * voxel:
         name = max(apart, key=apart.get)
         return (f"the {name} in the header puts the image elsewhere, and was not taken",)

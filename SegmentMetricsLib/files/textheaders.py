@@ -18,11 +18,10 @@ from ..errors import InputError
 from ..geometry.grids import requireScale
 
 # All fields of the NRRD format, in small letters: https://teem.sourceforge.net/nrrd/format.html
-NRRD_FIELDS = frozenset(
-    "content,number,type,block size,blocksize,dimension,space,space dimension,sizes,spacings,thicknesses,axis mins,"
-    "axismins,axis maxs,axismaxs,space directions,centers,centerings,kinds,labels,units,min,max,old min,oldmin,old max,"
-    "oldmax,endian,encoding,line skip,lineskip,byte skip,byteskip,sample units,sampleunits,space units,space origin,"
-    "measurement frame,data file,datafile".split(",")
+NRRD_FIELD = re.compile(
+    "content|number|type|block ?size|dimension|space|space (dimension|directions|units|origin)|sizes|spacings|"
+    "thicknesses|axis ?(mins|maxs)|centers|centerings|kinds|labels|units|min|max|old ?(min|max)|endian|encoding|"
+    "line ?skip|byte ?skip|sample ?units|measurement frame|data ?file"
 )
 # What is longer overruns the readers' memory.
 LONGEST_VALUE = 500
@@ -48,7 +47,7 @@ def nrrdFields(file: BinaryIO) -> dict[str, str]:
         if line.startswith(b"#") or not colon or value.startswith("="):
             continue
         name, value = name.strip().lower(), value.strip()
-        if name not in NRRD_FIELDS or (name != "content" and len(value) > LONGEST_VALUE):
+        if not NRRD_FIELD.fullmatch(name) or (name != "content" and len(value) > LONGEST_VALUE):
             raise ValueError("This is no NRRD header.")
         fields[name.replace(" ", "")] = value.lower() if name not in ("data file", "datafile") else value
     return fields

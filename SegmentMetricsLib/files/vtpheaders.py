@@ -1,4 +1,4 @@
-"""What the XML of a VTP mesh says, looked at before VTK's reader gets to see it: it ends the program over some of it."""
+"""What the XML of a VTP mesh says, looked at before VTK's reader sees it, which ends the program over some of it."""
 
 from __future__ import annotations
 

@@ -318,7 +318,14 @@ def earlierResults(folder: Path) -> list[Path]:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
         judged = [folder / "verdicts.csv"] if "protocol" in content else []
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):  # there are none, or it is somebody else's
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):  # there are none, or it is somebody else's
         return []
     # the file may have been edited: nothing but such files, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}

@@ -23,7 +23,9 @@ LARGEST_COORDINATE, SMALLEST_SPACING = 1e9, 1e-9
 def requireScale(farthest: float, smallest: float = 1.0) -> None:
     """Raise InputError for coordinates so far from the origin, or voxels so small, in mm, that they cannot be meant."""
     if not farthest <= LARGEST_COORDINATE:
-        raise InputError(f"There are places {farthest:.3g} mm from the origin: check the header, or the unit of lengths.")
+        raise InputError(
+            f"There are places {farthest:.3g} mm from the origin: check the header, or the unit of lengths."
+        )
     if not smallest >= SMALLEST_SPACING:
         raise InputError(f"There are voxels of {smallest:.3g} mm: check the header, or the unit of lengths.")
 
@@ -249,7 +251,9 @@ class Grid:
         """Return the grid that toDictionary() described. Raises ValueError when the data are something else."""
         try:
             size, matrix, planar = data["size"], np.array(data["matrix"], float), data["planar"]
-            if not (all(type(n) is int for n in size) and planar in (True, False) and (matrix[3] == (0, 0, 0, 1)).all()):
+            if not (
+                all(type(n) is int for n in size) and planar in (True, False) and (matrix[3] == (0, 0, 0, 1)).all()
+            ):
                 raise ValueError("Nothing but this is a grid.")
             return Grid(tuple(size), matrix, bool(planar))
         except (LookupError, TypeError, ValueError) as error:

@@ -45,7 +45,7 @@ def doublyCoveredShare(surface: Surface) -> float:
 
 
 def _crossings(corners: np.ndarray, start: np.ndarray, axis: int, across: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a line along an axis crosses triangles (n, 3, 3), in order, and whether it enters (1) or leaves (-1).
+    """Return where a line along an axis crosses triangles (n, 3, 3), in order, and if it enters (1) or leaves (-1).
 
     start: (2,) where the line lies along the other two axes.
     """

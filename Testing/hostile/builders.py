@@ -46,7 +46,9 @@ def nrrd(path: Path, data: bytes | None = None, **fields) -> Path:
     """Write the moved box as NRRD with other header fields; None leaves a field out, _ stands for a space."""
     header = {**NRRD, **{name.replace("_", " "): value for name, value in fields.items()}}
     lines = [f"{name}: {value}" for name, value in header.items() if value is not None]
-    path.write_bytes(("NRRD0005\n" + "\n".join(lines) + "\n\n").encode() + (voxels().tobytes() if data is None else data))
+    path.write_bytes(
+        ("NRRD0005\n" + "\n".join(lines) + "\n\n").encode() + (voxels().tobytes() if data is None else data)
+    )
     return path
 
 

@@ -43,9 +43,17 @@ def blank(**fields) -> dict:
 
 
 WRONG_TYPE = [
-    Row("a web page saved as .nii.gz", written("odd.nii.gz", "<html>Please log in</html>"), Refused("its content is not")),
+    Row(
+        "a web page saved as .nii.gz",
+        written("odd.nii.gz", "<html>Please log in</html>"),
+        Refused("its content is not"),
+    ),
     Row("a ZIP archive called .nii.gz", written("odd.nii.gz", b"PK\3\4" + NOISE), Refused("its content is not")),
-    Row("a picture called .nrrd", written("odd.nrrd", b"\x89PNG\r\n\x1a\n" + NOISE), Refused("cannot be read as an image")),
+    Row(
+        "a picture called .nrrd",
+        written("odd.nrrd", b"\x89PNG\r\n\x1a\n" + NOISE),
+        Refused("cannot be read as an image"),
+    ),
     Row("noise called .nrrd", written("odd.nrrd", NOISE), Refused("its content is not that of a .nrrd file")),
     Row("noise called .nii", written("odd.nii", NOISE), Refused("its content is not that of a .nii file")),
     Row("noise called .mha", written("odd.mha", NOISE), Refused("its content is not that of a .mha file")),
@@ -70,7 +78,9 @@ HUGE = [
     Row("NRRD of less than no voxels", ofNrrd(sizes="-24 24 24"), DAMAGED),
     Row("NRRD sizes in words", ofNrrd(sizes="many more voxels"), DAMAGED),
     Row("MetaImage of 2^64 voxels", ofMeta(DimSize="2147483648 2147483648 4"), DAMAGED),
-    Row("MetaImage of less than no voxels", ofMeta(DimSize="-24 -24 24"), Refused("at least one voxel along each axis")),
+    Row(
+        "MetaImage of less than no voxels", ofMeta(DimSize="-24 -24 24"), Refused("at least one voxel along each axis")
+    ),
     Row("NIfTI of 32767^3 voxels", ofNifti(dim=(3, 32767, 32767, 32767, 1, 1, 1, 1)), DAMAGED),
     Row("99 axes", ofMeta(NDims=99), Refused("Images of 2 or 3 dimensions can be compared; this one has 99.")),
     Row("-3 axes", ofMeta(NDims=-3), Refused("Images of 2 or 3 dimensions can be compared; this one has -3.")),
@@ -94,7 +104,9 @@ SPACING = [
     Row("spacing of 1e200 mm", ofNrrd(**scaled("1e200")), Refused(UNSCALED)),
     Row("spacing of 1e30 mm", ofNrrd(**scaled("1e30")), Refused(UNSCALED)),
     Row("spacing of 1e-30 mm", ofNrrd(**scaled("1e-30")), Refused(UNSCALED)),
-    Row("lengths in cm", ofNrrd(space_units='"cm" "cm" "cm"'), Refused("its header gives lengths in cm instead of mm.")),
+    Row(
+        "lengths in cm", ofNrrd(space_units='"cm" "cm" "cm"'), Refused("its header gives lengths in cm instead of mm.")
+    ),
     Row("lengths in mm", ofNrrd(space_units='"mm" "mm" "mm"'), Measured(MOVED)),
     Row("no geometry at all", ofNrrd(**blank()), NO_SIZE),
     Row("spacings that are unknown", ofNrrd(**blank(spacings="nan nan nan")), NO_SIZE),
@@ -135,7 +147,9 @@ PLACE = [
     Row("NIfTI, qform that is no number", ofNifti(quatern=(nan, 0, 0), sform_code=0), NO_SENSE),
     Row("NIfTI, qform that is no rotation", ofNifti(quatern=(5, 5, 5), sform_code=0), NO_SENSE),
     Row("NIfTI, qform at infinity", ofNifti(qoffset=(inf, 0, 0), sform_code=0), NO_SENSE),
-    Row("NIfTI, bad qform beside a good sform", ofNifti(quatern=(nan, 0, 0)), Measured(MOVED, "the qform in the header")),
+    Row(
+        "NIfTI, bad qform beside a good sform", ofNifti(quatern=(nan, 0, 0)), Measured(MOVED, "the qform in the header")
+    ),
     Row("NIfTI, qform elsewhere", ofNifti(qoffset=(50, 0, 0)), Measured(MOVED, "puts the image elsewhere")),
     Row("NIfTI, sheared sform beside a qform", ofNifti(srow_x=(-1, -0.5, 0, 0)), Measured(MOVED, "the sform in")),
     Row("NIfTI, sheared sform", ofNifti(srow_x=(-1, -0.5, 0, 0), qform_code=0), Refused("not at right angles")),
@@ -145,7 +159,9 @@ PLACE = [
     Row("NIfTI, voxels nowhere", ofNifti(vox_offset=nan), Refused("puts the voxels into the header itself.")),
     Row("NIfTI, header of a pair of files", ofNifti(magic=b"ni1\0"), Refused("not that of a NIfTI file that holds")),
     Row("NIfTI, one point in time", ofNifti(dim=(4, 24, 24, 24, 1, 1, 1, 1)), Measured(MOVED)),
-    Row("an image of one plane", image(np.ones((24, 24), np.uint8)), Refused("cannot be compared with contours in one")),
+    Row(
+        "an image of one plane", image(np.ones((24, 24), np.uint8)), Refused("cannot be compared with contours in one")
+    ),
 ]
 
 VOXELS = [
@@ -168,8 +184,14 @@ VOXELS = [
         Measured({"VoxelVolumeTest": 24**3 - 720}),
         options=("--metrics", "overlap"),
     ),
-    Row("every voxel", image(np.ones((24, 24, 24), np.uint8)), Measured({"VoxelVolumeTest": 24**3}, "touches the image edge")),
-    Row("no voxel", image(np.zeros((24, 24, 24), np.uint8)), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")),
+    Row(
+        "every voxel",
+        image(np.ones((24, 24, 24), np.uint8)),
+        Measured({"VoxelVolumeTest": 24**3}, "touches the image edge"),
+    ),
+    Row(
+        "no voxel", image(np.zeros((24, 24, 24), np.uint8)), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")
+    ),
     Row("one voxel in all", image(np.ones((1, 1, 1), np.uint8)), Measured({"DSC": 0, "VoxelVolumeTest": 1})),
     Row("memberships too faint", image(voxels(np.float64, 5e-324)), Measured({"HD": "infinite"}, "membership of 0.5")),
     Row(

@@ -108,7 +108,11 @@ POINTS = [
     Row("smaller than any voxel", mesh(1e-30 * CORNERS, CELLS), Measured({"DSC": 0}, "The test encloses no voxel")),
     Row("points that are not there", mesh(CORNERS, [*CELLS, (0, 1, 999)]), NO_POINT),
     Row("points before the first", mesh(CORNERS, [*CELLS, (0, 1, -1)]), NO_POINT),
-    Row("duplicate points", mesh(CORNERS[CELLS].reshape(-1, 3), np.arange(3 * len(CELLS)).reshape(-1, 3)), Measured(MOVED)),
+    Row(
+        "duplicate points",
+        mesh(CORNERS[CELLS].reshape(-1, 3), np.arange(3 * len(CELLS)).reshape(-1, 3)),
+        Measured(MOVED),
+    ),
     Row("points only", written("odd.obj", "v 1 2 3\nv 2 3 4\nv 3 4 5\n"), Refused("the mesh has no cells")),
 ]
 
@@ -153,7 +157,9 @@ TRIANGLES = [
     ),
     Row("zero-area triangles only", mesh([(1, 1, 1)] * 3, [(0, 1, 2)]), Refused("has no triangle with an area.")),
     Row("lines only, open", mesh(CORNERS, [], [(0, 1, 2)]), Refused("The contour lines are not closed.")),
-    Row("lines only, bent", mesh(CORNERS, [], [(0, 1, 2, 5, 0)]), Refused("The contour lines do not lie in one plane.")),
+    Row(
+        "lines only, bent", mesh(CORNERS, [], [(0, 1, 2, 5, 0)]), Refused("The contour lines do not lie in one plane.")
+    ),
     Row(
         "lines only, a contour",
         lambda folder: shapes.writeMesh(shapes.loops([(0, 0), (4, 0), (4, 3)]), folder / "odd.vtp"),
@@ -181,12 +187,28 @@ FILES = [
     Row("VTP of -5 points", changed(".vtp", (b'NumberOfPoints="24"', b'NumberOfPoints="-5"')), NO_MESH),
     Row("VTP of 10^12 triangles", changed(".vtp", (b'NumberOfPolys="12"', b'NumberOfPolys="999999999999"')), NO_MESH),
     Row("VTP of -3 coordinates", changed(".vtp", (b'Components="3"', b'Components="-3"')), NO_MESH),
-    Row("VTP of another kind", changed(".vtp", (b'type="PolyData"', b'type="ImageData"')), Refused("but something else.")),
-    Row("VTP that names a file", changed(".vtp", (b"<VTKFile", b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><VTKFile')), NO_MESH),
-    Row("VTP that unfolds without end", written("odd.vtp", f'<!DOCTYPE x [<!ENTITY a "ha">{LAUGHS}]><VTKFile>&j;</VTKFile>'), NO_MESH),
+    Row(
+        "VTP of another kind",
+        changed(".vtp", (b'type="PolyData"', b'type="ImageData"')),
+        Refused("but something else."),
+    ),
+    Row(
+        "VTP that names a file",
+        changed(".vtp", (b"<VTKFile", b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><VTKFile')),
+        NO_MESH,
+    ),
+    Row(
+        "VTP that unfolds without end",
+        written("odd.vtp", f'<!DOCTYPE x [<!ENTITY a "ha">{LAUGHS}]><VTKFile>&j;</VTKFile>'),
+        NO_MESH,
+    ),
     Row("VTP 100,000 levels deep", written("odd.vtp", '<VTKFile type="PolyData">' + "<a>" * 100_000), NO_MESH),
     Row("PLY of 10^18 points", ply(TRIANGLE.replace("vertex 3", f"vertex {10**18}"), THREE), DAMAGED),
-    Row("PLY of -1 points", ply(TRIANGLE.replace("vertex 3", "vertex -1").replace("face 1", "face -1")), Refused("no cells")),
+    Row(
+        "PLY of -1 points",
+        ply(TRIANGLE.replace("vertex 3", "vertex -1").replace("face 1", "face -1")),
+        Refused("no cells"),
+    ),
     Row("PLY, a list of 10^15 points", ply(TRIANGLE, f"{THREE}1e15 0 1 2\n"), DAMAGED),
     Row("PLY, a point number that is infinite", ply(TRIANGLE, f"{THREE}3 0 1 inf\n"), DAMAGED),
     Row("PLY, point number 1e300", ply(TRIANGLE, f"{THREE}3 0 1 1e300\n"), DAMAGED),

@@ -6,7 +6,9 @@ from . import Measured, Refused, Row
 from .builders import MOVED, SHIFTED, save
 
 NO_SETTINGS = Refused("odd.json: this file holds no settings that SegmentMetrics saved.")
-GRID = '{"grid": {"size": [9, 9, 9], "matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "planar": false}}'
+GRID = (
+    '{"grid": {"size": [9, 9, 9], "matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "planar": false}}'
+)
 NO_GRID = Refused("The evaluated grid needs a size, a matrix and whether it is planar.")
 
 # What the file given as --settings holds.
@@ -18,19 +20,25 @@ SETTINGS = {
     "100,000 lists in each other": ("[" * 100_000, NO_SETTINGS),
     "a number of 5000 digits": ('{"settings": {"tolerances": [1%s]}}' % ("0" * 5000), NO_SETTINGS),
     "a setting that there is not": ('{"settings": {"__class__": "os.system"}}', NO_SETTINGS),
-    "the name of a module": ('{"settings": {"convention": "__import__"}}', Refused("There is no convention '__import__'")),
-    "a number of 400 digits": ('{"settings": {"tolerances": [1%s]}}' % ("0" * 400), Refused("tolerance must be a finite number")),
+    "the name of a module": (
+        '{"settings": {"convention": "__import__"}}',
+        Refused("There is no convention '__import__'"),
+    ),
+    "a number of 400 digits": (
+        '{"settings": {"tolerances": [1%s]}}' % ("0" * 400),
+        Refused("tolerance must be a finite number"),
+    ),
     "NaN": ('{"settings": {"tolerances": [NaN]}}', Refused("The tolerance must be a finite number, not nan.")),
     "true for a number": ('{"settings": {"tolerances": true}}', Refused("The tolerance must be a number, not True.")),
     "10,000 tolerances": (
-        '{"settings": {"tolerances": [%s]}}' % ", ".join(str(n / 100) for n in range(1, 10_001)),
+        f'{{"settings": {{"tolerances": {[n / 100 for n in range(1, 10_001)]}}}}}',
         Refused("There can be at most 100 values of the tolerance, not 10000."),
     ),
     "a grid of half voxels": (f'{{"settings": {GRID.replace("[9, 9, 9]", "[8.5, 9, 9]")}}}', NO_GRID),
     "a grid in perspective": (f'{{"settings": {GRID.replace("0, 0, 0, 1]", "9, 9, 9, 0]")}}}', NO_GRID),
     "a grid that says yes in words": (f'{{"settings": {GRID.replace("false", chr(34) + "false" + chr(34))}}}', NO_GRID),
     "a mark of its encoding": ('\ufeff{"settings": {"tolerances": [1]}}', Measured(MOVED)),
-}  # fmt: skip
+}
 
 RULE = "Structure,Measurement,Relation,Pass\n"
 # What the file given as --protocol holds.
@@ -43,7 +51,10 @@ PROTOCOLS = {
     "a cell of 200,000 letters": (f"{RULE}{'x' * 200_000},DSC,>=,0.9\n", Refused("a cell is longer than anybody")),
     "more cells than columns": (f"{RULE}Liver,DSC,>=,0.9,1,2\n", Refused("there are 6 cells, but the heading has 4")),
     "a limit that is no number": (f"{RULE}Liver,DSC,>=,nan\n", Refused("line 2, column Pass: it must be a finite")),
-    "a limit that cannot be": (f"{RULE}Liver,DSC,>=,90\n", Refused("DSC lies between 0 and 1 (as a fraction), not 90.")),
+    "a limit that cannot be": (
+        f"{RULE}Liver,DSC,>=,90\n",
+        Refused("DSC lies between 0 and 1 (as a fraction), not 90."),
+    ),
     "code for a measurement": (f"{RULE}Liver,__import__('os').getcwd(),>=,1\n", Refused("there is no measurement")),
     "10,000 stars for a name": (f"{RULE}{'*' * 10_000}x,DSC,>=,0.5\n", Measured(MOVED)),
 }
@@ -95,7 +106,7 @@ NAMES = {
     "@SUM(1)": ("distances_SUM_1.vtp", "'@SUM(1)"),
     "\t=1": ("distances_1_2.vtp", "'\t=1"),
     " =1": ("distances_1_3.vtp", "' =1"),
-    "＝1": ("distances_1_4.vtp", "'＝1"),
+    "\uff1d1": ("distances_1_4.vtp", "'\uff1d1"),  # a wide equals sign
     "%s%n": ("distances_s_n.vtp", "%s%n"),
     "{0.__class__}": ("distances_0._class.vtp", "{0.__class__}"),
     "\x1b[31mred": ("distances_31mred.vtp", "\x1b[31mred"),
