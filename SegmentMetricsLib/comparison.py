@@ -140,6 +140,8 @@ def compare(
     measurements are zero, infinite or undefined, with a reason. Raises ValueError for input that is not a structure.
     """
     settings = settings or Settings()
+    if not isinstance(settings, Settings):
+        raise InputError(f"The settings must be Settings, not {type(settings).__name__}.")
     pair = Pair(
         asStructure(reference, "reference", label, settings),
         asStructure(test, "test", label, settings),

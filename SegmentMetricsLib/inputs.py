@@ -6,12 +6,11 @@ import operator
 
 import numpy as np
 import SimpleITK
-from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from .errors import InputError
 from .geometry import masks, meshing
-from .geometry.grids import Grid, requireScale
+from .geometry.grids import Grid
 from .geometry.surfaces import Surface
 from .settings import shortest
 from .structures import Structure
@@ -38,6 +37,8 @@ def structureFromImage(
     """
     if label is not None:
         label = _positiveLabel(label)
+    if image.GetPixelIDTypeAsString().startswith("label of"):  # asked for its voxels, it would end the program
+        raise InputError("The image is a list of labeled objects without voxels; make it a label map first.")
     memberships = membershipsOf(image, maximum)
     if memberships is not None:
         return structureFromMemberships(name, memberships, threshold)
@@ -93,17 +94,6 @@ def structureFromPolyData(polyData: vtkPolyData, name: str) -> Structure:
 
 def surfaceFromPolyData(polyData: vtkPolyData) -> Surface:
     """Return the boundary that a polydata in LPS mm describes. Raises ValueError where meshing.fromPolyData does."""
-    # VTK's filters trust the point numbers of cells; damaged files have others
-    count = polyData.GetNumberOfPoints()
-    for cells in (polyData.GetPolys(), polyData.GetStrips(), polyData.GetLines()):
-        if cells.GetNumberOfConnectivityIds():
-            low, high = cells.GetConnectivityArray().GetRange(0)
-            if low < 0 or high >= count:
-                raise InputError("The surface has triangles or lines between points that do not exist.")
-    if count:
-        points = vtk_to_numpy(polyData.GetPoints().GetData())
-        if np.isfinite(points).all():
-            requireScale(float(np.abs(points).max()))
     return meshing.fromPolyData(polyData)
 
 

@@ -67,7 +67,8 @@ class Grid:
             raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
         matrix = np.eye(4)
         direction = np.reshape(image.GetDirection(), (dimension, dimension))
-        matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
+        with np.errstate(invalid="ignore"):  # what is not finite is refused below
+            matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
         matrix[:dimension, 3] = image.GetOrigin()
         size = tuple(image.GetSize()) + (1,) * (3 - dimension)
         return Grid(size, matrix, planar=size.count(1) == 1)

@@ -7,10 +7,13 @@ from math import inf, nan
 
 import numpy as np
 import shapes
+import SimpleITK
 
 from . import Measured, Refused, Row
 from .builders import MOVED, cut, image, meta, nifti, nrrd, save, using, voxels, written
 
+GRAY = np.random.default_rng(0).integers(0, 2000, (24, 24, 24)).astype(np.int16)
+COLORS = SimpleITK.GetImageFromArray(np.zeros((4, 4, 4, 3), np.uint8), isVector=True)
 NOISE = np.random.default_rng(0).bytes(5000)
 DAMAGED = Refused("damaged or incomplete.")
 NO_NUMBER = Refused("its header has a place or a voxel size that is not a number.")
@@ -175,6 +178,9 @@ VOXELS = [
     Row("label 2^60 as a float", image(voxels(np.float64, 2.0**60)), Refused("neither a label map nor a map of")),
     Row("labels that are not numbers", image(voxels(np.float32, nan)), Refused("values that are not numbers.")),
     Row("background that is not a number", image(voxels(np.float32, 1, nan)), Refused("values that are not numbers.")),
+    Row("a CT", image(GRAY - 1000), Refused("it has negative values, from -1000 to")),
+    Row("an MR", image(GRAY), Refused("change from voxel to voxel like those of a CT or MR image.")),
+    Row("an image of colors", lambda folder: save(COLORS, folder / "odd.nrrd"), Refused("several values per voxel")),
     Row("infinite labels", image(voxels(np.float32, inf)), Refused("values that are not numbers.")),
     Row("scaled by nothing", ofNifti(scl_slope=0), Measured(MOVED)),
     Row("scaled by what is no number", ofNifti(scl_slope=nan), Measured(MOVED)),

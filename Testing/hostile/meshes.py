@@ -31,18 +31,23 @@ def reference(folder: Path) -> Path:
     return shapes.writeMesh(shapes.boxMesh((0, 0, 0), (10, 10, 10)), folder / "reference.vtp")
 
 
-def mesh(points, cells=(), lines=()):
-    """Return what writes polygons and lines between points (n, 3)."""
-    polyData = vtkPolyData()
-    polyData.SetPoints(shapes.doublePoints(np.array(points, float).reshape(-1, 3)))
-    for give, given in ((polyData.SetPolys, cells), (polyData.SetLines, lines)):
+def polyData(points, cells=(), lines=()) -> vtkPolyData:
+    """Return polygons and lines between points (n, 3)."""
+    result = vtkPolyData()
+    result.SetPoints(shapes.doublePoints(np.array(points, float).reshape(-1, 3)))
+    for give, given in ((result.SetPolys, cells), (result.SetLines, lines)):
         array = vtkCellArray()
         for cell in given:
             array.InsertNextCell(len(cell))
             for number in cell:
                 array.InsertCellPoint(int(number))
         give(array)
-    return lambda folder: shapes.writeMesh(polyData, folder / "odd.vtp")
+    return result
+
+
+def mesh(*given):
+    """Return what writes polygons and lines between points."""
+    return lambda folder: shapes.writeMesh(polyData(*given), folder / "odd.vtp")
 
 
 def boxes(*bounds, turned=()):
