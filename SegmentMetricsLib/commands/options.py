@@ -24,6 +24,10 @@ from ..settings import (
 )
 
 
+# Bytes of a name on any file system.
+LONGEST_NAME = 255
+
+
 def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep what the preset, the file or the settings say."""
     parser.add_argument(
@@ -234,6 +238,8 @@ def protocolFrom(options: argparse.Namespace):
 def requireWritable(folder: Path) -> Path:
     """Return the folder, or the nearest one above it that exists. Raises InputError when it takes no results."""
     requireText(folder)
+    if any(len(os.fsencode(part)) > LONGEST_NAME for part in folder.parts):
+        raise InputError(f"{folder}: this name is too long for a folder.")
     existing = folder
     while not os.path.lexists(existing) and existing != existing.parent:
         existing = existing.parent

@@ -21,6 +21,7 @@ NO_VOLUME = Refused("the axes in its header do not span space.")
 NO_SIZE = Measured(MOVED, "Of the test, the file does not say how large its voxels are")
 NO_SENSE = Refused("the orientation or the place in its header makes no sense.")
 SURPLUS = "Of the test, the file holds more data than its header tells of"
+QUICKLY = ("--metrics", "overlap")
 UNSCALED = "check the header, or the unit of lengths."
 
 
@@ -188,12 +189,13 @@ VOXELS = [
         "background and structure exchanged",
         image(voxels(np.uint8, 0, 1)),
         Measured({"VoxelVolumeTest": 24**3 - 720}),
-        options=("--metrics", "overlap"),
+        options=QUICKLY,
     ),
     Row(
         "every voxel",
         image(np.ones((24, 24, 24), np.uint8)),
         Measured({"VoxelVolumeTest": 24**3}, "touches the image edge"),
+        options=QUICKLY,
     ),
     Row(
         "no voxel", image(np.zeros((24, 24, 24), np.uint8)), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")
@@ -204,13 +206,13 @@ VOXELS = [
         "30,000 specks",
         lambda folder: save(shapes.imageOf(specks(64)), folder / "odd.nrrd"),
         Measured({"VoxelVolumeTest": 32**3}, "Most of the 32768 parts of the test are single voxels"),
-        options=("--metrics", "overlap"),
+        options=QUICKLY,
     ),
     Row(
         "half of all voxels, at random",
         lambda folder: save(shapes.imageOf(np.random.default_rng(0).random((24, 24, 24)) < 0.5), folder / "odd.nrrd"),
         Measured({"VoxelVolumeReference": 720}),
-        options=("--oversampling", "1"),
+        options=QUICKLY,
     ),
 ]
 

@@ -126,8 +126,7 @@ TRIANGLES = [
     Row(
         "inverted",
         mesh(CORNERS, CELLS[:, ::-1]),
-        Measured({**MOVED, "HD": 2}, "its triangles faced inward and were turned"),
-        options=DISTANCES,
+        Measured(MOVED, "its triangles faced inward and were turned"),
     ),
     Row(
         "half of it inverted",
