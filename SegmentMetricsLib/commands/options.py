@@ -23,7 +23,6 @@ from ..settings import (
     Settings,
 )
 
-
 # Bytes of a name on any file system.
 LONGEST_NAME = 255
 
