@@ -11,7 +11,7 @@ import numpy as np
 from .surfaces import Surface
 
 # Lines to look along: as many as this many triangles' tests allow, within limits.
-TESTS, FEWEST_LINES, MOST_LINES = 8_000_000, 32, 256
+TESTS, FEWEST_LINES, MOST_LINES = 3_000_000, 12, 96
 # How far from the middle of a triangle a line passes, as a share of the triangle's size, so that none runs along the
 # edges of a regular mesh; the same in every run.
 ASIDE, SEED = 0.1, 1
