@@ -34,19 +34,19 @@ NRRD_TYPES = {
 }
 
 
-def inspect(path: Path, suffix: str) -> tuple[str, ...]:
+def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]:
     """Return what a reader of the numbers should know of an image file, in half sentences.
 
-    Raises InputError when the file was cut off, when its compressed part is damaged, and for a header that no image can
+    withVoxels: whether its voxels are needed, which have to be there then and not only their header. Raises InputError when the file was cut off, when its compressed part is damaged, and for a header that no image can
     have. What other readers notice themselves, such as too few uncompressed values in a NRRD file, is left to them.
     """
     try:
         if suffix in (".nii", ".nii.gz"):
-            remarks, known, there = _nifti(path)
+            remarks, known, there = _nifti(path, withVoxels)
         elif suffix in (".nrrd", ".seg.nrrd", ".nhdr"):
-            remarks, known, there = _nrrd(path)
+            remarks, known, there = _nrrd(path, withVoxels)
         else:
-            remarks, known, there = _metaImage(path)
+            remarks, known, there = _metaImage(path, withVoxels)
     except InputError:
         raise
     except (EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
@@ -59,8 +59,10 @@ def inspect(path: Path, suffix: str) -> tuple[str, ...]:
 # Each of these returns remarks, how many bytes the header tells of (0 if that is not known), and how many there are.
 
 
-def _nifti(path: Path) -> tuple[tuple[str, ...], int, int]:
+def _nifti(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     header = niftiheaders.check(path)
+    if not withVoxels:
+        return (), 0, 0
     with path.open("rb") as file:
         isCompressed = file.read(2) == niftiheaders.GZIP
         file.seek(0)
@@ -74,13 +76,13 @@ def _nifti(path: Path) -> tuple[tuple[str, ...], int, int]:
     return (), header.wholeSize if header else 0, size
 
 
-def _nrrd(path: Path) -> tuple[tuple[str, ...], int, int]:
+def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     with path.open("rb") as file:
         if file.read(4) != b"NRRD":
             return (), 0, 0
         fields = textheaders.nrrdFields(file)
         remarks = textheaders.checkNrrd(path, fields)
-        if fields.keys() & {"datafile", "lineskip", "byteskip"}:
+        if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
             return remarks, 0, 0
         known = math.prod(int(size) for size in fields.get("sizes", "0").split()) * nrrdTypeSize(fields)
         if fields.get("encoding") == "raw":
@@ -99,13 +101,13 @@ def nrrdTypeSize(fields: Mapping[str, str]) -> int:
     return NRRD_TYPES.get(joined, NRRD_TYPES.get(joined.removesuffix("int"), 0))
 
 
-def _metaImage(path: Path) -> tuple[tuple[str, ...], int, int]:
+def _metaImage(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     with path.open("rb") as file:
         fields = textheaders.metaFields(file)
         if "NDims" not in fields or "ElementDataFile" not in fields:
             return (), 0, 0
         remarks = textheaders.checkMeta(path, fields)
-        if fields["ElementDataFile"] != "LOCAL":
+        if not withVoxels or fields["ElementDataFile"] != "LOCAL":
             return remarks, 0, 0
         values = math.prod(textheaders.metaSizes(fields)) * int(fields.get("ElementNumberOfChannels", "1"))
         known = values * META_TYPES.get(fields.get("ElementType", ""), 0)

@@ -294,7 +294,7 @@ def readGrid(path: str | Path) -> Grid:
     reader = SimpleITK.ImageFileReader()
     reader.SetFileName(str(path))
     try:
-        integrity.inspect(path, suffix)
+        integrity.inspect(path, suffix, withVoxels=False)
         with quiet():
             reader.ReadImageInformation()
         # it answers as an image does

@@ -22,20 +22,21 @@ def doublyCoveredShare(surface: Surface) -> float:
 
     surface: of triangles that face outward. Its size is that of the parts of all lines that are inside in any sense.
     """
-    corners = surface.points[surface.cells]
-    count = int(np.clip(TESTS // max(len(corners), 1), FEWEST_LINES, MOST_LINES))
-    chosen = np.unique(np.linspace(0, len(corners) - 1, count).astype(int))
-    middles = corners[chosen].mean(axis=1)
-    aside = np.random.default_rng(SEED).uniform(-ASIDE, ASIDE, middles.shape)
-    starts = middles + aside * np.ptp(corners[chosen], axis=1).max(axis=1, keepdims=True)
+    points, cells = surface.points, surface.cells
+    count = int(np.clip(TESTS // max(len(cells), 1), FEWEST_LINES, MOST_LINES))
+    chosen = points[cells[np.unique(np.linspace(0, len(cells) - 1, count).astype(int))]]
+    aside = np.random.default_rng(SEED).uniform(-ASIDE, ASIDE, (len(chosen), 3))
+    starts = chosen.mean(axis=1) + aside * np.ptp(chosen, axis=1).max(axis=1, keepdims=True)
+    # axis by axis, which is many times faster than over the corners of every triangle
+    ends = [[np.take(points[:, axis], column) for column in cells.T] for axis in range(3)]
+    lows, highs = ([kind(kind(a, b), c) for a, b, c in ends] for kind in (np.minimum, np.maximum))
     inside, wrong = 0.0, 0.0
     for axis in range(3):
         across = [a for a in range(3) if a != axis]
-        (low, high), (lowest, highest) = ((corners[:, :, a].min(axis=1), corners[:, :, a].max(axis=1)) for a in across)
         for start in starts[axis::3][:, across]:
-            near = np.flatnonzero((low <= start[0]) & (high >= start[0]))
-            near = near[(lowest[near] <= start[1]) & (highest[near] >= start[1])]
-            places, steps = _crossings(corners[near], start, axis, across)
+            near = np.flatnonzero((lows[across[0]] <= start[0]) & (highs[across[0]] >= start[0]))
+            near = near[(lows[across[1]][near] <= start[1]) & (highs[across[1]][near] >= start[1])]
+            places, steps = _crossings(points[cells[near]], start, axis, across)
             if steps.sum():  # along an edge: the line says nothing
                 continue
             lengths, winding = np.diff(places), np.cumsum(steps)[:-1]
