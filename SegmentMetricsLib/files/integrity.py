@@ -37,8 +37,9 @@ NRRD_TYPES = {
 def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]:
     """Return what a reader of the numbers should know of an image file, in half sentences.
 
-    withVoxels: whether its voxels are needed, which have to be there then and not only their header. Raises InputError when the file was cut off, when its compressed part is damaged, and for a header that no image can
-    have. What other readers notice themselves, such as too few uncompressed values in a NRRD file, is left to them.
+    withVoxels: whether its voxels are needed, not only its header. Raises InputError when the file was cut off, when
+    its compressed part is damaged, and for a header that no image can have. What other readers notice themselves, such
+    as too few uncompressed values in a NRRD file, is left to them.
     """
     try:
         if suffix in (".nii", ".nii.gz"):
