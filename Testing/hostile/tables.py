@@ -74,7 +74,7 @@ CASES = {
     "a case twice": (f"{HEADING}a,ref.nrrd,odd.nrrd\na,ref.nrrd,odd.nrrd\n", 1, "there is such a case already"),
     "no reference": (f"{HEADING}a,,odd.nrrd\n", 2, "line 2, column reference: it is empty."),
     "an address": (f"{HEADING}a,http://localhost:1/x.nrrd,odd.nrrd\n", 2, "x.nrrd: there is no such file."),
-    "a path of 5000 letters": (f"{HEADING}a,{'x' * 5000}.nrrd,odd.nrrd\n", 2, "cannot be opened (File name too long)"),
+    "a path of 5000 letters": (f"{HEADING}a,{'x' * 5000}.nrrd,odd.nrrd\n", 2, "x.nrrd: "),
     "a path that leads out": (f"{HEADING}../../a,ref.nrrd,odd.nrrd\n", 0, ""),
     "a formula": (f"{HEADING}=1+1,ref.nrrd,odd.nrrd\n", 0, ""),
     "a case of two lines": (f'{HEADING}"a\nb",ref.nrrd,odd.nrrd\n', 0, ""),
