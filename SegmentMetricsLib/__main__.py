@@ -49,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         problem = str(error)
     except OSError as error:
-        problem = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        # writing to a full disk names no file
+        where = error.filename or getattr(options, "output", "")
+        problem = f"{where}: {error.strerror}" if where and error.strerror else str(error)
     except MemoryError:
         problem = "The input is too large for the memory of this computer."
     finally:

@@ -25,6 +25,8 @@ SMALL = 0.05
 MOSTLY_BACKGROUND = 0.95
 # The Hausdorff distance is an outlier's when it is so many times that of 95 % of the boundary, and so many voxels more.
 OUTLYING_FACTOR, OUTLYING_VOXELS = 3, 3
+# So many parts and more are no structure's when most of them are single voxels.
+MANY_PARTS = 50
 NAMES = ("reference", "test")
 
 
@@ -65,9 +67,16 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 
 def _parts(pair: Pair) -> Iterator[str]:
-    numbers = [1 if s.mask is None else max(len(partSizes(s.mask)), 1) for s in pair.structures]
+    sizes = [[] if s.mask is None else partSizes(s.mask) for s in pair.structures]
+    numbers = [max(len(found), 1) for found in sizes]
     if max(numbers) == 1:
         return
+    for which, found in zip(NAMES, sizes):
+        if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
+            yield (
+                f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: what is measured of "
+                "the boundary is theirs."
+            )
     if numbers[0] == numbers[1]:
         said = f"Both structures have {numbers[0]} separate parts"
     elif min(numbers) == 1:

@@ -144,6 +144,8 @@ def compare(
     or all. Raises ValueError for input that is not a structure.
     """
     settings = settings or Settings()
+    if not isinstance(settings, Settings):
+        raise InputError(f"The settings must be Settings, not {type(settings).__name__}.")
     pair = Pair(
         asStructure(reference, "reference", label, settings),
         asStructure(test, "test", label, settings),

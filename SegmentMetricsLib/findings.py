@@ -97,7 +97,8 @@ def _placement(pair: Pair) -> Iterator[str]:
     counted = pair.wasComputed("counts") or pair.wasComputed("masks")
     if counted and not (pair.counts.reference and pair.counts.test):
         which = " and the ".join(w for w in ("reference", "test") if not getattr(pair.counts, w))
-        yield f"The {which} encloses no {pair.counts.unit}: it is thinner than the voxels on which overlap is counted."
+        verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
+        yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
         return
     if pair.counts.truePositive == 0 if counted else not _meet(*(bounds(s) for s in pair.structures)):
         yield "The two contours do not overlap at all: check that they are the same structure of the same patient."

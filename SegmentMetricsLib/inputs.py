@@ -12,6 +12,7 @@ from .errors import InputError
 from .geometry import masks, meshing
 from .geometry.grids import Grid
 from .geometry.surfaces import Surface
+from .settings import shortest
 from .structures import Structure
 
 # A label map has few values; an image whose integers pass this is a CT or MR, not a segmentation.
@@ -36,6 +37,8 @@ def structureFromImage(
     """
     if label is not None:
         label = _positiveLabel(label)
+    if image.GetPixelIDTypeAsString().startswith("label of"):  # asked for its voxels, it would end the program
+        raise InputError("The image is a list of labeled objects without voxels; make it a label map first.")
     memberships = membershipsOf(image, maximum)
     if memberships is not None:
         return structureFromMemberships(name, memberships, threshold)
@@ -91,13 +94,6 @@ def structureFromPolyData(polyData: vtkPolyData, name: str) -> Structure:
 
 def surfaceFromPolyData(polyData: vtkPolyData) -> Surface:
     """Return the boundary that a polydata in LPS mm describes. Raises ValueError where meshing.fromPolyData does."""
-    # VTK's filters trust the point numbers of cells; damaged files have others
-    count = polyData.GetNumberOfPoints()
-    for cells in (polyData.GetPolys(), polyData.GetStrips(), polyData.GetLines()):
-        if cells.GetNumberOfConnectivityIds():
-            low, high = cells.GetConnectivityArray().GetRange(0)
-            if low < 0 or high >= count:
-                raise InputError("The surface has triangles or lines between points that do not exist.")
     return meshing.fromPolyData(polyData)
 
 
@@ -125,7 +121,7 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
         if high > LARGEST_FLOAT_LABEL or not _areWhole(array):
             raise InputError(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
-                f"it has values from {low:g} to {high:g}."
+                f"it has values from {shortest(low)} to {shortest(high)}."
             )
         array = array.astype(np.int64)
     if array.min() < 0:

@@ -36,6 +36,8 @@ DECIDED_BY_TOOLS = {"surface": "unsmoothed", "subdivisions": None, "oversampling
 # mm; no contour of a patient is farther from another one
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
+# of tolerances, percentiles and so on: each takes time
+MOST_NUMBERS = 100
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
 
@@ -276,7 +278,10 @@ def _numbers(values, what: str) -> tuple[float, ...]:
     """Return one number or several as a tuple, each once; two that are written alike would share a key."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         values = (values,)
-    return tuple({shortest(number): number for number in (_number(value, what) for value in values)}.values())
+    different = {shortest(number): number for number in (_number(value, what) for value in values)}
+    if len(different) > MOST_NUMBERS:
+        raise InputError(f"There can be at most {MOST_NUMBERS} values of the {what}, not {len(different)}.")
+    return tuple(different.values())
 
 
 def _weights(given, what: str, most: float) -> tuple[tuple[str, float], ...]:
@@ -304,7 +309,11 @@ def _number(value, what: str) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise InputError(f"The {what} must be a number, not {value!r}.") from None
+        number = None
+    except OverflowError:  # a whole number of hundreds of digits
+        number = math.inf
+    if number is None or isinstance(value, bool):
+        raise InputError(f"The {what} must be a number, not {value!r}.")
     if not math.isfinite(number):
         raise InputError(f"The {what} must be a finite number, not {number}.")
     return number

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from hostile.builders import cut, nrrd
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersSources import vtkCubeSource
 
@@ -172,10 +173,14 @@ def testGridsOfFiles(tmp_path):
     assert files.readGrid(mask).offsetOn(readStructures(mask)[0].mask.grid) == (0, 0, 0)
     assert files.readGrid(mask).size == readStructures(mask)[0].mask.grid.size
     (tmp_path / "bad.nrrd").write_text("nothing")
+    nrrd(tmp_path / "cm.nrrd", space_units='"cm" "cm" "cm"')
+    # the voxels are not looked at
+    assert files.readGrid(cut("cut.nii.gz", 0.9)(tmp_path)).size == (24, 24, 24)
     for name, words in (
         ("gone.nrrd", "there is no such file"),
         ("mesh.stl", "no image whose grid could be taken"),
         ("bad.nrrd", "cannot be read as an image"),
+        ("cm.nrrd", "its header gives lengths in cm instead of mm"),
     ):
         with pytest.raises(files.UnusableFile, match=words) as caught:
             files.readGrid(tmp_path / name)
@@ -676,9 +681,9 @@ def testDataFileMissing(tmp_path, capfd, suffix):
             252,
             "<2h26x12f",
             (0, 1, 1, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0),
-            "the axes in its header are not at right angles",
+            "the axes in its header do not span space",
         ),
-        (252, "<2h26x12f", (0, 1, *[0.0] * 12), "the axes in its header are not at right angles"),
+        (252, "<2h26x12f", (0, 1, *[0.0] * 12), "the axes in its header do not span space"),
         (
             112,
             "<2f",

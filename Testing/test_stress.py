@@ -294,5 +294,9 @@ def testNothingIsHalfWritten(run, monkeypatch):
         raise OSError(28, "No space left on device", "stress.json")
 
     monkeypatch.setattr(writing, "writeJson", fail)
-    assert run(*CHOSEN) == (2, "", "segment-metrics: stress.json: No space left on device\n")
+    assert run(*CHOSEN) == (
+        2,
+        "",
+        "segment-metrics: out: the results cannot be written into this folder (No space left on device).\n",
+    )
     assert [path.name for path in Path().iterdir()] == ["reference.nrrd"]

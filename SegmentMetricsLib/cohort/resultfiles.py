@@ -213,7 +213,7 @@ def _parsed(line: bytes) -> dict | None:
             isinstance(outcome[key], str) for key in ("case", "method", "status", "fingerprint")
         )
         return outcome if complete and isinstance(outcome["pairs"], list) else None
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
 

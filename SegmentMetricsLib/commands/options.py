@@ -23,6 +23,9 @@ from ..settings import (
     Settings,
 )
 
+# Bytes of a name on any file system.
+LONGEST_NAME = 255
+
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep what the preset, the file or the settings say."""
@@ -175,13 +178,13 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
 def savedSettings(path: Path) -> dict:
     """Return the settings that a metrics.json was made with. Raises InputError when the file holds none."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
         settings = Settings(**content["settings"])
     except OSError as error:
         raise InputError(f"{path}: the settings cannot be read ({error.strerror}).") from error
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: this file holds no settings that SegmentMetrics saved.") from error
     return settings.toDictionary()
 
@@ -234,6 +237,8 @@ def protocolFrom(options: argparse.Namespace):
 def requireWritable(folder: Path) -> Path:
     """Return the folder, or the nearest one above it that exists. Raises InputError when it takes no results."""
     requireText(folder)
+    if any(len(os.fsencode(part)) > LONGEST_NAME for part in folder.parts):
+        raise InputError(f"{folder}: this name is too long for a folder.")
     existing = folder
     while not os.path.lexists(existing) and existing != existing.parent:
         existing = existing.parent

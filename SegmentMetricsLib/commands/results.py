@@ -29,5 +29,9 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
     try:
         yield unfinished
         writing.deliver(unfinished, output, earlier)
+    except OSError as error:
+        # a full disk, say; nobody knows the unfinished folder, and the writers of surfaces and pictures give no reason
+        reason = error.strerror or "is the disk full?"
+        raise InputError(f"{output}: the results cannot be written into this folder ({reason}).") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

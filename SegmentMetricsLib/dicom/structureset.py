@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..geometry.filling import combined
-from ..geometry.grids import Grid
+from ..geometry.grids import Grid, requireScale
 from ..geometry.masks import Mask
 from ..progress import checkpoint
 from ..structures import NOTES, PATIENT, Structure
@@ -20,6 +21,9 @@ from .series import findSlices, gridOf
 FLATNESS = 0.25
 # mm; pixels of a grid that is made for contours whose image is not at hand.
 PIXEL = 0.5
+NO_POSITIONS = "a contour has coordinates that are no positions in space."
+# More voxels than any image has.
+LARGEST_BOX = 2_000_000_000
 CLOSED = ("CLOSED_PLANAR", "CLOSEDPLANAR_XOR")
 
 
@@ -38,10 +42,10 @@ def readStructureSet(path: Path) -> list[Structure]:
 
 
 def _structuresOf(path: Path, dataset) -> list[Structure]:
-    regions = {int(region.ROINumber): region for region in dataset.get("StructureSetROISequence", [])}
+    regions = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
     if not regions:
         raise InputError("the structure set has no regions of interest.")
-    drawn = {int(c.ReferencedROINumber): c for c in dataset.get("ROIContourSequence", [])}
+    drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
     loops = {number: _loopsOf(drawn.get(number)) for number in regions}
     grid, note = _gridFor(path, dataset, [loop for closed, _ in loops.values() for loop in closed])
     frame = str(dataset.get("FrameOfReferenceUID", "")) or _referencedFrame(dataset)
@@ -65,15 +69,27 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
     return structures
 
 
+def _byNumber(items, name: str) -> dict:
+    """Return the items of a sequence by their number. Raises InputError when two have the same one."""
+    found = {int(getattr(item, name)): item for item in items}
+    if len(found) < len(items):
+        raise InputError("two regions of interest have the same number, so it cannot be told which contours are whose.")
+    return found
+
+
 def _loopsOf(contours) -> tuple[list[np.ndarray], int]:
     """Return the closed contours of a region as LPS points (n, 3) in mm, and how many others there are."""
     closed, others = [], 0
     for contour in [] if contours is None else contours.get("ContourSequence", []):
-        points = np.array(contour.get("ContourData", None) or [], float)
+        try:
+            points = np.array(contour.get("ContourData", None) or [], float)
+        except ValueError as error:  # a word among the numbers
+            raise InputError(NO_POSITIONS) from error
         if len(points) != 3 * int(contour.get("NumberOfContourPoints", len(points) / 3)):
             raise InputError("a contour has another number of points than it says.")
         if len(points) % 3 or not np.isfinite(points).all():
-            raise InputError("a contour has coordinates that are no positions in space.")
+            raise InputError(NO_POSITIONS)
+        requireScale(float(np.abs(points).max(initial=0)))
         if str(contour.get("ContourGeometricType", CLOSED[0])) in CLOSED and len(points) >= 9:
             closed.append(points.reshape(-1, 3))
         else:
@@ -157,7 +173,10 @@ def fill(loops: Sequence[np.ndarray], grid: Grid) -> tuple[Mask, list[str]]:
     planar = np.concatenate([loop for found in slices.values() for loop in found])
     low, high = np.floor(planar.min(axis=0)).astype(int), np.ceil(planar.max(axis=0)).astype(int)
     first, last = min(slices), max(slices)
-    voxels = np.zeros((last - first + 1, *(high - low + 1)[::-1]), bool)
+    shape = (last - first + 1, *(high - low + 1)[::-1].tolist())
+    if math.prod(shape) > LARGEST_BOX:
+        raise InputError("its contours are too far apart, or too large, for an image of a patient.")
+    voxels = np.zeros(shape, bool)
     crossing = 0
     for k, found in slices.items():
         checkpoint()

@@ -1,113 +1,140 @@
-"""Whether an image file is whole. The readers fill what is missing or damaged with zeros, and say nothing."""
+"""Whether an image file is whole and its header makes sense.
+
+The readers fill what is missing or damaged with zeros, leave out what the header does not mention, and say nothing.
+"""
 
 from __future__ import annotations
 
 import gzip
 import math
-import struct
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import InputError
+from . import niftiheaders, textheaders
 
 CHUNK = 1 << 20
-GZIP = b"\x1f\x8b"
-NIFTI_HEADER = 348
+DAMAGED = "the file is damaged or incomplete."
+SURPLUS = "the file holds more data than its header tells of, and what comes after was left out"
 # Bytes of the types that MetaImage files name.
 META_TYPES = {
+    **dict.fromkeys(("MET_CHAR", "MET_UCHAR"), 1),
     **dict.fromkeys(("MET_SHORT", "MET_USHORT"), 2),
     **dict.fromkeys(("MET_INT", "MET_UINT", "MET_FLOAT"), 4),
     **dict.fromkeys(("MET_LONG_LONG", "MET_ULONG_LONG", "MET_DOUBLE"), 8),
 }
+# Bytes of the types that NRRD files name, which may say "signed", "unsigned", "int" and "_t", too.
+NRRD_TYPES = {
+    **dict.fromkeys(("char", "uchar", "int8", "uint8"), 1),
+    **dict.fromkeys(("short", "ushort", "int16", "uint16"), 2),
+    **dict.fromkeys(("int", "uint", "int32", "uint32", "float"), 4),
+    **dict.fromkeys(("longlong", "ulonglong", "int64", "uint64", "double"), 8),
+}
 
 
-def requireWhole(path: Path, suffix: str) -> None:
-    """Raise InputError when an image file was cut off or its compressed part is damaged.
+def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]:
+    """Return what a reader of the numbers should know of an image file, in half sentences.
 
-    What other readers notice themselves, such as too few uncompressed values in a NRRD file, is left to them.
+    withVoxels: whether its voxels are needed, not only its header. Raises InputError when the file was cut off, when
+    its compressed part is damaged, and for a header that no image can have. What other readers notice themselves, such
+    as too few uncompressed values in a NRRD file, is left to them.
     """
     try:
-        with path.open("rb") as file:
-            if suffix in (".nii", ".nii.gz"):
-                whole = _niftiIsWhole(file)
-            elif suffix in (".nrrd", ".seg.nrrd"):
-                whole = _nrrdIsWhole(file)
-            else:
-                whole = suffix != ".mha" or _metaImageIsWhole(file)
-    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error):
-        whole = False
-    if not whole:
-        raise InputError("the file is damaged or incomplete.")
+        if suffix in (".nii", ".nii.gz"):
+            remarks, known, there = _nifti(path, withVoxels)
+        elif suffix in (".nrrd", ".seg.nrrd", ".nhdr"):
+            remarks, known, there = _nrrd(path, withVoxels)
+        else:
+            remarks, known, there = _metaImage(path, withVoxels)
+    except InputError:
+        raise
+    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(DAMAGED) from error
+    if there < known:
+        raise InputError(DAMAGED)
+    return (*remarks, SURPLUS) if known and there > known else remarks
 
 
-def _niftiIsWhole(file: BinaryIO) -> bool:
-    compressed = file.read(2) == GZIP
-    file.seek(0)
-    stream = gzip.GzipFile(fileobj=file) if compressed else file
-    header = stream.read(NIFTI_HEADER)
-    if not compressed:
-        return file.seek(0, 2) >= _niftiSize(header)
-    size = len(header)
-    while block := stream.read(CHUNK):  # also compares the checksum
-        size += len(block)
-    return size >= _niftiSize(header)
+# Each of these returns remarks, how many bytes the header tells of (0 if that is not known), and how many there are.
 
 
-def _niftiSize(header: bytes) -> int:
-    """Return how many bytes a NIfTI file must have at least, 0 if the header is none."""
-    for order in "<>":
-        if header[344:347] == b"n+1" and struct.unpack_from(f"{order}i", header)[0] == 348:
-            *sizes, bits = struct.unpack_from(f"{order}8h14x2xh", header, 40)
-            offset = struct.unpack_from(f"{order}f", header, 108)[0]
-            voxels = math.prod(max(size, 1) for size in sizes[1 : 1 + max(0, min(sizes[0], 7))])
-            return int(offset if math.isfinite(offset) else 0) + (voxels * bits + 7) // 8
-    return 0
+def _nifti(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
+    header = niftiheaders.check(path)
+    if not withVoxels:
+        return (), 0, 0
+    with path.open("rb") as file:
+        isCompressed = file.read(2) == niftiheaders.GZIP
+        file.seek(0)
+        size = 0
+        if isCompressed:
+            stream = gzip.GzipFile(fileobj=file)
+            while block := stream.read(CHUNK):  # also compares the checksum
+                size += len(block)
+        else:
+            size = file.seek(0, 2)
+    return (), header.wholeSize if header else 0, size
 
 
-def _nrrdIsWhole(file: BinaryIO) -> bool:
-    fields = {}
-    for line in iter(file.readline, b""):
-        if not line.strip():
-            break
-        name, colon, value = line.decode("latin-1").partition(":")
-        if colon and not value.startswith("="):
-            fields[name.strip().lower()] = value.strip().lower()
-    if fields.get("encoding") not in ("gz", "gzip") or fields.keys() & {
-        "data file",
-        "datafile",
-        "line skip",
-        "byte skip",
-    }:
-        return True
-    return _decompresses(file)
+def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
+    with path.open("rb") as file:
+        if file.read(4) != b"NRRD":
+            return (), 0, 0
+        fields = textheaders.nrrdFields(file)
+        remarks = textheaders.checkNrrd(path, fields)
+        if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
+            return remarks, 0, 0
+        known = math.prod(int(size) for size in fields.get("sizes", "0").split()) * nrrdTypeSize(fields)
+        if fields.get("encoding") == "raw":
+            # too few are noticed by whoever reads them
+            return remarks, known, max(_remaining(file), known)
+        if fields.get("encoding") in ("gz", "gzip"):
+            return remarks, known, _decompressedSize(file)
+    return remarks, 0, 0
 
 
-def _metaImageIsWhole(file: BinaryIO) -> bool:
-    fields = {}
-    for line in iter(file.readline, b""):
-        name, _, value = line.decode("latin-1").partition("=")
-        fields[name.strip()] = value.strip()
-        if name.strip() == "ElementDataFile":
-            break
-    if fields.get("CompressedData", "").lower() != "true" or fields.get("ElementDataFile") != "LOCAL":
-        return True
-    sizes = [int(size) for size in fields.get("DimSize", "").split() if size.isdigit()]
-    values = math.prod(sizes) * int(fields.get("ElementNumberOfChannels", "1"))
-    return _decompresses(file, values * META_TYPES.get(fields.get("ElementType"), 1))
+def nrrdTypeSize(fields: Mapping[str, str]) -> int:
+    """Return how many bytes a value of a NRRD file has, 0 for types without a size of their own."""
+    words = fields.get("type", "").replace("_t", "").replace("unsigned ", "u").replace("signed ", "").split()
+    # "long long int" is "longlong", "short int" is "short"
+    joined = "".join(words)
+    return NRRD_TYPES.get(joined, NRRD_TYPES.get(joined.removesuffix("int"), 0))
 
 
-def _decompresses(file: BinaryIO, expected: int = 0) -> bool:
-    """Return whether the rest of a file is one complete gzip or zlib stream of at least so many bytes.
+def _metaImage(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
+    with path.open("rb") as file:
+        fields = textheaders.metaFields(file)
+        if "NDims" not in fields or "ElementDataFile" not in fields:
+            return (), 0, 0
+        remarks = textheaders.checkMeta(path, fields)
+        if not withVoxels or fields["ElementDataFile"] != "LOCAL":
+            return remarks, 0, 0
+        values = math.prod(textheaders.metaSizes(fields)) * int(fields.get("ElementNumberOfChannels", "1"))
+        known = values * META_TYPES.get(fields.get("ElementType", ""), 0)
+        if fields.get("CompressedData", "").lower() == "true":
+            return remarks, known, _decompressedSize(file)
+        if fields.get("BinaryData", "True").lower() != "true" or "HeaderSize" in fields:
+            return remarks, 0, 0
+        return remarks, known, _remaining(file)
 
-    Raises zlib.error when it is damaged.
+
+def _remaining(file: BinaryIO) -> int:
+    start = file.tell()
+    return file.seek(0, 2) - start
+
+
+def _decompressedSize(file: BinaryIO) -> int:
+    """Return how many bytes the rest of a file holds, one complete gzip or zlib stream.
+
+    Raises zlib.error when it is damaged, EOFError when it was cut off.
     """
     decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)
     data, size = b"", 0
     while not decompressor.eof:
         data = data or file.read(CHUNK)
         if not data:
-            return False
+            raise EOFError
         size += len(decompressor.decompress(data, 16 * CHUNK))
         data = decompressor.unconsumed_tail
-    return size >= expected
+    return size

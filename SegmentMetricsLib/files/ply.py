@@ -20,6 +20,8 @@ TYPES = {
     **{"float": "f4", "double": "f8", "float32": "f4", "float64": "f8"},
 }
 BYTE_ORDERS = {"ascii": "=", "binary_little_endian": "<", "binary_big_endian": ">"}
+# More points than any mesh has; also false for what is not a number.
+MOST_POINTS = 2**40
 CORNERS = ("vertex_indices", "vertex_index")
 
 
@@ -89,8 +91,8 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
             lengths = np.concatenate([np.full(len(block), block[name].shape[1]) for block in blocks])
             offsets = np.concatenate([[0], np.cumsum(lengths)])
             corners = np.concatenate([block[name].ravel() for block in blocks])
-            if not np.isfinite(corners).all():
-                raise ValueError("A point number is not a number.")
+            if not (np.abs(corners) < MOST_POINTS).all() or (corners != np.rint(corners)).any():
+                raise ValueError("A point number is none.")
     polyData = vtkPolyData()
     polyData.SetPoints(doublePoints(points))
     cells = vtkCellArray()

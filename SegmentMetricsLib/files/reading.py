@@ -15,8 +15,8 @@ from ..errors import InputError, requireText
 from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import fromLabels
-from ..structures import WITHOUT_LABELS, Structure, codeSource
-from . import fractional, integrity
+from ..structures import NOTES, WITHOUT_LABELS, Structure, codeSource
+from . import fractional, integrity, niftiheaders, vtpheaders
 from .messages import quiet
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
@@ -49,9 +49,13 @@ def readStructures(path: str | Path, threshold: float | None = None, maximum: in
         requireText(path)
     except InputError as error:
         raise UnusableFile(str(error)) from error
-    if path.is_dir():
+    try:
+        isFolder, isThere = path.is_dir(), path.exists()
+    except OSError as error:  # a name that is too long, say
+        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    if isFolder:
         return _readFolder(path, threshold, maximum)
-    if not path.exists():
+    if not isThere:
         raise UnusableFile(f"{path}: there is no such file.")
     suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
     if not suffix:
@@ -128,8 +132,15 @@ def _dicomObjects(paths: list[Path]) -> list[Path]:
 
 
 def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:
-    integrity.requireWhole(path, suffix)
+    remarks = integrity.inspect(path, suffix)
     image = _loadImage(path, suffix)
+    if suffix in (".nii", ".nii.gz") and (header := niftiheaders.check(path)) is not None:
+        remarks += niftiheaders.remarks(header, Grid.fromImage(image))
+    structures = _structuresOf(path, image, threshold, maximum)
+    return [replace(s, source={**s.source, NOTES: remarks}) for s in structures] if remarks else structures
+
+
+def _structuresOf(path: Path, image: SimpleITK.Image, threshold: float | None, maximum: int | None) -> list[Structure]:
     segments = segmentHeaders(image)
     frame = frameOfReference(image)
     common = {"file": str(path), "frameOfReference": frame}
@@ -218,7 +229,7 @@ def _wholeNumber(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"the header has {text!r} where a segment's label or layer should be.") from None
+        raise InputError(f"the header has {text[:40]!r} where a segment's label or layer should be.") from None
 
 
 def _color(text: str) -> tuple[float, float, float] | None:
@@ -234,6 +245,8 @@ def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], fram
     array = SimpleITK.GetArrayViewFromImage(image)
     if array.dtype.kind not in "iu":
         raise InputError("the segmentation is stored with values that are not whole numbers.")
+    if array.size and array.min() < 0:
+        raise InputError(f"the segmentation has negative values, from {array.min()} to {array.max()}.")
     grid = Grid.fromImage(image)
     whole = wholeGrid(image, grid)
     layers = [array] if image.GetNumberOfComponentsPerPixel() == 1 else list(np.moveaxis(array, -1, 0))
@@ -291,6 +304,7 @@ def readGrid(path: str | Path) -> Grid:
     reader = SimpleITK.ImageFileReader()
     reader.SetFileName(str(path))
     try:
+        integrity.inspect(path, suffix, withVoxels=False)
         with quiet():
             reader.ReadImageInformation()
         # it answers as an image does
@@ -337,6 +351,7 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
         polyData, note = readPly(path)
         return polyData, "SPACE=RAS" in note
     if suffix == ".vtp":
+        vtpheaders.check(path)
         from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader
     elif suffix == ".stl":
         from vtkmodules.vtkIOGeometry import vtkSTLReader as Reader
@@ -348,7 +363,7 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
         reader.Update()
     polyData = reader.GetOutput()
     if polyData is None or "ERROR:" in messages.GetOutput():
-        raise InputError("the file cannot be read as a mesh: it is damaged, or of another kind than its name says.")
+        raise InputError(vtpheaders.NO_MESH)
     # Slicer notes the coordinate system in the header or in the field data
     if suffix == ".vtp":
         space = polyData.GetFieldData().GetAbstractArray("SPACE")

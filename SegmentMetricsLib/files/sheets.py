@@ -75,6 +75,8 @@ def parseSheet(text: str, source: str, required: Sequence[str], optional: Sequen
                 rows.append((start, row))
             start = reader.line_num + 1
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise InputError(f"{source}, line {start}: a cell is longer than anybody would write.") from error
         raise InputError(f"{source}, line {start}: the quotation marks are wrong ({error}).") from error
     if not rows:
         raise InputError(f"{source}: the file is empty; its first line is {','.join((*required, *optional))}.")

@@ -164,8 +164,13 @@ def cell(measurement: Measurement | None) -> str:
 
 
 def harmless(text: str) -> str:
-    """Return text that no spreadsheet runs as a formula: such cells get a leading apostrophe."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else text
+    """Return text that no spreadsheet runs as a formula: such cells get a leading apostrophe.
+
+    Some spreadsheets look past spaces, and take the wide letters of East Asia for the narrow ones.
+    """
+    seen = unicodedata.normalize("NFKC", text)
+    isFormula = seen.lstrip().startswith(("=", "+", "-", "@")) or seen.startswith(("\t", "\r", "\n"))
+    return f"'{text}" if isFormula else text
 
 
 def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
@@ -313,7 +318,14 @@ def earlierResults(folder: Path) -> list[Path]:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
         judged = [folder / "verdicts.csv"] if "protocol" in content else []
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # there are none, or it is somebody else's
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ):  # there are none, or it is somebody else's
         return []
     # the file may have been edited: nothing but such files, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}

@@ -16,6 +16,19 @@ SAME_LATTICE_TOLERANCE = 1e-3
 # Slicer's nodes are in RAS, files and this library in LPS; the matrix is its own inverse.
 RAS_FROM_LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 
+# Lengths in mm that anything in or around a patient has; beyond them numbers lose their digits, and are wrong anyway.
+LARGEST_COORDINATE, SMALLEST_SPACING = 1e9, 1e-9
+
+
+def requireScale(farthest: float, smallest: float = 1.0) -> None:
+    """Raise InputError for coordinates so far from the origin, or voxels so small, in mm, that they cannot be meant."""
+    if not farthest <= LARGEST_COORDINATE:
+        raise InputError(
+            f"There are places {farthest:.3g} mm from the origin: check the header, or the unit of lengths."
+        )
+    if not smallest >= SMALLEST_SPACING:
+        raise InputError(f"There are voxels of {smallest:.3g} mm: check the header, or the unit of lengths.")
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
@@ -34,9 +47,12 @@ class Grid:
         matrix = np.array(self.matrix, dtype=float)
         if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
             raise InputError("The image geometry has values that are not numbers.")
+        farthest = float(np.abs(matrix[:3]).max())
+        requireScale(farthest)
         spacing = np.linalg.norm(matrix[:3, :3], axis=0)
         if (spacing == 0).any() or abs(np.linalg.det(matrix[:3, :3])) < 1e-6 * spacing.prod():
             raise InputError("The image geometry is degenerate: its axes do not span space.")
+        requireScale(farthest, float(spacing.min()))
         if len(self.size) != 3 or min(self.size) < 1:
             raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(self.size)}.")
         matrix.setflags(write=False)
@@ -51,7 +67,8 @@ class Grid:
             raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
         matrix = np.eye(4)
         direction = np.reshape(image.GetDirection(), (dimension, dimension))
-        matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
+        with np.errstate(invalid="ignore"):  # what is not finite is refused below
+            matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
         matrix[:dimension, 3] = image.GetOrigin()
         size = tuple(image.GetSize()) + (1,) * (3 - dimension)
         return Grid(size, matrix, planar=size.count(1) == 1)
@@ -235,8 +252,13 @@ class Grid:
     def fromDictionary(data: Mapping) -> Grid:
         """Return the grid that toDictionary() described. Raises ValueError when the data are something else."""
         try:
-            return Grid(tuple(data["size"]), np.array(data["matrix"], float), bool(data["planar"]))
-        except (KeyError, TypeError, ValueError) as error:
+            size, matrix, planar = data["size"], np.array(data["matrix"], float), data["planar"]
+            if not (
+                all(type(n) is int for n in size) and planar in (True, False) and (matrix[3] == (0, 0, 0, 1)).all()
+            ):
+                raise ValueError("Nothing but this is a grid.")
+            return Grid(tuple(size), matrix, bool(planar))
+        except (LookupError, TypeError, ValueError) as error:
             raise InputError("The evaluated grid needs a size, a matrix and whether it is planar.") from error
 
     def describe(self) -> dict:

@@ -11,6 +11,7 @@ from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..errors import InputError
 from . import contours, orientation
+from .grids import requireScale
 from .masks import Mask
 from .surfaces import Surface, doublePoints, empty, triangleIndices
 
@@ -89,20 +90,23 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
 
     Duplicate points are merged, polygons cut into triangles, cells without area and repeated ones dropped, triangles
     that face the wrong way turned; what was found and done is kept in `repairs`, `openEdges`, `nonManifoldEdges` and
-    `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite, points
-    without cells, and open or non-planar lines.
+    `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite or farther
+    from the origin than any patient, points without cells and the reverse, and open or non-planar lines.
     """
 
+    _requireKnownPoints(polyData)
     if polyData.GetNumberOfPoints() == 0:
         return empty()
-    if not np.isfinite(vtk_to_numpy(polyData.GetPoints().GetData())).all():
+    coordinates = vtk_to_numpy(polyData.GetPoints().GetData())
+    if not np.isfinite(coordinates).all():
         raise InputError("The surface has points whose coordinates are not numbers.")
+    requireScale(float(np.abs(coordinates).max()))
     if polyData.GetNumberOfPolys() + polyData.GetNumberOfStrips() == 0:
         if polyData.GetNumberOfLines():
             return contours.fromPolyData(polyData)
         raise InputError("The surface has points but no triangles or contour lines.")
     bare = vtkPolyData()
-    bare.SetPoints(doublePoints(vtk_to_numpy(polyData.GetPoints().GetData())))
+    bare.SetPoints(doublePoints(coordinates))
     bare.SetPolys(polyData.GetPolys())
     bare.SetStrips(polyData.GetStrips())
     output = cleanTriangles(bare)
@@ -120,6 +124,15 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     if surface.isEmpty:
         raise InputError("The surface has no triangle with an area.")
     return orientation.oriented(surface)
+
+
+def _requireKnownPoints(polyData: vtkPolyData) -> None:
+    """Raise InputError for cells whose points are not there: VTK's filters trust them, and damaged files have such."""
+    for cells in (polyData.GetPolys(), polyData.GetStrips(), polyData.GetLines()):
+        if cells.GetNumberOfConnectivityIds():
+            low, high = cells.GetConnectivityArray().GetRange(0)
+            if low < 0 or high >= polyData.GetNumberOfPoints():
+                raise InputError("The surface has triangles or lines between points that do not exist.")
 
 
 def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .closest import ClosestSurface
 from .surfaces import Surface
+from .windings import doublyCoveredShare
 
 # Why a closed mesh has no inside.
 ONE_SIDED = "has triangles that cannot all face outward"
@@ -23,6 +24,8 @@ FLAT = "encloses nothing"
 FLATNESS = 1e-9
 # How many points of all shells together tell which shell lies inside which, and how many of each at least.
 PROBES, PROBES_PER_SHELL = 400, 8
+# Folds of a smoothed surface enclose less than this share of it twice, which changes no number.
+MOST_DOUBLY_COVERED = 0.002
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +119,8 @@ def oriented(surface: Surface) -> Surface:
         result = replace(surface, cells=flipped(surface.cells, turned), repairs=repairs)
     if abs(result.volume) <= FLATNESS * result.sizes.sum() ** 1.5:
         return replace(result, defect=FLAT)
+    if doublyCoveredShare(result) > MOST_DOUBLY_COVERED:
+        return replace(surface, defect=SELF_CROSSING)
     return result
 
 

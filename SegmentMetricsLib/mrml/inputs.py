@@ -23,8 +23,8 @@ from .conversion import closedSurface, displayedSurface, toRas
 
 def segmentationOf(node):
     """Return the vtkSegmentation of a segmentation node. Raises ValueError when the node is none or something else."""
-    if node is None:
-        raise InputError("There is no segmentation.")
+    if not hasattr(node, "IsA"):
+        raise InputError("There is no segmentation." if node is None else "A segmentation is given as its node.")
     segmentation = node.GetSegmentation() if node.IsA("vtkMRMLSegmentationNode") else None
     if segmentation is None:
         raise InputError(f"{node.GetName()} is not a segmentation; import it into one first.")

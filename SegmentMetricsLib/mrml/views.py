@@ -53,7 +53,7 @@ def _windowClasses() -> list[str]:
 @functools.cache
 def _openGLCheck() -> subprocess.Popen:
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen([sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], **quiet)
+    return subprocess.Popen([sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], **quiet)  # noqa: S603  (no input)
 
 
 def startOpenGLCheck() -> None:

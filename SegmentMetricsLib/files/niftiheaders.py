@@ -1,0 +1,157 @@
+"""What the header of a NIfTI file says, looked at before and after a reader of images.
+
+NIfTI files hold two descriptions of where their voxels are, beside the voxels' size. Readers take one of them, and fill
+in what is missing. Source of the fields: nifti1.h, the official definition, by R. W. Cox, NIMH.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError
+from ..geometry.grids import RAS_FROM_LPS, Grid
+
+GZIP = b"\x1f\x8b"
+LENGTH = 348
+# The first byte of the voxels comes at least so many bytes after the start of the file.
+FIRST_VOXEL = 352
+# A part of the smallest voxel that two descriptions of an image's place may differ by, and of the image's size by which
+# rounded voxel sizes may move its far corner.
+ROUNDING, TRUNCATION = 0.1, 0.01
+# Meters and micrometers in mm, by their code.
+UNITS = {1: 1e3, 3: 1e-3}
+NO_PLACE = "the file does not say where in the patient the image lies, so its first voxel was taken to be at the origin"
+
+
+@dataclass(frozen=True)
+class Header:
+    """The fields of a header that decide where the voxels are; lengths in the file's unit."""
+
+    sizes: tuple[int, ...]
+    bits: int
+    offset: float
+    pixdim: tuple[float, ...]
+    unit: float
+    qform: int
+    sform: int
+    quaternion: tuple[float, ...]
+    shift: tuple[float, ...]
+    rows: tuple[float, ...]
+
+    @property
+    def wholeSize(self) -> int:
+        """How many bytes the file must have at least."""
+        voxels = math.prod(max(size, 1) for size in self.sizes)
+        return int(self.offset if math.isfinite(self.offset) else 0) + (voxels * self.bits + 7) // 8
+
+    @property
+    def places(self) -> dict[str, np.ndarray]:
+        """The matrices from voxel indices to LPS mm that the header gives, by what they are called there."""
+        found = {}
+        if self.sform > 0:
+            found["sform"] = np.vstack([np.reshape(self.rows, (3, 4)) * self.unit, (0, 0, 0, 1)])
+        if self.qform > 0:
+            matrix = np.eye(4)
+            turned = 1 if self.pixdim[0] >= 0 else -1
+            lengths = np.array(self.pixdim[1:4]) * (1, 1, turned)
+            matrix[:3, :3] = rotation(self.quaternion) * lengths * self.unit
+            matrix[:3, 3] = np.array(self.shift) * self.unit
+            found["qform"] = matrix
+        return {name: RAS_FROM_LPS @ matrix for name, matrix in found.items()}
+
+
+def parsed(data: bytes) -> Header | None:
+    """Return the fields in the 348 bytes of a header of either byte order; None if it is none."""
+    for order in "<>":
+        if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
+            count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
+            return Header(
+                tuple(sizes[: max(0, min(count, 7))]),
+                struct.unpack_from(f"{order}h", data, 72)[0],
+                struct.unpack_from(f"{order}f", data, 108)[0],
+                struct.unpack_from(f"{order}8f", data, 76),
+                UNITS.get(data[123] & 7, 1.0),
+                *struct.unpack_from(f"{order}2h", data, 252),
+                struct.unpack_from(f"{order}3f", data, 256),
+                struct.unpack_from(f"{order}3f", data, 268),
+                struct.unpack_from(f"{order}12f", data, 280),
+            )
+    return None
+
+
+def check(path: Path) -> Header | None:
+    """Return the header of a file, None if it is none. Raises InputError for one that readers would make up for."""
+    with path.open("rb") as file:
+        isCompressed = file.read(2) == GZIP
+        file.seek(0)
+        data = (gzip.GzipFile(fileobj=file) if isCompressed else file).read(LENGTH)
+    header = parsed(data)
+    if header is None:
+        if len(data) == LENGTH and LENGTH in (struct.unpack_from(f"{order}i", data)[0] for order in "<>"):
+            raise InputError("its header is not that of a NIfTI file that holds its own voxels.")
+        return None
+    if not header.offset >= FIRST_VOXEL:
+        raise InputError("its header puts the voxels into the header itself.")
+    lengths = header.pixdim[1 : 1 + min(len(header.sizes), 3)]
+    if not all(math.isfinite(length) and length > 0 for length in lengths):
+        shown = " x ".join(f"{length:g}" for length in lengths)
+        raise InputError(f"its header has a voxel size of {shown} mm.")
+    if header.sform > 0 and not spansSpace(np.reshape(header.rows, (3, 4))):
+        raise InputError("the axes in its header do not span space.")
+    isDecisive = header.qform > 0 and header.sform <= 0
+    given = np.array([*header.quaternion, *header.shift])
+    if isDecisive and not (np.isfinite(given).all() and np.linalg.norm(header.quaternion) <= 1 + ROUNDING):
+        raise InputError("the orientation or the place in its header makes no sense.")
+    return header
+
+
+def spansSpace(rows: np.ndarray) -> bool:
+    """Return whether the first three columns of a matrix (3, 4) are finite and independent."""
+    if not np.isfinite(rows).all():
+        return False
+    lengths = np.linalg.norm(rows[:, :3].astype(float), axis=0)
+    return bool(lengths.all() and abs(np.linalg.det(rows[:, :3] / lengths)) > 1e-6)
+
+
+def rotation(quaternion) -> np.ndarray:
+    """Return the rotation (3, 3) of a quaternion without its first part; NaN if the others are not finite."""
+    from scipy.spatial.transform import Rotation
+
+    b, c, d = map(float, quaternion)
+    if not all(map(math.isfinite, (b, c, d))):
+        return np.full((3, 3), math.nan)
+    a = math.sqrt(max(0.0, 1 - b * b - c * c - d * d))
+    return Rotation.from_quat([b, c, d, a]).as_matrix()
+
+
+def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
+    """Return what there is to say about where a reader put the voxels of a file. grid: where that is.
+
+    Raises InputError when the header says nothing of the kind.
+    """
+    places = header.places
+    if not places:
+        return (NO_PLACE,)
+    corners = np.array([[i, j, k, 1] for i in (0, 1) for j in (0, 1) for k in (0, 1)], float)
+    corners[:, :3] *= np.array(grid.size) - 1
+    there = corners @ grid.matrix.T
+    apart = {}
+    for name, matrix in places.items():
+        gap = np.linalg.norm((corners @ matrix.T - there)[:, :3], axis=1).max()
+        apart[name] = float(gap) if np.isfinite(gap) else math.inf
+    nearest = min(apart.values())
+    voxel = float(grid.spacing.min())
+    if nearest > max(ROUNDING * voxel, TRUNCATION * float(np.linalg.norm(there.max(axis=0) - there.min(axis=0)))):
+        raise InputError("its header contradicts itself about the size and the place of its voxels.")
+    if nearest > ROUNDING * voxel:
+        return (f"the header gives two voxel sizes, which move the far corner by {nearest:.3g} mm",)
+    if max(apart.values()) > ROUNDING * voxel:
+        name = max(apart, key=apart.get)
+        return (f"the {name} in the header puts the image elsewhere, and was not taken",)
+    return ()

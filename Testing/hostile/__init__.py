@@ -1,0 +1,40 @@
+"""Inputs that are bad or odd, and what becomes of each: tables that test_hostile.py runs row by row.
+
+A row says in words what goes in, makes it, and states the outcome: the one sentence with which it is refused, or the
+right numbers with the finding that a reader of them needs. More rows are welcome wherever something new turns up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Exit status 2, one line on standard error with these words in it, and nothing written."""
+
+    says: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Exit status 0 with these values, or "undefined" or "infinite", and with a finding with these words in it."""
+
+    values: Mapping[str, float | str]
+    finding: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One input: what it is in words, what makes it in a folder and returns its path, and the outcome.
+
+    against: what makes the reference, "mask" and "mesh" are the common ones. options: more words for the command.
+    """
+
+    given: str
+    make: Callable[[Path], Path]
+    outcome: Refused | Measured
+    against: str | Callable[[Path], Path] = "mask"
+    options: Sequence[str] = field(default_factory=tuple)

@@ -1,0 +1,227 @@
+"""Meshes: damaged files, and triangles that make no proper surface."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from pathlib import Path
+
+import numpy as np
+import shapes
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+
+from . import Measured, Refused, Row
+from .builders import written
+
+# The reference is the box from 0 to 10 mm; this one lies 2 mm further along x.
+BOX = shapes.boxMesh((2, 0, 0), (12, 10, 10))
+CORNERS = vtk_to_numpy(BOX.GetPoints().GetData()).astype(float)
+CELLS = vtk_to_numpy(BOX.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+FAR = len(CORNERS)
+NO_MESH = Refused("the file cannot be read as a mesh: it is damaged, or of another kind than its name says.")
+NO_NUMBER = Refused("The surface has points whose coordinates are not numbers.")
+NO_POINT = Refused("The surface has triangles or lines between points that do not exist.")
+UNSCALED = Refused("check the header, or the unit of lengths.")
+DAMAGED = Refused("the file is damaged or incomplete.")
+MOVED = {"DSC": 0.8, "VolumeTest": 1000}
+NO_INSIDE = {"HD": 2.0, "DSC": "undefined", "VolumeTest": "undefined"}
+
+
+def reference(folder: Path) -> Path:
+    return shapes.writeMesh(shapes.boxMesh((0, 0, 0), (10, 10, 10)), folder / "reference.vtp")
+
+
+def polyData(points, cells=(), lines=()) -> vtkPolyData:
+    """Return polygons and lines between points (n, 3)."""
+    result = vtkPolyData()
+    result.SetPoints(shapes.doublePoints(np.array(points, float).reshape(-1, 3)))
+    for give, given in ((result.SetPolys, cells), (result.SetLines, lines)):
+        array = vtkCellArray()
+        for cell in given:
+            array.InsertNextCell(len(cell))
+            for number in cell:
+                array.InsertCellPoint(int(number))
+        give(array)
+    return result
+
+
+def mesh(*given):
+    """Return what writes polygons and lines between points."""
+    return lambda folder: shapes.writeMesh(polyData(*given), folder / "odd.vtp")
+
+
+def boxes(*bounds, turned=()):
+    """Return what writes boxes, each given by its corners, as one mesh; the turned ones face inward."""
+    points, cells = [], []
+    for number, (low, high) in enumerate(bounds):
+        box = shapes.boxMesh(low, high)
+        own = vtk_to_numpy(box.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+        cells.append(own[:, :: -1 if number in turned else 1] + sum(map(len, points)))
+        points.append(vtk_to_numpy(box.GetPoints().GetData()))
+    return mesh(np.concatenate(points), np.concatenate(cells))
+
+
+def changed(suffix: str, *changes: tuple[bytes, bytes], ascii: bool = True):
+    """Return what writes the box and replaces words in the file."""
+
+    def make(folder: Path) -> Path:
+        path = shapes.writeMesh(BOX, folder / f"odd{suffix}", ascii=ascii)
+        data = path.read_bytes()
+        for old, new in changes:
+            if old not in data:
+                raise LookupError(f"{old!r} is not in the file")
+            data = data.replace(old, new)
+        path.write_bytes(data)
+        return path
+
+    return make
+
+
+def solid(folder: Path) -> Path:
+    """Write the box as binary STL whose free text begins as that of a text file does."""
+    path = shapes.writeMesh(BOX, folder / "odd.stl")
+    path.write_bytes(b"solid" + path.read_bytes()[5:])
+    return path
+
+
+def half(path: Path) -> Path:
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    return path
+
+
+def ply(header: str, body: str = ""):
+    """Return what writes a PLY file with three points, or what the header says instead."""
+    return written("odd.ply", f"ply\nformat ascii 1.0\n{header}end_header\n{body}")
+
+
+XYZ = "property float x\nproperty float y\nproperty float z\n"
+LIST = "property list uchar int vertex_indices\n"
+TRIANGLE = f"element vertex 3\n{XYZ}element face 1\n{LIST}"
+THREE = "0 0 0\n1 0 0\n0 1 0\n"
+TETRAHEDRON = "v 0 0 0\nv 9 0 0\nv 0 9 0\nv 0 0 9\n"
+LAUGHS = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+
+DISTANCES = ("--metrics", "boundary,overlap", "--oversampling", "1")
+
+POINTS = [
+    Row("a NaN point", mesh([*CORNERS, (nan, 0, 0)], [*CELLS, (0, 1, FAR)]), NO_NUMBER),
+    Row("a NaN point that no triangle has", mesh([*CORNERS, (nan, 0, 0)], CELLS), NO_NUMBER),
+    Row("a point at infinity", mesh([*CORNERS, (inf, 0, 0)], [*CELLS, (0, 1, FAR)]), NO_NUMBER),
+    Row("one point at 1e30 mm", mesh([*CORNERS, (1e30, 0, 0)], [*CELLS, (0, 1, FAR)]), UNSCALED),
+    Row("all points at 1e200 mm", mesh(1e200 * CORNERS, CELLS), UNSCALED),
+    Row("smaller than any voxel", mesh(1e-30 * CORNERS, CELLS), Measured({"DSC": 0}, "The test encloses no voxel")),
+    Row("points that are not there", mesh(CORNERS, [*CELLS, (0, 1, 999)]), NO_POINT),
+    Row("points before the first", mesh(CORNERS, [*CELLS, (0, 1, -1)]), NO_POINT),
+    Row(
+        "duplicate points",
+        mesh(CORNERS[CELLS].reshape(-1, 3), np.arange(3 * len(CELLS)).reshape(-1, 3)),
+        Measured(MOVED),
+    ),
+    Row("points only", written("odd.obj", "v 1 2 3\nv 2 3 4\nv 3 4 5\n"), Refused("the mesh has no cells")),
+]
+
+TRIANGLES = [
+    Row("open", mesh(CORNERS, CELLS[:-1]), Measured(NO_INSIDE, "is not closed (3 open edges)"), options=DISTANCES),
+    Row(
+        "inverted",
+        mesh(CORNERS, CELLS[:, ::-1]),
+        Measured(MOVED, "its triangles faced inward and were turned"),
+    ),
+    Row(
+        "half of it inverted",
+        mesh(CORNERS, np.where(np.arange(len(CELLS))[:, None] % 2, CELLS, CELLS[:, ::-1])),
+        Measured(MOVED, "6 of its 12 triangles faced the wrong way and were turned"),
+    ),
+    Row(
+        "non-manifold: two boxes on one edge",
+        boxes(((2, 0, 0), (12, 10, 10)), ((12, 10, 0), (22, 20, 10))),
+        Measured({"VolumeTest": 2000, "DSC": 2 * 800 / 3000}, "1 edge with more than two triangles"),
+    ),
+    Row(
+        "self-intersecting: two boxes in each other",
+        boxes(((2, 0, 0), (10, 10, 10)), ((6, 1, 1), (12, 9, 9))),
+        Measured({"DSC": "undefined", "VolumeTest": "undefined"}, "has parts that cut through each other"),
+    ),
+    Row(
+        "self-intersecting, sides in one plane",
+        boxes(((2, 0, 0), (10, 10, 10)), ((6, 0, 0), (12, 10, 10))),
+        Measured({"DSC": "undefined", "VolumeTest": "undefined"}, "has parts that cut through each other"),
+    ),
+    Row("stored twice", mesh(CORNERS, [*CELLS, *CELLS]), Measured(MOVED, "12 triangles that repeat another were left")),
+    Row(
+        "with a cavity",
+        boxes(((2, 0, 0), (12, 10, 10)), ((4, 2, 2), (10, 8, 8)), turned=(1,)),
+        Measured({"VolumeTest": 1000 - 216}),
+    ),
+    Row(
+        "zero-area triangles",
+        mesh([*CORNERS, (7, 5, 5)], [*CELLS, (0, 0, 1), (0, 1, 1), (FAR, FAR, FAR)]),
+        Measured(MOVED, "3 triangles without area were left out"),
+    ),
+    Row("zero-area triangles only", mesh([(1, 1, 1)] * 3, [(0, 1, 2)]), Refused("has no triangle with an area.")),
+    Row("lines only, open", mesh(CORNERS, [], [(0, 1, 2)]), Refused("The contour lines are not closed.")),
+    Row(
+        "lines only, bent", mesh(CORNERS, [], [(0, 1, 2, 5, 0)]), Refused("The contour lines do not lie in one plane.")
+    ),
+    Row(
+        "lines only, a contour",
+        lambda folder: shapes.writeMesh(shapes.loops([(0, 0), (4, 0), (4, 3)]), folder / "odd.vtp"),
+        Refused("A structure in space cannot be compared with contours in one slice."),
+    ),
+    Row("lines beside triangles", mesh(CORNERS, CELLS, [(0, 1)]), Measured(MOVED)),
+]
+
+FILES = [
+    Row("STL of text", written("odd.stl", "hello, this is a letter"), NO_MESH),
+    Row("STL of words", written("odd.stl", "solid x\nfacet normal 0 0 0\nouter loop\nvertex a b c\n"), NO_MESH),
+    Row("STL of zeros", written("odd.stl", bytes(1000)), NO_MESH),
+    Row("STL without its end", lambda folder: half(shapes.writeMesh(BOX, folder / "odd.stl")), NO_MESH),
+    Row("binary STL that begins as text does", solid, Measured(MOVED)),
+    Row("OBJ, point 0", written("odd.obj", f"{TETRAHEDRON}f 0 1 2\n"), NO_MESH),
+    Row("OBJ, words", written("odd.obj", f"{TETRAHEDRON}f a b c\n"), NO_MESH),
+    Row("OBJ, a number of a million digits", written("odd.obj", f"{TETRAHEDRON}f {'1' * 10**6} 2 3\n"), NO_MESH),
+    Row(
+        "OBJ, materials elsewhere",
+        written("odd.obj", f"mtllib ../../../etc/passwd\n{TETRAHEDRON}f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"),
+        Measured({"VolumeTest": 9**3 / 6}),
+    ),
+    Row("VTP of noise", written("odd.vtp", np.random.default_rng(1).bytes(3000)), NO_MESH),
+    Row("VTP of 10^12 points", changed(".vtp", (b'NumberOfPoints="24"', b'NumberOfPoints="999999999999"')), NO_MESH),
+    Row("VTP of -5 points", changed(".vtp", (b'NumberOfPoints="24"', b'NumberOfPoints="-5"')), NO_MESH),
+    Row("VTP of 10^12 triangles", changed(".vtp", (b'NumberOfPolys="12"', b'NumberOfPolys="999999999999"')), NO_MESH),
+    Row("VTP of -3 coordinates", changed(".vtp", (b'Components="3"', b'Components="-3"')), NO_MESH),
+    Row(
+        "VTP of another kind",
+        changed(".vtp", (b'type="PolyData"', b'type="ImageData"')),
+        Refused("but something else."),
+    ),
+    Row(
+        "VTP that names a file",
+        changed(".vtp", (b"<VTKFile", b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><VTKFile')),
+        NO_MESH,
+    ),
+    Row(
+        "VTP that unfolds without end",
+        written("odd.vtp", f'<!DOCTYPE x [<!ENTITY a "ha">{LAUGHS}]><VTKFile>&j;</VTKFile>'),
+        NO_MESH,
+    ),
+    Row("VTP 100,000 levels deep", written("odd.vtp", '<VTKFile type="PolyData">' + "<a>" * 100_000), NO_MESH),
+    Row("PLY of 10^18 points", ply(TRIANGLE.replace("vertex 3", f"vertex {10**18}"), THREE), DAMAGED),
+    Row(
+        "PLY of -1 points",
+        ply(TRIANGLE.replace("vertex 3", "vertex -1").replace("face 1", "face -1")),
+        Refused("no cells"),
+    ),
+    Row("PLY, a list of 10^15 points", ply(TRIANGLE, f"{THREE}1e15 0 1 2\n"), DAMAGED),
+    Row("PLY, a point number that is infinite", ply(TRIANGLE, f"{THREE}3 0 1 inf\n"), DAMAGED),
+    Row("PLY, point number 1e300", ply(TRIANGLE, f"{THREE}3 0 1 1e300\n"), DAMAGED),
+    Row("PLY, point number 1.5", ply(TRIANGLE, f"{THREE}3 0 1 1.5\n"), DAMAGED),
+    Row("PLY without a header's end", written("odd.ply", f"ply\nformat ascii 1.0\n{TRIANGLE}"), DAMAGED),
+    Row("PLY, a million rows of nothing", ply(f"element nothing 1000000\n{TRIANGLE}", f"{THREE}3 0 1 2\n"), DAMAGED),
+]
+
+ROWS = [
+    Row(f"a mesh: {row.given}", row.make, row.outcome, reference, row.options or ("--metrics", "overlap"))
+    for row in (*POINTS, *TRIANGLES, *FILES)
+]

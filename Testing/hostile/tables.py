@@ -1,0 +1,135 @@
+"""What people write or edit themselves: saved settings, lists of cases, protocols, and the names of structures."""
+
+from __future__ import annotations
+
+from . import Measured, Refused, Row
+from .builders import MOVED, SHIFTED, save
+
+NO_SETTINGS = Refused("odd.json: this file holds no settings that SegmentMetrics saved.")
+GRID = (
+    '{"grid": {"size": [9, 9, 9], "matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "planar": false}}'
+)
+NO_GRID = Refused("The evaluated grid needs a size, a matrix and whether it is planar.")
+
+# What the file given as --settings holds.
+SETTINGS = {
+    "no text": (bytes(range(256)), NO_SETTINGS),
+    "nothing": ("", NO_SETTINGS),
+    "something else": ('{"a": 1}', NO_SETTINGS),
+    "a list": ("[1]", NO_SETTINGS),
+    "100,000 lists in each other": ("[" * 100_000, NO_SETTINGS),
+    "a number of 5000 digits": ('{"settings": {"tolerances": [1%s]}}' % ("0" * 5000), NO_SETTINGS),
+    "a setting that there is not": ('{"settings": {"__class__": "os.system"}}', NO_SETTINGS),
+    "the name of a module": (
+        '{"settings": {"convention": "__import__"}}',
+        Refused("There is no convention '__import__'"),
+    ),
+    "a number of 400 digits": (
+        '{"settings": {"tolerances": [1%s]}}' % ("0" * 400),
+        Refused("tolerance must be a finite number"),
+    ),
+    "NaN": ('{"settings": {"tolerances": [NaN]}}', Refused("The tolerance must be a finite number, not nan.")),
+    "true for a number": ('{"settings": {"tolerances": true}}', Refused("The tolerance must be a number, not True.")),
+    "10,000 tolerances": (
+        f'{{"settings": {{"tolerances": {[n / 100 for n in range(1, 10_001)]}}}}}',
+        Refused("There can be at most 100 values of the tolerance, not 10000."),
+    ),
+    "a grid of half voxels": (f'{{"settings": {GRID.replace("[9, 9, 9]", "[8.5, 9, 9]")}}}', NO_GRID),
+    "a grid in perspective": (f'{{"settings": {GRID.replace("0, 0, 0, 1]", "9, 9, 9, 0]")}}}', NO_GRID),
+    "a grid that says yes in words": (f'{{"settings": {GRID.replace("false", chr(34) + "false" + chr(34))}}}', NO_GRID),
+    "a mark of its encoding": ('\ufeff{"settings": {"tolerances": [1]}}', Measured(MOVED)),
+}
+
+RULE = "Structure,Measurement,Relation,Pass\n"
+# What the file given as --protocol holds.
+PROTOCOLS = {
+    "no text": (bytes(range(128, 256)), Refused("the file is no text in UTF-8")),
+    "zeros": (bytes(100), Refused("the file holds zeros, so it is no text.")),
+    "nothing": ("", Refused("the file is empty; its first line is Structure,Measurement,Relation,Pass")),
+    "a web page": ("<html><body>Please log in</body></html>", Refused("there is no column '<html><body>Please log in")),
+    "a quotation without end": (f'{RULE}"Liver,DSC,>=,0.9\n', Refused("the quotation marks are wrong")),
+    "a cell of 200,000 letters": (f"{RULE}{'x' * 200_000},DSC,>=,0.9\n", Refused("a cell is longer than anybody")),
+    "more cells than columns": (f"{RULE}Liver,DSC,>=,0.9,1,2\n", Refused("there are 6 cells, but the heading has 4")),
+    "a limit that is no number": (f"{RULE}Liver,DSC,>=,nan\n", Refused("line 2, column Pass: it must be a finite")),
+    "a limit that cannot be": (
+        f"{RULE}Liver,DSC,>=,90\n",
+        Refused("DSC lies between 0 and 1 (as a fraction), not 90."),
+    ),
+    "code for a measurement": (f"{RULE}Liver,__import__('os').getcwd(),>=,1\n", Refused("there is no measurement")),
+    "10,000 stars for a name": (f"{RULE}{'*' * 10_000}x,DSC,>=,0.5\n", Measured(MOVED)),
+}
+
+HEADING = "case,reference,test\n"
+# What the list of cases holds, the exit status, and words of what is said.
+CASES = {
+    "no text": (bytes(range(128, 256)), 2, "the file is no text in UTF-8; save it as CSV UTF-8."),
+    "UTF-16": (f"{HEADING}a,ref.nrrd,odd.nrrd".encode("utf-16"), 2, "the file is no text in UTF-8"),
+    "zeros": (bytes(100), 2, "the file holds zeros, so it is no text."),
+    "nothing": ("", 2, "the file is empty; its first line is case,reference,test"),
+    "a heading": (HEADING, 2, "there are no cases."),
+    "no column test": ("case,reference\na,b\n", 2, "line 1: the column test is missing"),
+    "a column twice": ("case,case,reference,test\n", 2, "column 2: the column case is there twice."),
+    "a quotation without end": (f'{HEADING}"a,ref.nrrd,odd.nrrd\n', 2, "line 2: the quotation marks are wrong"),
+    "a cell of 200,000 letters": (f"{HEADING}{'x' * 200_000},ref.nrrd,odd.nrrd\n", 2, "a cell is longer than anybody"),
+    "a case twice": (f"{HEADING}a,ref.nrrd,odd.nrrd\na,ref.nrrd,odd.nrrd\n", 1, "there is such a case already"),
+    "no reference": (f"{HEADING}a,,odd.nrrd\n", 2, "line 2, column reference: it is empty."),
+    "an address": (f"{HEADING}a,http://localhost:1/x.nrrd,odd.nrrd\n", 2, "x.nrrd: there is no such file."),
+    "a path of 5000 letters": (f"{HEADING}a,{'x' * 5000}.nrrd,odd.nrrd\n", 2, "x.nrrd: "),
+    "a path that leads out": (f"{HEADING}../../a,ref.nrrd,odd.nrrd\n", 0, ""),
+    "a formula": (f"{HEADING}=1+1,ref.nrrd,odd.nrrd\n", 0, ""),
+    "a case of two lines": (f'{HEADING}"a\nb",ref.nrrd,odd.nrrd\n', 0, ""),
+    "old line ends": (f"{HEADING}a,ref.nrrd,odd.nrrd\n".replace("\n", "\r"), 0, ""),
+}
+
+LONG = "x" * 300
+# Names of structures: what the file of the surfaces is called, and the cell in the table.
+NAMES = {
+    "a/b\\c": ("distances_a_b_c.vtp", "a/b\\c"),
+    'a,b;"c"': ("distances_a_b_c_2.vtp", 'a,b;"c"'),
+    "O'Neil": ("distances_O_Neil.vtp", "O'Neil"),
+    "🫀👍": ("distances_structure.vtp", "🫀👍"),
+    "肺": ("distances_肺.vtp", "肺"),
+    LONG: (f"distances_{LONG[:80]}.vtp", LONG),
+    f"{LONG}y": (f"distances_{LONG[:80]}_2.vtp", f"{LONG}y"),
+    "../../../../tmp/evil": ("distances_tmp_evil.vtp", "../../../../tmp/evil"),
+    "/etc/passwd": ("distances_etc_passwd.vtp", "/etc/passwd"),
+    "C:\\Windows\\x": ("distances_C_Windows_x.vtp", "C:\\Windows\\x"),
+    "CON": ("distances_CON.vtp", "CON"),
+    "con": ("distances_con_2.vtp", "con"),
+    "name:stream": ("distances_name_stream.vtp", "name:stream"),
+    "..": ("distances_structure_2.vtp", ".."),
+    "   ": ("distances_structure_3.vtp", "   "),
+    "--output": ("distances_--output.vtp", "'--output"),
+    "=cmd|' /C calc'!A0": ("distances_cmd_C_calc_A0.vtp", "'=cmd|' /C calc'!A0"),
+    "+1": ("distances_1.vtp", "'+1"),
+    "-1": ("distances_-1.vtp", "'-1"),
+    "@SUM(1)": ("distances_SUM_1.vtp", "'@SUM(1)"),
+    "\t=1": ("distances_1_2.vtp", "'\t=1"),
+    " =1": ("distances_1_3.vtp", "' =1"),
+    "\uff1d1": ("distances_1_4.vtp", "'\uff1d1"),  # a wide equals sign
+    "%s%n": ("distances_s_n.vtp", "%s%n"),
+    "{0.__class__}": ("distances_0._class.vtp", "{0.__class__}"),
+    "\x1b[31mred": ("distances_31mred.vtp", "\x1b[31mred"),
+    "\u202egnp.exe": ("distances_gnp.exe.vtp", "\u202egnp.exe"),
+    "<img src=x onerror=ran=1>": ("distances_img_src_x_onerror_ran_1.vtp", "<img src=x onerror=ran=1>"),
+    "</script><script>ran=2</script>": ("distances_script_script_ran_2_script.vtp", "</script><script>ran=2</script>"),
+    "'\"><svg onload=ran=3>": ("distances_svg_onload_ran_3.vtp", "'\"><svg onload=ran=3>"),
+    "&lt;b&gt;": ("distances_lt_b_gt.vtp", "&lt;b&gt;"),
+}
+
+
+def withFile(name: str, option: str, content: bytes | str, outcome) -> Row:
+    """Return the row of a file that is given by an option beside two good images."""
+
+    def make(folder):
+        path = folder / ("odd.json" if option == "--settings" else "odd.csv")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return save(SHIFTED, folder / "odd.nrrd")
+
+    return Row(name, make, outcome, options=(option, "../in/odd.json" if option == "--settings" else "../in/odd.csv"))
+
+
+ROWS = [
+    *(withFile(f"settings of {name}", "--settings", *row) for name, row in SETTINGS.items()),
+    *(withFile(f"a protocol of {name}", "--protocol", *row) for name, row in PROTOCOLS.items()),
+]

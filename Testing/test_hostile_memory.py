@@ -1,0 +1,217 @@
+"""Bad and odd objects in memory: what Python and Slicer hand over is refused in one sentence, or measured right."""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from hostile import Measured, Refused
+from hostile.builders import REFERENCE, SHIFTED
+from hostile.meshes import polyData
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from SegmentMetricsLib import Settings, compare
+
+UNSCALED = Refused("check the header, or the unit of lengths.")
+NO_NUMBERS = Refused("The image geometry has values that are not numbers.")
+NO_POINT = Refused("The surface has triangles or lines between points that do not exist.")
+NO_COORDINATE = Refused("The surface has points whose coordinates are not numbers.")
+CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+
+
+def moved(spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0)) -> SimpleITK.Image:
+    image = SimpleITK.Image(SHIFTED)
+    image.SetSpacing(spacing)
+    image.SetOrigin(origin)
+    return image
+
+
+def require(outcome: Refused | Measured, measure) -> None:
+    """Fail unless what measures is refused, or returns the comparison, as is stated."""
+    if isinstance(outcome, Refused):
+        with pytest.raises(ValueError) as caught:
+            measure()
+        assert outcome.says in str(caught.value) and "\n" not in str(caught.value)
+        return
+    comparison = measure()
+    for key, value in outcome.values.items():
+        measurement = comparison[key]
+        expected = value if isinstance(value, str) else pytest.approx(value, abs=1e-6)
+        assert (measurement.status if isinstance(value, str) else measurement.value) == expected, key
+    assert outcome.finding in " ".join(comparison.findings)
+
+
+# What compare() gets as the test, made when it is needed.
+OBJECTS = {
+    "nothing": (lambda: None, Refused("must be a SimpleITK image, a vtkPolyData or a Structure, not NoneType.")),
+    "a path": (lambda: "liver.nrrd", Refused("must be a SimpleITK image, a vtkPolyData or a Structure, not str.")),
+    "an array": (lambda: np.ones((4, 4, 4)), Refused("a vtkPolyData or a Structure, not ndarray.")),
+    "an image without voxels": (SimpleITK.Image, Refused("at least one voxel along each axis")),
+    "an image of colors": (lambda: SimpleITK.Image([4] * 3, SimpleITK.sitkVectorUInt8, 3), Refused("several values")),
+    "an image of complex numbers": (
+        lambda: SimpleITK.Image([4] * 3, SimpleITK.sitkComplexFloat32),
+        Refused("The image has complex values; a segmentation has labels."),
+    ),
+    "a list of objects": (
+        lambda: SimpleITK.Image([4] * 3, SimpleITK.sitkLabelUInt8),
+        Refused("The image is a list of labeled objects without voxels; make it a label map first."),
+    ),
+    "an image in time": (lambda: SimpleITK.JoinSeries([SHIFTED] * 2), Refused("Images of 2 or 3 dimensions")),
+    "NaN spacing": (lambda: moved(spacing=(nan, 1, 1)), NO_NUMBERS),
+    "infinite spacing": (lambda: moved(spacing=(inf, 1, 1)), NO_NUMBERS),
+    "spacing of 1e30 mm": (lambda: moved(spacing=(1e30,) * 3), UNSCALED),
+    "spacing of 1e-30 mm": (lambda: moved(spacing=(1e-30,) * 3), UNSCALED),
+    "NaN origin": (lambda: moved(origin=(nan, 0, 0)), NO_NUMBERS),
+    "an origin at 1e300 mm": (lambda: moved(origin=(1e300, 0, 0)), UNSCALED),
+    "a mesh without points": (vtkPolyData, Measured({"HD": "infinite", "DSC": 0}, "the test is empty")),
+    "a mesh with a NaN point": (lambda: polyData([*CORNERS, (nan, 0, 0)], [(0, 1, 3)]), NO_COORDINATE),
+    "a mesh with a point at 1e30 mm": (lambda: polyData([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]), UNSCALED),
+    "a mesh with a point that is not there": (lambda: polyData(CORNERS, [(0, 1, 9)]), NO_POINT),
+}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kind", OBJECTS)
+def testObjects(kind, capfd):
+    make, outcome = OBJECTS[kind]
+    given = make()
+    capfd.readouterr()
+    require(outcome, lambda: compare(REFERENCE, given))
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("label", [0, -1, 1.5, "1", nan])
+def testLabelsThatAreNone(label):
+    require(Refused("A label must be a whole number from 1"), lambda: compare(REFERENCE, SHIFTED, label=label))
+
+
+@pytest.mark.parametrize("settings", [{"tolerances": [1]}, "MedPy", 5])
+def testSettingsThatAreNone(settings):
+    require(Refused("The settings must be Settings, not "), lambda: compare(REFERENCE, SHIFTED, settings))
+
+
+def testALabelThatDoesNotOccur():
+    comparison = compare(REFERENCE, SHIFTED, label=10**30)
+    assert comparison["DSC"].status == "undefined" and comparison.findings[0].startswith("Absent in both")
+
+
+# Segments of Slicer
+
+
+def segmentation(scene, *segments):
+    """Return a segmentation node with segments, (name, image or mesh) each."""
+    slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Observer")
+    for name, representation in segments:
+        segment = slicer.vtkSegment()
+        segment.SetName(name)
+        if isinstance(representation, vtkPolyData):
+            node.GetSegmentation().SetSourceRepresentationName("Closed surface")
+            segment.AddRepresentation("Closed surface", representation)
+        elif representation is not None:
+            segment.AddRepresentation("Binary labelmap", representation)
+        node.GetSegmentation().AddSegment(segment)
+    return node
+
+
+def voxels(matrix=None):
+    """Return the moved box as Slicer keeps it; matrix: the changed elements (row, column) of its geometry."""
+    from SegmentMetricsLib.inputs import labelMasks
+    from SegmentMetricsLib.mrml.conversion import orientedImage
+
+    image = orientedImage(labelMasks(SHIFTED, 0.5)[1])
+    if matrix:
+        image.SetImageToWorldMatrix(elements(matrix))
+    return image
+
+
+def elements(changes: dict):
+    from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+    matrix = vtkMatrix4x4()
+    for (row, column), value in changes.items():
+        matrix.SetElement(row, column, value)
+    return matrix
+
+
+def transformed(scene, changes: dict):
+    node, transform = segmentation(scene, ("Organ", voxels())), scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    transform.SetMatrixTransformToParent(elements(changes))
+    node.SetAndObserveTransformNodeID(transform.GetID())
+    return node
+
+
+# What mrml.compareSegments gets as the test's node, made in the scene.
+NODES = {
+    "no node": (lambda scene: None, Refused("There is no segmentation.")),
+    "the name of a node": (lambda scene: "Observer", Refused("A segmentation is given as its node.")),
+    "a model": (
+        lambda scene: scene.AddNewNodeByClass("vtkMRMLModelNode", "Skin"),
+        Refused("Skin is not a segmentation"),
+    ),
+    "no such segment": (lambda scene: segmentation(scene, ("Other", voxels())), Refused("has no segment 'Organ'")),
+    "two such segments": (
+        lambda scene: segmentation(scene, ("Organ", voxels()), ("Organ", voxels())),
+        Refused("Observer has 2 segments named 'Organ'; use the segment ID."),
+    ),
+    "a segment without anything": (
+        lambda scene: segmentation(scene, ("Organ", None)),
+        Measured({"DSC": 0, "HD": "infinite"}, "the test is empty"),
+    ),
+    "an empty surface": (
+        lambda scene: segmentation(scene, ("Organ", vtkPolyData())),
+        Measured({"DSC": 0, "HD": "infinite"}, "the test is empty"),
+    ),
+    "a surface with a NaN point": (
+        lambda scene: segmentation(scene, ("Organ", polyData([*CORNERS, (nan, 0, 0)], [(0, 1, 3)]))),
+        NO_COORDINATE,
+    ),
+    "a surface with a point at 1e30 mm": (
+        lambda scene: segmentation(scene, ("Organ", polyData([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]))),
+        UNSCALED,
+    ),
+    "a surface with a point that is not there": (
+        lambda scene: segmentation(scene, ("Organ", polyData(CORNERS, [(0, 1, 9)]))),
+        NO_POINT,
+    ),
+    "voxels in a plane": (lambda scene: segmentation(scene, ("Organ", voxels({(0, 0): 0.0}))), NO_NUMBERS),
+    "voxels at no place": (lambda scene: segmentation(scene, ("Organ", voxels({(0, 0): nan}))), NO_NUMBERS),
+    "a transform into a plane": (
+        lambda scene: transformed(scene, {(0, 0): 0.0}),
+        Refused("The image geometry is degenerate: its axes do not span space."),
+    ),
+    "a transform that is no number": (lambda scene: transformed(scene, {(0, 3): nan}), NO_NUMBERS),
+    "a transform to infinity": (lambda scene: transformed(scene, {(0, 3): inf}), NO_NUMBERS),
+    "a transform that enlarges 1e30 times": (
+        lambda scene: transformed(scene, {(n, n): 1e30 for n in range(3)}),
+        UNSCALED,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NODES)
+def testSegments(scene, kind):
+    make, outcome = NODES[kind]
+    from SegmentMetricsLib import mrml
+
+    image = shapes.box((6, 6, 6), (15, 14, 13))
+    from SegmentMetricsLib.inputs import labelMasks
+    from SegmentMetricsLib.mrml.conversion import orientedImage
+
+    reference = segmentation(scene, ("Organ", orientedImage(labelMasks(image, 0.5)[1])))
+    test = make(scene)
+    before = scene.GetNumberOfNodes()
+    require(outcome, lambda: mrml.compareSegments(reference, "Organ", test, "Organ", Settings(oversampling=1)))
+    assert scene.GetNumberOfNodes() == before
+
+
+def testOneBadSegmentDoesNotStopTheOthers(scene):
+    from SegmentMetricsLib import mrml
+
+    nodes = [segmentation(scene, ("Good", voxels()), ("Bad", voxels(bad))) for bad in (None, {(0, 0): nan})]
+    found = mrml.compareSegmentations(*nodes, Settings(oversampling=1))
+    assert [comparison.reference.name for comparison in found] == ["Good"] and found[0]["DSC"].value == 1
+    assert found.remarks == ["Bad cannot be compared: The image geometry has values that are not numbers."]
