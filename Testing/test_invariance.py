@@ -51,10 +51,10 @@ def width(measurement: Measurement) -> float:
 
 def requireEqual(one: Measurement, other: Measurement, factor: float = 1.0, error: float = 0.0) -> None:
     """Require two measurements to agree as well as both are known, the second one times a factor."""
-    assert one.status == other.status, (one, other)
+    assert one.status == other.status, (one.key, one.value, one.reason, other.value, other.reason)
     expected = factor * other.value
     error = error + width(one) + abs(factor) * width(other) + CLOSE * max(1.0, abs(factor))
-    assert one.value == pytest.approx(expected, rel=CLOSE, abs=error, nan_ok=True), (one, other)
+    assert one.value == pytest.approx(expected, rel=CLOSE, abs=error, nan_ok=True), (one.key, one.value, expected)
 
 
 def keysOf(one, other, kept=lambda key: True) -> list[str]:

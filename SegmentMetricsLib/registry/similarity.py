@@ -15,6 +15,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import elementCenters
 from ..metrics import publishedsimilarity, similarity, slicecontours
+from ..metrics.boundary import TIE_TOLERANCE
 from ..metrics.similarity import Levels, Similarity
 from ..metrics.slicecontours import Planes
 from ..metrics.voxels import requireVoxels
@@ -92,7 +93,9 @@ def onBoundaries(pair: Pair) -> float:
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
         pair.requireClosed(pair.reference)
-        sides = np.sign(pair.boundaries.signedDistances(1, 0))
+        signed = pair.boundaries.signedDistances(1, 0)
+        # where the two touch, rounding must not decide which level counts
+        sides = np.where(np.abs(signed) > TIE_TOLERANCE, np.sign(signed), 0)
     return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
 
 

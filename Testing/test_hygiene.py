@@ -1,0 +1,158 @@
+"""Digits: however small, large, far away, turned or stored, a pair keeps its numbers to a ten-thousandth.
+
+The same two structures are compared in the middle of the coordinate system in double precision, and as patients have
+them: 1e5 mm from the origin, of 0.01 and of hundreds of mm, with voxels of 0.2 x 0.2 x 10 mm, in left-handed and oblique
+images whose directions were rounded in the 7th digit, with points in single precision; as voxels, as surfaces, as files.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+import strategies as some
+from test_invariance import isOfVoxels, powerOf, scaledSettings, turnsWithThePatient
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.files.reading import readStructures
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.registry import findDefinition
+from SegmentMetricsLib.settings import ACCURACIES
+
+pytestmark = pytest.mark.usefixtures("coarse")
+
+DIGITS = 1e-4
+SETTINGS = Settings(
+    families="all", tolerances=(1.37, 2.9), percentiles=(61.7, 95), betas=(1, 0.5), quantiles=(1, 0.87), il=2, ol=3
+)
+SPACINGS = {"usual": (0.9, 1.1, 2.5), "flat": (0.2, 0.2, 10.0)}
+# An oblique image, with and without a mirror in it.
+OBLIQUE = shapes.rotation((1, 2, -0.5), 33)
+LEFT_HANDED = OBLIQUE * (-1, 1, 1)
+FAR = np.array([1e5, -1e5, 7e4])
+
+
+def voxels(spacing) -> some.Voxels:
+    size = (26, 24, 10)
+    arrays = [np.pad(shapes.blob(seed, size, 0.35, 2.0), 2) for seed in (1, 2, 3)]
+    return some.Voxels(*arrays, some.Placement(spacing))
+
+
+def placed(spacing, direction=np.eye(3), origin=(0, 0, 0)) -> some.Placement:
+    return some.Placement(spacing, tuple(np.asarray(origin, float).tolist()), tuple(map(tuple, direction.tolist())))
+
+
+def compared(images, settings):
+    return compare(images[0], images[1], settings, criticals={"Wall": images[2]})
+
+
+@lru_cache
+def expected(kind: str, accuracy: str, direction: bytes = np.eye(3).tobytes()):
+    spacing = SPACINGS[kind]
+    place = placed(spacing, np.frombuffer(direction).reshape(3, 3))
+    return compared(voxels(spacing).images(place), SETTINGS.changed(accuracy=accuracy))
+
+
+def requireDigits(found, wanted, kept=lambda key: True, factor: float = 1.0) -> None:
+    """Require two comparisons to agree to DIGITS, relative to the value, in mm to that share of 1 mm at least."""
+    wrong = {}
+    assert found.keys() == wanted.keys()
+    for key, measurement in wanted.items():
+        scale = factor ** powerOf(measurement)
+        value = scale * measurement.value
+        if kept(key) and found[key].value != pytest.approx(value, rel=DIGITS, abs=DIGITS * scale, nan_ok=True):
+            wrong[key] = found[key].value / scale, measurement.value, found[key].reason
+    assert not wrong
+
+
+@pytest.mark.parametrize("accuracy", ACCURACIES)
+@pytest.mark.parametrize("kind", SPACINGS)
+class TestImages:
+    @pytest.mark.parametrize("direction", [np.eye(3), OBLIQUE, LEFT_HANDED], ids=["straight", "oblique", "left-handed"])
+    def testFarFromTheOrigin(self, kind, direction, accuracy):
+        images = voxels(SPACINGS[kind]).images(placed(SPACINGS[kind], direction, FAR))
+        found = compared(images, SETTINGS.changed(accuracy=accuracy))
+        requireDigits(found, expected(kind, accuracy, direction.tobytes()))
+
+    @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
+    def testTurned(self, kind, direction, accuracy):
+        """All but what is told by the sides of the patient."""
+        found = expected(kind, accuracy, direction.tobytes())
+        requireDigits(found, expected(kind, accuracy), lambda key: not turnsWithThePatient(key))
+
+    def testDirectionsRoundedInTheSeventhDigit(self, kind, accuracy, tmp_path):
+        """As NIfTI files have them, each in its own way: the two images are the same lattice all the same."""
+        random = np.random.default_rng(5)
+        images = []
+        for array in voxels(SPACINGS[kind]).arrays:
+            direction = np.float32(OBLIQUE + random.uniform(-3e-7, 3e-7, (3, 3))).astype(float)
+            spacing = tuple(np.float32(SPACINGS[kind]).astype(float).tolist())
+            images.append(placed(spacing, direction, np.float32(FAR * 1e-3)).image(array))
+        settings = SETTINGS.changed(accuracy=accuracy)
+        wanted = expected(kind, accuracy, OBLIQUE.tobytes())
+        requireDigits(compared(images, settings), wanted)
+        paths = [tmp_path / f"{number}.nii.gz" for number in range(3)]
+        for image, path in zip(images, paths, strict=True):
+            SimpleITK.WriteImage(image, str(path))
+        requireDigits(compared([readStructures(path)[0] for path in paths], settings), wanted)
+
+    @pytest.mark.parametrize("factor", [0.001, 0.01, 10.0], ids=["0.01 mm", "0.1 mm", "200 mm"])
+    def testSize(self, kind, factor, accuracy):
+        settings = SETTINGS.changed(accuracy=accuracy)
+        place = voxels(SPACINGS[kind]).placement.scaled(factor)
+        found = compared(voxels(SPACINGS[kind]).images(place), scaledSettings(settings, factor))
+        wanted = expected(kind, accuracy)
+        renamed = {mine: its for mine, its in zip(found, wanted, strict=True)}
+        requireDigits({renamed[key]: m for key, m in found.items()}, wanted, factor=factor)
+
+
+def surfaces() -> list[Surface]:
+    """Return two bodies and a wall that no lattice made, around the origin."""
+    ball = some.surfaceOf(shapes.ballMesh(11, (0.3, -0.2, 0.1), 24))
+    egg = some.surfaceOf(shapes.ballMesh(10, (0.7, 1.1, -0.4), 20))
+    turn = shapes.rotation((3, 1, 2), 50)
+    wall = some.surfaceOf(shapes.boxMesh((9, -15, -15), (14, 15, 15)))
+    return [Surface(s.points * stretch @ turn.T, s.cells) for s, stretch in ((ball, 1), (egg, (1, 1.2, 0.9)), (wall, 1))]
+
+
+def polyData(surface: Surface, scale=1.0, shift=(0, 0, 0), precision=float):
+    return toPolyData(Surface((surface.points * scale + shift).astype(precision).astype(float), surface.cells))
+
+
+@lru_cache
+def expectedOfMeshes(accuracy: str):
+    return compared([polyData(s) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
+
+
+# Rounding moves the points of the fine grid for meshes over the surface, or the places where the bands are looked for.
+def isOfSurfaces(key: str) -> bool:
+    return not isOfVoxels(key) and not key.startswith("BIoU")
+
+
+@pytest.mark.parametrize("accuracy", ACCURACIES)
+class TestMeshes:
+    def testFarFromTheOrigin(self, accuracy):
+        found = compared([polyData(s, shift=FAR) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
+        requireDigits(found, expectedOfMeshes(accuracy))
+
+    def testSinglePrecision(self, accuracy):
+        found = compared([polyData(s, precision=np.float32) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
+        requireDigits(found, expectedOfMeshes(accuracy))
+
+    def testFiles(self, accuracy, tmp_path):
+        """Each kind of file, in text or single precision, says what the polydata says."""
+        for suffix in (".vtp", ".stl", ".ply", ".obj"):
+            paths = [shapes.writeMesh(polyData(s), tmp_path / f"{n}{suffix}", "LPS") for n, s in enumerate(surfaces())]
+            found = compared([readStructures(path)[0] for path in paths], SETTINGS.changed(accuracy=accuracy))
+            requireDigits(found, expectedOfMeshes(accuracy))
+
+    @pytest.mark.parametrize("factor", [0.001, 0.01, 10.0], ids=["0.01 mm", "0.1 mm", "200 mm"])
+    def testSize(self, factor, accuracy):
+        settings = scaledSettings(SETTINGS.changed(accuracy=accuracy), factor)
+        found = compared([polyData(s, factor) for s in surfaces()], settings)
+        wanted = expectedOfMeshes(accuracy)
+        renamed = {mine: its for mine, its in zip(found, wanted, strict=True)}
+        requireDigits({renamed[key]: m for key, m in found.items()}, wanted, factor=factor)
