@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..metrics.boundary import TIE_TOLERANCE
+from ..metrics.boundary import withTies
 from .bounded import Bounded
 from .elements import pieces
 from .linear import PIECES
@@ -20,7 +20,7 @@ SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
 
 def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequence[float]) -> SurfaceDistances:
     """Return the distances in both directions, as precisely as tolerances in mm and percentiles need."""
-    limits = [tolerance + TIE_TOLERANCE for tolerance in tolerances]
+    limits = [withTies(tolerance) for tolerance in tolerances]
     both = refined([pair.sampler(source) for source in (0, 1)], limits, [p for p in percentiles if p < 100])
     directions = [ConvergedDistances(one) for one in both]
     return SurfaceDistances(*directions, "lattice lookup" if pair.lattice is not None else "search tree")

@@ -45,6 +45,8 @@ from .sampling import Sampler
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0005, 0.004
+# Boundaries smaller than this, mm, have errors in mm as much smaller.
+SMALL = 1.0
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
 # What is left of a sum of differences in the finer number, and after extrapolation; and of the part left to chance.
@@ -99,6 +101,7 @@ class Refined:
         self.sampler = sampler
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
+        self.scale = min(1.0, float(np.linalg.norm(np.ptp(surface.points, axis=0))) / SMALL)
         self.coordinates, self.values = sampler.coordinates, np.zeros(0)
         cells, sizes = surface.cells, surface.sizes
         # segments may be as long as a side of the structure, and there are few of them
@@ -186,7 +189,7 @@ class Refined:
 
     def _meanGoal(self, flags) -> bool:
         every = np.arange(len(flags))
-        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, EXTRAPOLATED_LEFT)
+        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.scale * self.totalSize, EXTRAPOLATED_LEFT)
 
     def _shareGoal(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
@@ -194,13 +197,14 @@ class Refined:
 
     def _percentileEstimate(self, percent: float) -> Estimate:
         """Return what decides about a percentile: the size up to it, compared with how much there is around it."""
-        value = self.percentile(percent, PERCENTILE_ERROR / 4)
-        limits = value - PERCENTILE_ERROR, value + PERCENTILE_ERROR
+        near = PERCENTILE_ERROR * self.scale
+        value = self.percentile(percent, near / 4)
+        limits = value - near, value + near
         ascending, sizes = self.leaves.near(*limits)
         low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
         _, chosen, differences = self.leaves.within(value)
-        error = BOUNDS * PERCENTILE_ERROR * max(errorOf(differences, SUM_LEFT) / wanted, 1)
+        error = BOUNDS * near * max(errorOf(differences, SUM_LEFT) / wanted, 1)
         return Estimate(value - error, value + error, chosen, differences, wanted)
 
     @staticmethod
@@ -268,7 +272,7 @@ class Refined:
                 atCorners,
                 (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
                 self.sampler.nearestTriangles,
-                LARGEST_ERROR,
+                LARGEST_ERROR * self.scale,
             )
             if found[0] > lowest:
                 lowest, place = found[0], found[2]
@@ -329,7 +333,7 @@ class Refined:
         value = self.percentile(percent)
         size = self.sizeWithin(value)
         low, high = (100 * abs(bound - size) / self.totalSize for bound in (size.lower, size.upper))
-        coarse = 0.02 * PERCENTILE_ERROR
+        coarse = 0.02 * PERCENTILE_ERROR * self.scale
         around = self._estimates.get(percent)
         below, above = ((around.low, value), (value, around.high)) if around else (None, None)
         lower = self._percentile(max(percent - high, 0.0), coarse, below) - coarse - ROUNDING

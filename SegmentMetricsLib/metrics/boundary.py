@@ -11,7 +11,8 @@ from typing import NamedTuple
 from ..distances.bounded import combined
 from ..distances.surfacedistances import SurfaceDistances
 
-# Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it.
+# Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it. In
+# mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-4
 
 
@@ -57,12 +58,17 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
 
     A distance that equals the tolerance counts as within. Source: Nikolov et al., arXiv:1809.04430.
     """
-    return _shareWithin(distances, tolerance + TIE_TOLERANCE)
+    return _shareWithin(distances, withTies(tolerance))
+
+
+def withTies(tolerance: float, side: int = 1) -> float:
+    """Return the distance in mm up to which something counts as within a tolerance in mm; side -1: as below it."""
+    return tolerance + side * TIE_TOLERANCE * min(1.0, tolerance)
 
 
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the share of both boundaries in [0, 1] whose distance equals the tolerance in mm."""
-    within, below = (_shareWithin(distances, tolerance + side * TIE_TOLERANCE).value for side in (1, -1))
+    within, below = (_shareWithin(distances, withTies(tolerance, side)).value for side in (1, -1))
     return within - below
 
 

@@ -7,8 +7,8 @@ the case of the other. Hundreds of thousands of points share some ten thousand s
 once for each of them.
 
 On a lattice many points have several places of the reference equally near. They belong to the sides of all of these:
-which of them a search happens to find first would depend on how the image is stored. The few points that are far are
-cheaper to ask from the search tree, as for their distances; it tells one place.
+which of them a search happens to find first would depend on how the image is stored, and on rounding. The few points
+that are far are cheaper to ask from the search tree, as for their distances, and then all triangles that far away.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ EQUAL_SQUARES = 1e-5
 MOST_ELEMENTS = 100_000
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
+# The same of points whose nearest triangles are searched one by one.
+FAR_CHUNK = 1 << 10
 
 
 def sidesOf(normals: np.ndarray) -> np.ndarray:
@@ -152,7 +154,31 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
         result[owners] |= sides.ravel().take(start[owners] + triple)
     if len(far):
         places = lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)
-        result[asked[far]] = sidesOf(boundaries.search(0).outwardAt(places))
+        result[asked[far]] = _sidesOfAllNearest(boundaries, places)
+    return result
+
+
+def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) that the reference faces at all of its places that are nearest to LPS points (n, 3)."""
+    from scipy.spatial import cKDTree
+
+    surface, signed = boundaries.surfaces[0], boundaries.search(0).signedDistances(places)
+    center = surface.points.mean(axis=0)
+    triangles, points = (surface.points - center)[surface.cells], places - center
+    centers = triangles.mean(axis=1)
+    reach = np.linalg.norm(triangles - centers[:, None], axis=2).max() + np.abs(signed) * (1 + EQUAL_SQUARES)
+    tree, result = cKDTree(centers), np.zeros(len(places), np.uint8)
+    for first in range(0, len(places), FAR_CHUNK):
+        checkpoint()
+        chosen = slice(first, first + FAR_CHUNK)
+        near = tree.query_ball_point(points[chosen], reach[chosen], workers=-1)
+        owners = first + np.repeat(np.arange(len(near)), [len(found) for found in near])
+        cells = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
+        ways = points[owners] - closestPoints(points[owners], triangles[cells])
+        isNearest = (ways**2).sum(axis=1) <= signed[owners] ** 2 * (1 + EQUAL_SQUARES) + TIE_TOLERANCE**2
+        owners, cells, ways = owners[isNearest], cells[isNearest], ways[isNearest]
+        sides = sidesOf(_directions(ways * np.sign(signed[owners])[:, None], outwardNormals(surface, cells)))
+        np.bitwise_or.at(result, owners, sides)
     return result
 
 

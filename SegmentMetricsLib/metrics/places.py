@@ -9,7 +9,7 @@ import numpy as np
 
 from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
 from ..geometry.surfaces import Surface
-from .boundary import TIE_TOLERANCE
+from .boundary import TIE_TOLERANCE, withTies
 
 # Toward which side of the patient the LPS axes point.
 DIRECTIONS = (("R", "L"), ("A", "P"), ("I", "S"))
@@ -150,7 +150,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
     signed = direction.signed.reshape(-1, pieces)
     patches = []
     for sign, farthest in zip((1, -1), reversed(direction.ranges)):
-        beyond = sign * signed > tolerance + TIE_TOLERANCE
+        beyond = sign * signed > withTies(tolerance)
         cells = np.flatnonzero(beyond.any(axis=1))
         if not len(cells):
             continue
