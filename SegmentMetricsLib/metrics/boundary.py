@@ -66,6 +66,11 @@ def withTies(tolerance: float, side: int = 1) -> float:
     return tolerance + side * TIE_TOLERANCE * min(1.0, tolerance)
 
 
+def touching(elementLength: float) -> float:
+    """Return the distance in mm up to which something touches a boundary with elements that long, mm."""
+    return TIE_TOLERANCE * min(1.0, elementLength)
+
+
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the share of both boundaries in [0, 1] whose distance equals the tolerance in mm."""
     within, below = (_shareWithin(distances, withTies(tolerance, side)).value for side in (1, -1))

@@ -23,7 +23,7 @@ NEIGHBORS = 4
 # So few points are answered sooner than threads are started.
 FEW = 2000
 # mm; where a contour crosses the tolerance it is cut down to pieces of this length, below 1 mm of this share of it.
-SHORTEST_PIECE = 0.02
+SHORTEST_PIECE = 0.0001
 # Points times segments looked at in one go.
 CHUNK = 1 << 19
 

@@ -32,7 +32,7 @@ from ..distances.surfacedistances import BoundaryPair, DirectedDistances
 from ..geometry.surfaces import Surface, elementCenters, toPolyData
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
-from .boundary import TIE_TOLERANCE
+from .boundary import touching
 from .places import outwardNormals
 
 # Sides of the patient and the LPS vectors that point there.
@@ -106,7 +106,8 @@ def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np
     closest, cell, part, squared = [0.0] * 3, mutable(0), mutable(0), mutable(0.0)
     feet, cells = np.empty_like(local), np.empty(len(local), np.int64)
     # how far the boundary is, is known, which makes the search short
-    reach = (np.abs(signed) + TIE_TOLERANCE).tolist()
+    touch = touching(float(np.sqrt(reference.sizes.mean())))
+    reach = (np.abs(signed) + touch).tolist()
     for number, point in enumerate(local.tolist()):
         if number % 4096 == 0:
             checkpoint()
@@ -114,13 +115,13 @@ def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np
             locator.FindClosestPoint(point, closest, cell, part, squared)
         feet[number], cells[number] = closest, cell.get()
     ways = (local - feet) * np.where(signed < 0, -1, 1)[:, None]
-    return _directions(ways, outwardNormals(reference, cells))
+    return _directions(ways, outwardNormals(reference, cells), touch)
 
 
-def _directions(ways: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Return ways (n, 3) in mm as unit vectors, normals (n, 3) in the place of those too short to have a direction."""
+def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarray:
+    """Return ways (n, 3) in mm as unit vectors, normals (n, 3) in the place of those no longer than `touch`, mm."""
     lengths = np.linalg.norm(ways, axis=1, keepdims=True)
-    return np.where(lengths > TIE_TOLERANCE, ways / np.where(lengths > 0, lengths, 1), normals)
+    return np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
 
 
 def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
@@ -166,7 +167,8 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
     center = surface.points.mean(axis=0)
     triangles, points = (surface.points - center)[surface.cells], places - center
     centers = triangles.mean(axis=1)
-    reach = np.linalg.norm(triangles - centers[:, None], axis=2).max() + np.abs(signed) * (1 + EQUAL_SQUARES)
+    touch = touching(float(np.sqrt(surface.sizes.mean())))
+    reach = np.linalg.norm(triangles - centers[:, None], axis=2).max() + np.abs(signed) * (1 + EQUAL_SQUARES) + touch
     tree, result = cKDTree(centers), np.zeros(len(places), np.uint8)
     for first in range(0, len(places), FAR_CHUNK):
         checkpoint()
@@ -175,9 +177,10 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
         owners = first + np.repeat(np.arange(len(near)), [len(found) for found in near])
         cells = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
         ways = points[owners] - closestPoints(points[owners], triangles[cells])
-        isNearest = (ways**2).sum(axis=1) <= signed[owners] ** 2 * (1 + EQUAL_SQUARES) + TIE_TOLERANCE**2
+        isNearest = (ways**2).sum(axis=1) <= signed[owners] ** 2 * (1 + EQUAL_SQUARES) + touch**2
         owners, cells, ways = owners[isNearest], cells[isNearest], ways[isNearest]
-        sides = sidesOf(_directions(ways * np.sign(signed[owners])[:, None], outwardNormals(surface, cells)))
+        ways *= np.sign(signed[owners])[:, None]
+        sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
         np.bitwise_or.at(result, owners, sides)
     return result
 
@@ -197,7 +200,7 @@ def _allNearest(
     (number of the step to the cell * number of positions + number of the position) * 256 + the cell's case.
     """
     codes, count = lattice.codes[0], len(tables.points) * 256
-    limits = squared * np.float32(1 + EQUAL_SQUARES) + np.float32(TIE_TOLERANCE**2)
+    limits = squared * np.float32(1 + EQUAL_SQUARES) + np.float32(touching(min(lattice.spacing)) ** 2)
     found = []
     for first in range(0, len(asked), CHUNK):
         checkpoint()
@@ -231,13 +234,14 @@ def _sidesOfTriples(tables: CellTables, triples: np.ndarray, axes: np.ndarray) -
     ways = points - closestPoints(points, triangles[trianglesOf[cases[owners], slots]] * tables.spacing)
     squared = (ways**2).sum(axis=1)
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + TIE_TOLERANCE**2
+    touch = touching(float(tables.spacing.min()))
+    limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + touch**2
     nearest = np.flatnonzero(squared <= limits[owners])
     owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    touches = squared[nearest] <= TIE_TOLERANCE**2
+    touches = squared[nearest] <= touch**2
     normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
-    outside = sidesOf(_directions(ways, normals) @ axes.T)
+    outside = sidesOf(_directions(ways, normals, touch) @ axes.T)
     # the way from the boundary inward points to the opposite side
     inside = np.where(touches, outside, _opposite(outside))
     return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))

@@ -15,7 +15,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import elementCenters
 from ..metrics import publishedsimilarity, similarity, slicecontours
-from ..metrics.boundary import TIE_TOLERANCE
+from ..metrics.boundary import touching
 from ..metrics.similarity import Levels, Similarity
 from ..metrics.slicecontours import Planes
 from ..metrics.voxels import requireVoxels
@@ -95,7 +95,7 @@ def onBoundaries(pair: Pair) -> float:
         pair.requireClosed(pair.reference)
         signed = pair.boundaries.signedDistances(1, 0)
         # where the two touch, rounding must not decide which level counts
-        sides = np.where(np.abs(signed) > TIE_TOLERANCE, np.sign(signed), 0)
+        sides = np.where(np.abs(signed) > touching(math.sqrt(surfaces[0].sizes.mean())), np.sign(signed), 0)
     return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
 
 
