@@ -30,6 +30,8 @@ COMMON = {"deadline": None, "suppress_health_check": list(hypothesis.HealthCheck
 hypothesis.settings.register_profile("default", derandomize=True, database=None, max_examples=10, **COMMON)
 hypothesis.settings.register_profile("thorough", max_examples=1000, **COMMON)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# For tests whose examples take long.
+few = hypothesis.settings(max_examples=max(2, hypothesis.settings().max_examples // 4))
 
 # Those of clinical images, some of which are seen again: tables are made once for each.
 SPACINGS = [(1.0, 1.0, 1.0), (1.0, 1.5, 2.0), (0.9, 0.9, 2.5), (0.2, 0.2, 10.0), (2.0, 0.7, 0.7), (0.3125, 0.5, 3.0)]
@@ -137,6 +139,14 @@ def spacings():
 def spacedPlacements():
     """Images along the patient's axes, at the origin."""
     return spacings().map(lambda spacing: Placement(spacing))
+
+
+@st.composite
+def straightPlacements(draw):
+    """Images along the patient's axes in any order, right- and left-handed, anywhere."""
+    order, turned = draw(st.sampled_from(ORDERS))
+    direction = np.eye(3)[:, list(order)] * turned
+    return Placement(draw(spacings()), tuple(draw(shifts()).tolist()), tuple(map(tuple, direction.tolist())))
 
 
 @st.composite
