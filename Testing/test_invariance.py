@@ -177,7 +177,9 @@ def testScalingOfImages(voxels, settings, factor):
     one = compared(voxels.images(), settings)
     other = compared(voxels.images(voxels.placement.scaled(factor)), scaledSettings(settings, factor))
     for mine, its in zip(one.values(), other.values(), strict=True):
-        requireEqual(its, mine, factor ** powerOf(mine))
+        # what counts as equal to a tolerance, and where a contour's cutting ends, is in mm
+        ofTolerance = "{tolerance}" in findDefinition(mine.key)[0].key
+        requireEqual(its, mine, factor ** powerOf(mine), error=0.005 if ofTolerance else 0.0)
 
 
 def moved(surface: Surface, turn, shift, scale: float = 1.0) -> Surface:
@@ -229,8 +231,8 @@ def testMaskAndItsOwnMesh(voxels, settings, which):
     mixed = compared(images, settings)
     for key in keysOf(masks, mixed):
         definition, _ = findDefinition(key)
-        if key.startswith("BIoU"):
-            continue  # points in other places: see test_bands.py
+        if key.startswith(("BIoU", "CentroidShift")):
+            continue  # points in other places, see test_bands.py; the center of voxels is not that of their surface
         if definition.side and settings.accuracy == "sampled":
             continue  # between two sides equally near, a search tells one of them
         if which == 0 and definition.key in BY_SLICES:

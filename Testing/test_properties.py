@@ -108,8 +108,9 @@ def testExchangingReferenceAndTest(pair, settings):
             assert measurement.referenceToTest == pytest.approx(back[key].testToReference, abs=ROUNDING), key
 
 
-@given(pairs(), some.settings())
+@given(pairs(), some.settings(asPublished=False))
 def testNothingIsBetterThanTheSame(pair, settings):
+    """But for the similarity index as published: its authors' program gives single pixels and lines a score of 0."""
     reference, test, critical = pair
     same, other = compared((reference, reference, critical), settings), compared(pair, settings)
     for key, measurement in same.items():
