@@ -2,7 +2,7 @@
 
 The tests that use them try the same few examples every time. For a long search, in which every run tries others:
 
-    HYPOTHESIS_PROFILE=thorough python -m pytest -n 0 Testing/test_properties.py Testing/test_invariance.py
+    HYPOTHESIS_PROFILE=thorough python -m pytest Testing/test_properties.py Testing/test_invariance.py Testing/test_routes.py
 
 What it finds becomes an @example of the test.
 """
@@ -27,7 +27,7 @@ from SegmentMetricsLib.settings import ACCURACIES, COMBINATIONS, GRIDS, KERNELS
 
 # The time of a comparison is no property; health checks would make a slow machine fail.
 COMMON = {"deadline": None, "suppress_health_check": list(hypothesis.HealthCheck), "print_blob": True}
-hypothesis.settings.register_profile("default", derandomize=True, database=None, max_examples=10, **COMMON)
+hypothesis.settings.register_profile("default", derandomize=True, database=None, max_examples=6, **COMMON)
 hypothesis.settings.register_profile("thorough", max_examples=1000, **COMMON)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # For tests whose examples take long.
@@ -36,7 +36,9 @@ few = hypothesis.settings(max_examples=max(2, hypothesis.settings().max_examples
 # Those of clinical images, some of which are seen again: tables are made once for each.
 SPACINGS = [(1.0, 1.0, 1.0), (1.0, 1.5, 2.0), (0.9, 0.9, 2.5), (0.2, 0.2, 10.0), (2.0, 0.7, 0.7), (0.3125, 0.5, 3.0)]
 # All ways to store the axes of an image: which of them comes first, and whether it runs backward.
-ORDERS = [(order, turned) for order in itertools.permutations(range(3)) for turned in itertools.product((1, -1), repeat=3)]
+ORDERS = [
+    (order, turned) for order in itertools.permutations(range(3)) for turned in itertools.product((1, -1), repeat=3)
+]
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,9 @@ def testFinerVoxelsOfTheSameStructure(voxels, pieces):
     """Voxels cut into smaller ones take the same space."""
     fine = voxels.mapped(lambda array: np.kron(array, np.ones(pieces[::-1], bool)).astype(bool))
     spacing = np.array(voxels.placement.spacing)
-    placement = some.Placement(tuple((spacing / pieces).tolist()), tuple((spacing * (1 / np.array(pieces) - 1) / 2).tolist()))
+    placement = some.Placement(
+        tuple((spacing / pieces).tolist()), tuple((spacing * (1 / np.array(pieces) - 1) / 2).tolist())
+    )
     settings = Settings(families=("overlap", "agreement", "signed"), tolerances=())
     coarse = compared(voxels.images(), settings)
     for images in (fine.images(placement), [fine.images(placement)[0], *voxels.images()[1:]]):

@@ -188,7 +188,9 @@ def testWhatAddsUp(pair, settings):
         "AUC": lambda v: (v["TPR"] + v["TNR"]) / 2,
         "VolumeDifference": lambda v: v["VolumeTest"] - v["VolumeReference"],
     }
-    if comparison.grid is not None and not all(s.dimension == 2 and s.mask is None for s in comparisonSides(comparison)):
+    if comparison.grid is not None and not all(
+        s.dimension == 2 and s.mask is None for s in comparisonSides(comparison)
+    ):
         # between contours in a plane the area is known without pixels
         sums["OverVolume"] = lambda v: v["UnderVolume"] + v["VoxelVolumeTest"] - v["VoxelVolumeReference"]
     for key, function in sums.items():

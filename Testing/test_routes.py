@@ -77,7 +77,10 @@ def segmentationOf(scene, image, wall):
         segment.SetName(name)
         segment.AddRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName(), orientedImage(mask))
         node.GetSegmentation().AddSegment(segment)
-    numbers = [*(RAS_FROM_LPS @ mask.grid.matrix).ravel().tolist(), *(n for size in mask.grid.size for n in (0, size - 1))]
+    numbers = [
+        *(RAS_FROM_LPS @ mask.grid.matrix).ravel().tolist(),
+        *(n for size in mask.grid.size for n in (0, size - 1)),
+    ]
     parameter = names.GetReferenceImageGeometryParameterName()
     node.GetSegmentation().SetConversionParameter(parameter, ";".join(map(repr, numbers)) + ";")
     return node

@@ -189,7 +189,9 @@ class Refined:
 
     def _meanGoal(self, flags) -> bool:
         every = np.arange(len(flags))
-        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.scale * self.totalSize, EXTRAPOLATED_LEFT)
+        return self._mark(
+            flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.scale * self.totalSize, EXTRAPOLATED_LEFT
+        )
 
     def _shareGoal(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)

@@ -133,9 +133,7 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
         # what is between two places near one segment is near it, too
         within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
         decided[unknown] = (
-            (np.abs(distances - limit) >= half[unknown])
-            | (within[0] & within[1])
-            | (2 * half[unknown] <= shortest)
+            (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
         )
         counted = decided & isBeyond
         beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
