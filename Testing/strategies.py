@@ -2,7 +2,7 @@
 
 The tests that use them try the same few examples every time. For a long search, in which every run tries others:
 
-    HYPOTHESIS_PROFILE=thorough python -m pytest Testing/test_properties.py Testing/test_invariance.py Testing/test_routes.py
+    cd Testing; HYPOTHESIS_PROFILE=thorough python -m pytest test_properties.py test_invariance.py test_routes.py
 
 What it finds becomes an @example of the test.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import hypothesis
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.inputs import labelMasks, surfaceFromPolyData
 from SegmentMetricsLib.settings import ACCURACIES, COMBINATIONS, GRIDS, KERNELS
 
 # The time of a comparison is no property; health checks would make a slow machine fail.
@@ -201,8 +200,7 @@ def meshes(draw):
 
 
 def surfaceOf(polyData) -> Surface:
-    from SegmentMetricsLib.inputs import surfaceFromPolyData
-
+    """Return a vtkPolyData as the library reads it."""
     return surfaceFromPolyData(polyData)
 
 
@@ -239,11 +237,3 @@ def settings(draw, families="all", **fixed) -> Settings:
         "splitContours": draw(st.booleans()),
     }
     return Settings(**{**chosen, **fixed})
-
-
-def fullSettings(**changes) -> Settings:
-    """Return settings with which every measurement is made, with two values of each parameter; of the default accuracy."""
-    chosen: Mapping = {
-        "families": "all", "tolerances": (0.83, 2.17), "percentiles": (61.7, 95), "betas": (1, 0.5), "quantiles": (1, 0.87),
-    }  # fmt: skip
-    return Settings(**{**chosen, **changes})

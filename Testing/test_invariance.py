@@ -1,4 +1,4 @@
-"""What must not change, tried on random pairs: where a patient lies, how an image is stored, in which unit one measures.
+"""What must not change, tried on random pairs: where a patient lies, how an image is stored, in which unit it is.
 
 Which measurement keeps what follows from the registry: its unit, its side of the patient, whether the grid counts. See
 strategies.py for a long search.

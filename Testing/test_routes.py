@@ -1,4 +1,4 @@
-"""One road for every number: the command line, Python and the segments of a scene measure the same, to the last digit."""
+"""One road for every number: command line, Python and segments of a scene measure the same, to the last digit."""
 
 from __future__ import annotations
 
