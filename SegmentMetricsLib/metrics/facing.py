@@ -160,24 +160,34 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 
 
 def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
-    """Return the sides (n,) that the reference faces at all of its places that are nearest to LPS points (n, 3)."""
+    """Return the sides (n,) that the reference faces at all of its places that are nearest to LPS points (n, 3).
+
+    A nearest place is a corner, lies on an edge or in a triangle. The way to it is at right angles to that edge or
+    triangle, whose middle is then hardly farther away: few have to be looked at.
+    """
     from scipy.spatial import cKDTree
 
     surface, signed = boundaries.surfaces[0], boundaries.search(0).signedDistances(places)
     center = surface.points.mean(axis=0)
     triangles, points = (surface.points - center)[surface.cells], places - center
     centers = triangles.mean(axis=1)
+    edges = (triangles + np.roll(triangles, -1, axis=1)) / 2
+    corners, first = np.unique(surface.cells, return_index=True)
+    numbers = np.arange(len(triangles))
+    middles = np.concatenate([centers, edges.reshape(-1, 3), surface.points[corners] - center])
+    owned = np.concatenate([numbers, np.repeat(numbers, 3), first // 3])
+    half = np.linalg.norm(triangles - centers[:, None], axis=2).max()
     touch = touching(float(np.sqrt(surface.sizes.mean())))
-    reach = np.linalg.norm(triangles - centers[:, None], axis=2).max() + np.abs(signed) * (1 + EQUAL_SQUARES) + touch
-    tree, result = cKDTree(centers), np.zeros(len(places), np.uint8)
-    for first in range(0, len(places), FAR_CHUNK):
+    squared = signed**2 * (1 + EQUAL_SQUARES) + touch**2
+    tree, result = cKDTree(middles), np.zeros(len(places), np.uint8)
+    for start in range(0, len(places), FAR_CHUNK):
         checkpoint()
-        chosen = slice(first, first + FAR_CHUNK)
-        near = tree.query_ball_point(points[chosen], reach[chosen], workers=-1)
-        owners = first + np.repeat(np.arange(len(near)), [len(found) for found in near])
-        cells = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
+        chosen = slice(start, start + FAR_CHUNK)
+        near = tree.query_ball_point(points[chosen], np.sqrt(squared[chosen] + half**2), workers=-1)
+        owners = start + np.repeat(np.arange(len(near)), [len(found) for found in near])
+        cells = owned[np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)]
         ways = points[owners] - closestPoints(points[owners], triangles[cells])
-        isNearest = (ways**2).sum(axis=1) <= signed[owners] ** 2 * (1 + EQUAL_SQUARES) + touch**2
+        isNearest = (ways**2).sum(axis=1) <= squared[owners]
         owners, cells, ways = owners[isNearest], cells[isNearest], ways[isNearest]
         ways *= np.sign(signed[owners])[:, None]
         sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
