@@ -53,3 +53,13 @@ def savedAndLoaded():
         return loaded
 
     return load
+
+
+@pytest.fixture(scope="module")
+def coarse():
+    """Meshes are counted on grids of few voxels and bands looked for at few points, where precision does not matter."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("SegmentMetricsLib.geometry.voxelization.STEPS_ACROSS", 15)
+        patch.setattr("SegmentMetricsLib.metrics.bands.SEARCH_BUDGET", 4000)
+        patch.setattr("SegmentMetricsLib.metrics.bands.LARGEST_SEARCH_BUDGET", 4000)
+        yield

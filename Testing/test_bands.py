@@ -191,3 +191,15 @@ def testOffsetsAreEvenAndAlwaysTheSame():
         counts = np.bincount(((first[..., axis] + 0.5) * 5).astype(int).ravel(), minlength=5)
         assert counts / counts.sum() == pytest.approx(0.2 * np.ones(5), abs=0.01)
     assert (bands.spreadOffsets(voxels, 4, 2)[..., 2] == 0).all()
+
+
+def testPointsOnABoundaryAreNotInItsBand():
+    """Sub-voxels whose centers lie on the boundary: rounding, other for every place in space, must not choose."""
+    arrays = [np.pad(shapes.blob(seed, (5, 7, 8), 0.4, 0.7), 1) for seed in (1, 2)]
+    spacing, turn = (0.333, 0.509, 2.0), shapes.rotation((1, 2, 3), 40)
+    settings = Settings(families="boundary", tolerances=(4.26,), oversampling=3)
+    overlaps = [
+        compare(*(shapes.imageOf(a, spacing, origin, direction) for a in arrays), settings)["BIoU_4.26mm"].value
+        for origin, direction in (((0, 0, 0), None), ((0, 0, 0), turn), ((500.1, -300.7, 70.3), turn))
+    ]
+    assert overlaps == pytest.approx([overlaps[0]] * 3, abs=1e-9)

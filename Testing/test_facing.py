@@ -7,12 +7,14 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.comparison import asStructure
 from SegmentMetricsLib.distances.lattice import caseTriangles
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.surfaces import elementCenters
 from SegmentMetricsLib.geometry.triangles import closestPoints
 from SegmentMetricsLib.metrics.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
 from SegmentMetricsLib.metrics.places import outwardNormals
+from SegmentMetricsLib.pair import Pair
 
 # mm up to which the table lookup answers for sure
 NEAR = 1.5
@@ -94,3 +96,18 @@ def everyTriangle(boundaries, reference, test) -> np.ndarray:
         )
         result[number] = np.bitwise_or.reduce(sidesOf(directions))
     return result
+
+
+@pytest.mark.parametrize("origin", [(0, 0, 0), (1e5, -1e5, 7e4)])
+def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
+    """A voxel in the middle of a large cavity: each of its faces is as far from three walls."""
+    array = np.pad(np.ones((31, 31, 31), bool), 1)
+    array[2:-2, 2:-2, 2:-2] = False
+    voxel = np.zeros_like(array)
+    voxel[16, 16, 16] = True
+    settings = Settings(families="signed")
+    structures = (asStructure(shapes.imageOf(a, origin=origin), "image", None, settings) for a in (array, voxel))
+    pair = Pair(*structures, settings)
+    assert pair.boundaries.lattice is not None
+    sides = sidesBelow(pair.boundaries, pair.distances.directions[1])
+    assert [bin(side).count("1") for side in sides] == [3] * 8

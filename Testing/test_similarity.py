@@ -15,6 +15,7 @@ from SegmentMetricsLib.geometry import contours, meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.metrics import publishedsimilarity, similarity, slicecontours
 from SegmentMetricsLib.metrics.similarity import Levels
 from SegmentMetricsLib.metrics.slicecontours import Contour, Planes
@@ -493,6 +494,13 @@ class TestInvariance:
 
 
 class TestInputs:
+    def testWhereSurfacesTouchNoSideIsPunished(self):
+        """The same surface as voxels and as a mesh: rounding must not decide whether a shared place is outside."""
+        images = [shapes.imageOf(b, (1, 1, 2)) for b in BLOBS]
+        mesh = toPolyData(meshing.fromMask(labelMasks(images[1], 0.5)[1]))
+        voxels, mixed = (measured(images[0], test, il=2, ol=5)["MSI3D"].value for test in (images[1], mesh))
+        assert mixed == pytest.approx(voxels, abs=1e-9)
+
     def testNotSymmetric(self):
         """The mean is over the test's points, so exchanging the two changes it a little, and the levels' meaning."""
         pair = [shapes.imageOf(b, (1, 1, 2)) for b in BLOBS]

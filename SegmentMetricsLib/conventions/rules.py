@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..metrics.boundary import TIE_TOLERANCE
+from ..distances.surfacedistances import withTies
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,4 +113,4 @@ def shareWithin(there: Sample, back: Sample, tolerance: float) -> float:
 
 def shareWithinTies(there: Sample, back: Sample, tolerance: float) -> float:
     """Return the same with distances that equal the tolerance but for rounding counted as within."""
-    return shareWithin(there, back, tolerance + TIE_TOLERANCE)
+    return shareWithin(there, back, withTies(tolerance))

@@ -10,7 +10,7 @@ import numpy as np
 from .bounded import Bounded
 from .linear import PIECES
 from .refinement import Refined, refined
-from .surfacedistances import TIE_TOLERANCE, BoundaryPair, DirectedDistances, SurfaceDistances
+from .surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, withTies
 
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
 SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
@@ -18,7 +18,7 @@ SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
 
 def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequence[float]) -> SurfaceDistances:
     """Return the distances in both directions, as precisely as tolerances in mm and percentiles need."""
-    limits = [tolerance + TIE_TOLERANCE for tolerance in tolerances]
+    limits = [withTies(tolerance) for tolerance in tolerances]
     both = refined([pair.sampler(source) for source in (0, 1)], limits, [p for p in percentiles if p < 100])
     directions = [ConvergedDistances(one) for one in both]
     return SurfaceDistances(*directions, "lattice lookup" if pair.lattice is not None else "search tree")

@@ -49,6 +49,8 @@ from .sampling import Sampler
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0015, 0.008
+# Boundaries smaller than this, mm, have errors in mm as much smaller.
+SMALL = 1.0
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
 # What is left after extrapolation of a sum of differences, and of the part left to chance. Means are smoother than
@@ -59,8 +61,8 @@ LEFT_OF_MEAN, LEFT_OF_FINE_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.05, 0.3), (0.2, 
 BOUNDS = 3.5
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
-# How far around a percentile its bounds are sought first, as multiples of its error; and how precisely, mm.
-WINDOW, COARSE = 8, 1e-4
+# How far around a percentile its bounds are sought first, and how precisely, as multiples of its error.
+WINDOW, COARSE = 8, 1 / 80
 # What rounding may change in a sum of sizes, as a share of it.
 SIZE_ROUNDING = 1e-12
 # Equal parts of a segment that are the elements of contours.
@@ -110,6 +112,10 @@ class Refined:
         self.sampler = sampler
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
+        scale = min(1.0, float(np.linalg.norm(np.ptp(surface.points, axis=0))) / SMALL)
+        self.meanError, self.percentileError, self.largestError = (
+            error * scale for error in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR)
+        )
         # what both boundaries have is no distance away, and is only counted
         self.chosen = sampler.different
         sizes = surface.sizes[self.chosen]
@@ -214,7 +220,7 @@ class Refined:
 
     def _meanGoal(self, flags) -> bool:
         every = np.arange(len(flags))
-        return self._mark(flags, every, self.leaves.meanDifferences, MEAN_ERROR * self.totalSize, self.leftOfMean)
+        return self._mark(flags, every, self.leaves.meanDifferences, self.meanError * self.totalSize, self.leftOfMean)
 
     def _shareGoal(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
@@ -224,8 +230,9 @@ class Refined:
         """Return a percentile, found from the size up to it, compared with how much there is around it."""
         if percent in self._isKnown:
             return self._estimates[percent]
-        fine = self.percentile(percent, PERCENTILE_ERROR / 16)
-        limits = fine - PERCENTILE_ERROR, fine + PERCENTILE_ERROR
+        near, coarse = self.percentileError, COARSE * self.percentileError
+        fine = self.percentile(percent, near / 16)
+        limits = fine - near, fine + near
         ascending, sizes = self.leaves.near(*limits)
         low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
@@ -233,10 +240,10 @@ class Refined:
         # with a third of the differences the size up to it is that much larger, so another one is wanted
         size = percent / 100 * self.totalSize - float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
-        within = self._around(max(fine - WINDOW * PERCENTILE_ERROR, 0.0), fine + WINDOW * PERCENTILE_ERROR)
+        within = self._around(max(fine - WINDOW * near, 0.0), fine + WINDOW * near)
         value = self._ofSize(size, within)
-        low, high = (self._ofSize(size + side * error, within, COARSE) for side in (-1, 1))
-        low, high = max(min(low - COARSE, value - ROUNDING), 0.0), max(high, value + ROUNDING)
+        low, high = (self._ofSize(size + side * error, within, coarse) for side in (-1, 1))
+        low, high = max(min(low - coarse, value - ROUNDING), 0.0), max(high, value + ROUNDING)
         found = Estimate(value, low, high, chosen, differences, wanted)
         self._estimates[percent] = found
         self._isKnown.add(percent)
@@ -308,7 +315,7 @@ class Refined:
                 atCorners,
                 (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
                 self.sampler.nearestTriangles,
-                LARGEST_ERROR,
+                self.largestError,
             )
             if found[0] > lowest:
                 lowest, place = found[0], found[2]
@@ -383,7 +390,7 @@ class Refined:
         around = self._estimates.get(percent)
         within = None
         if around is not None:
-            within = self._around(max(around.low - PERCENTILE_ERROR, 0.0), around.high + PERCENTILE_ERROR)
+            within = self._around(max(around.low - self.percentileError, 0.0), around.high + self.percentileError)
         return self._ofSize(percent / 100 * self.totalSize, within, precision)
 
     def _ofSize(self, size: float, within: Surroundings | None, precision: float = 0.0) -> float:
@@ -435,4 +442,3 @@ class Surroundings(NamedTuple):
 def errorOf(differences: np.ndarray, left: tuple[float, float] = LEFT_OF_SIZE) -> float:
     """Return the estimated error of an extrapolated sum whose finer and coarser summands (n,) differ so much."""
     return left[0] * abs(float(differences.sum())) + left[1] * float(np.sqrt((differences**2).sum()))
-

@@ -16,7 +16,8 @@ from .sampling import Sampler
 
 # The lookup's tables grow with the number of pieces; beyond this the search tree serves.
 LARGEST_LATTICE_SUBDIVISIONS = 1
-# Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it.
+# Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it. In
+# mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-4
 
 
@@ -245,3 +246,13 @@ def liesInPlane(reference: Surface, test: Surface) -> bool:
     extent = np.ptp(reference.points, axis=0).max()
     offset = (test.points - reference.points.mean(axis=0)) @ reference.normal
     return bool(np.abs(offset).max() <= 1e-3 * max(extent, np.ptp(test.points, axis=0).max()))
+
+
+def withTies(tolerance: float, side: int = 1) -> float:
+    """Return the distance in mm up to which something counts as within a tolerance in mm; side -1: as below it."""
+    return tolerance + side * TIE_TOLERANCE * min(1.0, tolerance)
+
+
+def touching(elementLength: float) -> float:
+    """Return the distance in mm up to which something touches a boundary with elements that long, mm."""
+    return TIE_TOLERANCE * min(1.0, elementLength)

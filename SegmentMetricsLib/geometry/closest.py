@@ -104,17 +104,6 @@ class ClosestSurface:
                 found.append(squared.get())
         return np.array(numbers, np.int64), np.array(found, float)
 
-    def outwardAt(self, points: np.ndarray) -> np.ndarray:
-        """Return the unit vectors (n, 3) outward through the nearest places of a closed boundary, of LPS points (n, 3).
-
-        For few points, none on the boundary.
-        """
-        ways, foot = np.empty((len(points), 3)), [0.0] * 3
-        for way, point in zip(ways, points - self.center, strict=True):
-            side = np.sign(self._distance.EvaluateFunctionAndGetClosestPoint(point.tolist(), foot))
-            way[:] = (point - foot) * side
-        return ways / np.linalg.norm(ways, axis=1, keepdims=True)
-
 
 def wall(contours: Surface) -> Surface:
     """Return the triangles of a wall along the contours, across their plane, with the same outside."""

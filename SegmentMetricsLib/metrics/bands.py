@@ -36,7 +36,8 @@ THIN, THIN_BUDGET = 0.01, 20_000
 # The same where so few points in voxels have met a band that they tell too little.
 THIN_IF_NEEDED, FEW = 0.05, 2000
 CHUNK = 1 << 20
-# Points on a lattice lie exactly tau deep in great numbers: they are outside the band, whatever rounding says.
+# Points on a lattice lie exactly tau deep, or on the boundary, in great numbers: they are outside the band, whatever
+# rounding says. Mm.
 TIE_TOLERANCE = 1e-5
 
 
@@ -272,4 +273,4 @@ class _SearchSampler:
 
     def inBand(self, number: int, multiples: np.ndarray, tolerance: float) -> np.ndarray:
         signed = self.boundaries.search(number).signedDistances(self.grid.toWorld(multiples / self.denominator))
-        return (signed < 0) & (signed > -tolerance)
+        return (signed < -TIE_TOLERANCE) & (signed > -tolerance)

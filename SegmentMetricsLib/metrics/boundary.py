@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..distances.bounded import combined
-from ..distances.surfacedistances import TIE_TOLERANCE, SurfaceDistances
+from ..distances.surfacedistances import SurfaceDistances, withTies
 
 
 class Directed(NamedTuple):
@@ -54,12 +54,12 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
 
     A distance that equals the tolerance counts as within. Source: Nikolov et al., arXiv:1809.04430.
     """
-    return _shareWithin(distances, tolerance + TIE_TOLERANCE)
+    return _shareWithin(distances, withTies(tolerance))
 
 
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the share of both boundaries in [0, 1] whose distance equals the tolerance in mm."""
-    within, below = (_shareWithin(distances, tolerance + side * TIE_TOLERANCE).value for side in (1, -1))
+    within, below = (_shareWithin(distances, withTies(tolerance, side)).value for side in (1, -1))
     return within - below
 
 

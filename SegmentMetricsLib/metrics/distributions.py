@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..distances.surfacedistances import SurfaceDistances
-from .boundary import TIE_TOLERANCE
+from ..distances.surfacedistances import TIE_TOLERANCE, SurfaceDistances
 
 # A bin is the tolerance divided by one of these, so that bins end at the tolerance and at round numbers.
 PARTS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, 100, 200, 500, 1000)

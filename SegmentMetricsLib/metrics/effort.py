@@ -11,19 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..distances.surfacedistances import withTies
 from ..errors import Undefined
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 from ..structures import Structure
-from .boundary import TIE_TOLERANCE
 from .signed import SIDES
 
 # Segments that are looked at first when the nearest one is searched.
 NEIGHBORS = 4
 # So few points are answered sooner than threads are started.
 FEW = 2000
-# mm; where a contour crosses the tolerance it is cut down to pieces of this length.
-SHORTEST_PIECE = 0.02
+# mm; where a contour crosses the tolerance it is cut down to pieces of this length, below 1 mm of this share of it.
+SHORTEST_PIECE = 0.0001
 # Points times segments looked at in one go.
 CHUNK = 1 << 19
 
@@ -116,7 +116,7 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
     """Return for every segment of the reference (m,) the length in mm that lies farther than tau (mm) from the test."""
     if one.test is None:
         return one.reference.sizes
-    limit = tolerance + TIE_TOLERANCE
+    limit, shortest = withTies(tolerance), SHORTEST_PIECE * min(1.0, tolerance)
     start, end = (one.reference.points[one.reference.cells[:, corner]] for corner in (0, 1))
     owner = np.arange(len(start))
     beyond = np.zeros(len(start))
@@ -133,9 +133,7 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
         # what is between two places near one segment is near it, too
         within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
         decided[unknown] = (
-            (np.abs(distances - limit) >= half[unknown])
-            | (within[0] & within[1])
-            | (2 * half[unknown] <= SHORTEST_PIECE)
+            (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
         )
         counted = decided & isBeyond
         beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))

@@ -7,8 +7,8 @@ the case of the other. Hundreds of thousands of points share some ten thousand s
 once for each of them.
 
 On a lattice many points have several places of the reference equally near. They belong to the sides of all of these:
-which of them a search happens to find first would depend on how the image is stored. The few points that are far are
-cheaper to ask from the search tree, as for their distances; it tells one place.
+which of them a search happens to find first would depend on how the image is stored, and on rounding. The few points
+that are far are cheaper to ask from the search tree, as for their distances, and then all triangles that far away.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ from ..distances.lattice import (
     doubledPoints,
     elementPositions,
 )
-from ..distances.surfacedistances import BoundaryPair, DirectedDistances
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
 from ..geometry.surfaces import Surface, elementCenters, toPolyData
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
-from .boundary import TIE_TOLERANCE
 from .places import outwardNormals
 
 # Sides of the patient and the LPS vectors that point there.
@@ -45,6 +44,8 @@ EQUAL_SQUARES = 1e-5
 MOST_ELEMENTS = 100_000
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
+# The same of points whose nearest triangles are searched one by one.
+FAR_CHUNK = 1 << 10
 
 
 def sidesOf(normals: np.ndarray) -> np.ndarray:
@@ -104,7 +105,8 @@ def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np
     closest, cell, part, squared = [0.0] * 3, mutable(0), mutable(0), mutable(0.0)
     feet, cells = np.empty_like(local), np.empty(len(local), np.int64)
     # how far the boundary is, is known, which makes the search short
-    reach = (np.abs(signed) + TIE_TOLERANCE).tolist()
+    touch = touching(float(np.sqrt(reference.sizes.mean())))
+    reach = (np.abs(signed) + touch).tolist()
     for number, point in enumerate(local.tolist()):
         if number % 4096 == 0:
             checkpoint()
@@ -112,13 +114,13 @@ def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np
             locator.FindClosestPoint(point, closest, cell, part, squared)
         feet[number], cells[number] = closest, cell.get()
     ways = (local - feet) * np.where(signed < 0, -1, 1)[:, None]
-    return _directions(ways, outwardNormals(reference, cells))
+    return _directions(ways, outwardNormals(reference, cells), touch)
 
 
-def _directions(ways: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Return ways (n, 3) in mm as unit vectors, normals (n, 3) in the place of those too short to have a direction."""
+def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarray:
+    """Return ways (n, 3) in mm as unit vectors, normals (n, 3) in the place of those no longer than `touch`, mm."""
     lengths = np.linalg.norm(ways, axis=1, keepdims=True)
-    return np.where(lengths > TIE_TOLERANCE, ways / np.where(lengths > 0, lengths, 1), normals)
+    return np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
 
 
 def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
@@ -152,7 +154,43 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
         result[owners] |= sides.ravel().take(start[owners] + triple)
     if len(far):
         places = lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)
-        result[asked[far]] = sidesOf(boundaries.search(0).outwardAt(places))
+        result[asked[far]] = _sidesOfAllNearest(boundaries, places)
+    return result
+
+
+def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) that the reference faces at all of its places that are nearest to LPS points (n, 3).
+
+    A nearest place is a corner, lies on an edge or in a triangle. The way to it is at right angles to that edge or
+    triangle, whose middle is then hardly farther away: few have to be looked at.
+    """
+    from scipy.spatial import cKDTree
+
+    surface, signed = boundaries.surfaces[0], boundaries.search(0).signedDistances(places)
+    center = surface.points.mean(axis=0)
+    triangles, points = (surface.points - center)[surface.cells], places - center
+    centers = triangles.mean(axis=1)
+    edges = (triangles + np.roll(triangles, -1, axis=1)) / 2
+    corners, first = np.unique(surface.cells, return_index=True)
+    numbers = np.arange(len(triangles))
+    middles = np.concatenate([centers, edges.reshape(-1, 3), surface.points[corners] - center])
+    owned = np.concatenate([numbers, np.repeat(numbers, 3), first // 3])
+    half = np.linalg.norm(triangles - centers[:, None], axis=2).max()
+    touch = touching(float(np.sqrt(surface.sizes.mean())))
+    squared = signed**2 * (1 + EQUAL_SQUARES) + touch**2
+    tree, result = cKDTree(middles), np.zeros(len(places), np.uint8)
+    for start in range(0, len(places), FAR_CHUNK):
+        checkpoint()
+        chosen = slice(start, start + FAR_CHUNK)
+        near = tree.query_ball_point(points[chosen], np.sqrt(squared[chosen] + half**2), workers=-1)
+        owners = start + np.repeat(np.arange(len(near)), [len(found) for found in near])
+        cells = owned[np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)]
+        ways = points[owners] - closestPoints(points[owners], triangles[cells])
+        isNearest = (ways**2).sum(axis=1) <= squared[owners]
+        owners, cells, ways = owners[isNearest], cells[isNearest], ways[isNearest]
+        ways *= np.sign(signed[owners])[:, None]
+        sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
+        np.bitwise_or.at(result, owners, sides)
     return result
 
 
@@ -171,7 +209,7 @@ def _allNearest(
     (number of the step to the cell * number of positions + number of the position) * 256 + the cell's case.
     """
     codes, count = lattice.codes[0], len(tables.points) * 256
-    limits = squared * np.float32(1 + EQUAL_SQUARES) + np.float32(TIE_TOLERANCE**2)
+    limits = squared * np.float32(1 + EQUAL_SQUARES) + np.float32(touching(min(lattice.spacing)) ** 2)
     found = []
     for first in range(0, len(asked), CHUNK):
         checkpoint()
@@ -205,13 +243,14 @@ def _sidesOfTriples(tables: CellTables, triples: np.ndarray, axes: np.ndarray) -
     ways = points - closestPoints(points, triangles[trianglesOf[cases[owners], slots]] * tables.spacing)
     squared = (ways**2).sum(axis=1)
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + TIE_TOLERANCE**2
+    touch = touching(float(tables.spacing.min()))
+    limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + touch**2
     nearest = np.flatnonzero(squared <= limits[owners])
     owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    touches = squared[nearest] <= TIE_TOLERANCE**2
+    touches = squared[nearest] <= touch**2
     normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
-    outside = sidesOf(_directions(ways, normals) @ axes.T)
+    outside = sidesOf(_directions(ways, normals, touch) @ axes.T)
     # the way from the boundary inward points to the opposite side
     inside = np.where(touches, outside, _opposite(outside))
     return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
+from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.surfaces import Surface
-from .boundary import TIE_TOLERANCE
 
 # Toward which side of the patient the LPS axes point.
 DIRECTIONS = (("R", "L"), ("A", "P"), ("I", "S"))
@@ -150,7 +149,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
     signed = direction.signed.reshape(-1, pieces)
     patches = []
     for sign, farthest in zip((1, -1), reversed(direction.ranges)):
-        beyond = sign * signed > tolerance + TIE_TOLERANCE
+        beyond = sign * signed > withTies(tolerance)
         cells = np.flatnonzero(beyond.any(axis=1))
         if not len(cells):
             continue

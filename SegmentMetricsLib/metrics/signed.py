@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances.bounded import Bounded, combined
-from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, withTies
 from ..errors import Undefined
-from .boundary import TIE_TOLERANCE
 from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
 
 
@@ -149,6 +148,6 @@ class _Faces:
 
 def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
     # the tie rule of the normalized surface distance, so that the two fractions and NSD add up to 1
-    beyond = [d.sizeBeyond(tolerance + TIE_TOLERANCE, side) for d in distances.directions]
+    beyond = [d.sizeBeyond(withTies(tolerance), side) for d in distances.directions]
     size = sum(d.totalSize for d in distances.directions)
     return combined(lambda *parts: sum(parts) / size, *beyond)

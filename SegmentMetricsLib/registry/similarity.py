@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..definitions import OURS, Definition, Empty
-from ..distances.surfacedistances import liesInPlane
+from ..distances.surfacedistances import liesInPlane, touching
 from ..errors import Undefined
 from ..geometry import voxelization
 from ..geometry.grids import Grid
@@ -92,7 +92,9 @@ def onBoundaries(pair: Pair) -> float:
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
         pair.requireClosed(pair.reference)
-        sides = np.sign(pair.boundaries.signedDistances(1, 0))
+        signed = pair.boundaries.signedDistances(1, 0)
+        # where the two touch, rounding must not decide which level counts
+        sides = np.where(np.abs(signed) > touching(math.sqrt(surfaces[0].sizes.mean())), np.sign(signed), 0)
     return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
 
 

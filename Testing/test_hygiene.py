@@ -1,0 +1,164 @@
+"""Digits: however small, large, far away, turned or stored, a pair keeps its numbers to a ten-thousandth.
+
+The same two structures are compared in the middle of the coordinate system in double precision, and as patients have
+them: 1e5 mm from the origin, of 0.01 and of hundreds of mm, with voxels of 0.2 x 0.2 x 10 mm, in left-handed and
+oblique images whose directions were rounded in the 7th digit, with points in single precision; as voxels, as surfaces,
+as files.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+import strategies as some
+from test_invariance import powerOf, scaledSettings, turnsWithThePatient, width
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.files.reading import readStructures
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.settings import ACCURACIES
+
+pytestmark = pytest.mark.usefixtures("coarse")
+
+DIGITS = 1e-4
+SETTINGS = Settings(
+    families="all", tolerances=(1.46, 2.83), percentiles=(61.7, 95), betas=(1, 0.5), quantiles=(1, 0.87), il=0.4, ol=0.9
+)
+SPACINGS = {"usual": (0.9, 1.1, 2.5), "flat": (0.2, 0.2, 10.0)}
+# An oblique image, with and without a mirror in it.
+OBLIQUE = shapes.rotation((1, 2, -0.5), 33)
+LEFT_HANDED = OBLIQUE * (-1, 1, 1)
+FAR = np.array([1e5, -1e5, 7e4])
+
+
+def voxels(spacing) -> some.Voxels:
+    size = (16, 14, 7)
+    arrays = [np.pad(shapes.blob(seed, size, 0.35, 2.0), 2) for seed in (1, 2, 3)]
+    return some.Voxels(*arrays, some.Placement(spacing))
+
+
+def placed(spacing, direction: np.ndarray, origin=(0, 0, 0)) -> some.Placement:
+    return some.Placement(spacing, tuple(np.asarray(origin, float).tolist()), tuple(map(tuple, direction.tolist())))
+
+
+def compared(images, settings):
+    return compare(images[0], images[1], settings, criticals={"Wall": images[2]})
+
+
+@lru_cache
+def expected(kind: str, accuracy: str, direction: bytes = np.eye(3).tobytes()):
+    spacing = SPACINGS[kind]
+    place = placed(spacing, np.frombuffer(direction).reshape(3, 3))
+    return compared(voxels(spacing).images(place), SETTINGS.changed(accuracy=accuracy))
+
+
+def requireDigits(found, wanted, kept=lambda key: True, factor: float = 1.0) -> None:
+    """Require two comparisons to agree to DIGITS: of the value, or of 1 mm where the structures have some 10 mm.
+
+    factor: how many times as large the found ones are. What is in mm in the library, how close a number with bounds is
+    looked at, then is another share of the structure, so that the two may differ by what their bounds say.
+    """
+    wrong = {}
+    assert found.keys() == wanted.keys()
+    for key, measurement in wanted.items():
+        scale = factor ** powerOf(measurement)
+        value = scale * measurement.value
+        error = DIGITS * scale
+        if factor != 1:
+            error += scale * width(measurement) + width(found[key])
+            # so is what counts as equal to a tolerance, which contours that run nearly along it multiply
+            error += 0.01 * scale if key.startswith("APL") else 0.0
+        if kept(key) and found[key].value != pytest.approx(value, rel=DIGITS, abs=error, nan_ok=True):
+            wrong[key] = round(found[key].value / scale, 7), round(measurement.value, 7), found[key].reason
+    assert not wrong, repr(wrong)
+
+
+@pytest.mark.parametrize("accuracy", ACCURACIES)
+@pytest.mark.parametrize("kind", SPACINGS)
+class TestImages:
+    @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
+    def testFarFromTheOrigin(self, kind, direction, accuracy):
+        images = voxels(SPACINGS[kind]).images(placed(SPACINGS[kind], direction, FAR))
+        found = compared(images, SETTINGS.changed(accuracy=accuracy))
+        requireDigits(found, expected(kind, accuracy, direction.tobytes()))
+
+    @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
+    def testTurned(self, kind, direction, accuracy):
+        """All but what is told by the sides of the patient."""
+        found = expected(kind, accuracy, direction.tobytes())
+        requireDigits(found, expected(kind, accuracy), lambda key: not turnsWithThePatient(key))
+
+    def testDirectionsRoundedInTheSeventhDigit(self, kind, accuracy, tmp_path):
+        """As NIfTI files have them, each in its own way: the two images are the same lattice all the same."""
+        random = np.random.default_rng(5)
+        images = []
+        for array in voxels(SPACINGS[kind]).arrays:
+            direction = np.float32(OBLIQUE + random.uniform(-3e-7, 3e-7, (3, 3))).astype(float)
+            spacing = tuple(np.float32(SPACINGS[kind]).astype(float).tolist())
+            images.append(placed(spacing, direction, np.float32(FAR * 1e-3)).image(array))
+        settings = SETTINGS.changed(accuracy=accuracy)
+        wanted = expected(kind, accuracy, OBLIQUE.tobytes())
+        requireDigits(compared(images, settings), wanted)
+        paths = [tmp_path / f"{number}.nii.gz" for number in range(3)]
+        for image, path in zip(images, paths, strict=True):
+            SimpleITK.WriteImage(image, str(path))
+        requireDigits(compared([readStructures(path)[0] for path in paths], settings), wanted)
+
+    @pytest.mark.parametrize("factor", [0.001, 10.0], ids=["0.01 mm", "200 mm"])
+    def testSize(self, kind, factor, accuracy):
+        settings = SETTINGS.changed(accuracy=accuracy)
+        place = voxels(SPACINGS[kind]).placement.scaled(factor)
+        found = compared(voxels(SPACINGS[kind]).images(place), scaledSettings(settings, factor))
+        wanted = expected(kind, accuracy)
+        # tolerances, which keys hold, have grown, too
+        requireDigits(dict(zip(wanted, found.values(), strict=True)), wanted, factor=factor)
+
+
+def surfaces() -> list[Surface]:
+    """Return two bodies and a wall that no lattice made, around the origin."""
+    ball = some.surfaceOf(shapes.ballMesh(11, (0.3, -0.2, 0.1), 16))
+    egg = some.surfaceOf(shapes.ballMesh(10, (0.7, 1.1, -0.4), 14))
+    turn = shapes.rotation((3, 1, 2), 50)
+    wall = some.surfaceOf(shapes.boxMesh((9, -15, -15), (14, 15, 15)))
+    return [
+        Surface(s.points * stretch @ turn.T, s.cells) for s, stretch in ((ball, 1), (egg, (1, 1.2, 0.9)), (wall, 1))
+    ]
+
+
+def polyData(surface: Surface, scale=1.0, shift=(0, 0, 0), precision=float):
+    return toPolyData(Surface((surface.points * scale + shift).astype(precision).astype(float), surface.cells))
+
+
+@lru_cache
+def expectedOfMeshes(accuracy: str):
+    return compared([polyData(s) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
+
+
+@pytest.mark.parametrize("accuracy", ACCURACIES)
+class TestMeshes:
+    def testFarFromTheOrigin(self, accuracy):
+        found = compared([polyData(s, shift=FAR) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
+        requireDigits(found, expectedOfMeshes(accuracy))
+
+    def testSinglePrecision(self, accuracy):
+        found = compared([polyData(s, precision=np.float32) for s in surfaces()], SETTINGS.changed(accuracy=accuracy))
+        requireDigits(found, expectedOfMeshes(accuracy))
+
+    def testFiles(self, accuracy, tmp_path):
+        """Each kind of file, in text or single precision, says what the polydata says."""
+        for suffix in (".vtp", ".stl") if accuracy == "converged" else (".ply", ".obj", ".stl"):
+            paths = [shapes.writeMesh(polyData(s), tmp_path / f"{n}{suffix}", "LPS") for n, s in enumerate(surfaces())]
+            found = compared([readStructures(path)[0] for path in paths], SETTINGS.changed(accuracy=accuracy))
+            requireDigits(found, expectedOfMeshes(accuracy))
+
+    @pytest.mark.parametrize("factor", [0.001, 10.0], ids=["0.01 mm", "200 mm"])
+    def testSize(self, factor, accuracy):
+        settings = scaledSettings(SETTINGS.changed(accuracy=accuracy), factor)
+        found = compared([polyData(s, factor) for s in surfaces()], settings)
+        wanted = expectedOfMeshes(accuracy)
+        # tolerances, which keys hold, have grown, too
+        requireDigits(dict(zip(wanted, found.values(), strict=True)), wanted, factor=factor)

@@ -1,0 +1,270 @@
+"""What must not change, tried on random pairs: where a patient lies, how an image is stored, in which unit it is.
+
+Which measurement keeps what follows from the registry: its unit, its side of the patient, whether the grid counts. See
+strategies.py for a long search.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import strategies as some
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from SegmentMetricsLib import Measurement, Settings, compare
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.metrics.facing import SIDES
+from SegmentMetricsLib.registry import findDefinition
+
+pytestmark = pytest.mark.usefixtures("coarse")
+
+CLOSE = 1e-6
+# Looked at slice by slice; which way the slices of cubic voxels run depends on the patient.
+BY_SLICES = ("MSI", "MSIPaired", "PairedDistance", "APL_{tolerance}mm", "RelativeAPL_{tolerance}mm")
+# Counted in voxels or pixels, or followed along contours through their centers: no triangle is looked at.
+OF_VOXELS = (*BY_SLICES, "DSC", "IoU", "TPR", "PPV", "OverVolume", "UnderVolume")
+FAMILIES_OF_VOXELS = ("agreement", "voxel", "hazard")
+
+
+def compared(images, settings: Settings):
+    reference, test, critical = images
+    return compare(reference, test, settings, criticals={"Wall": critical})
+
+
+def isOfVoxels(key: str) -> bool:
+    definition, _ = findDefinition(key)
+    return definition.family in FAMILIES_OF_VOXELS or definition.key in OF_VOXELS or key.startswith("VoxelVolume")
+
+
+def turnsWithThePatient(key: str) -> bool:
+    return bool(findDefinition(key)[0].side) or key.startswith("CentroidShift")
+
+
+def width(measurement: Measurement) -> float:
+    """Return how far apart the bounds of a measurement are, 0 where its error is that of its sampling."""
+    return 0.0 if measurement.lower is None else measurement.upper - measurement.lower
+
+
+def requireEqual(one: Measurement, other: Measurement, factor: float = 1.0, error: float = 0.0) -> None:
+    """Require two measurements to agree as well as both are known, the second one times a factor."""
+    assert one.status == other.status, (one.key, one.value, one.reason, other.value, other.reason)
+    expected = factor * other.value
+    error = error + width(one) + abs(factor) * width(other) + CLOSE * max(1.0, abs(factor))
+    assert one.value == pytest.approx(expected, rel=CLOSE, abs=error, nan_ok=True), (one.key, one.value, expected)
+
+
+def keysOf(one, other, kept=lambda key: True) -> list[str]:
+    assert one.keys() == other.keys()
+    return [key for key in one if kept(key)]
+
+
+@given(some.pairsOfMasks(some.placements(), 7), some.settings(), some.turns(), some.shifts())
+def testRigidMotionOfImages(voxels, settings, turn, shift):
+    still = compared(voxels.images(), settings)
+    moved = compared(voxels.images(voxels.placement.moved(turn, shift)), settings)
+    isCubic = np.ptp(voxels.placement.spacing) <= 2e-3 * max(voxels.placement.spacing)
+
+    def kept(key):
+        return not turnsWithThePatient(key) and not (isCubic and findDefinition(key)[0].key in BY_SLICES)
+
+    for key in keysOf(still, moved, kept):
+        requireEqual(moved[key], still[key])
+
+
+@given(some.pairsOfMasks(some.placements(), 7), some.settings(), some.shifts())
+def testShiftOfImages(voxels, settings, shift):
+    """Nothing turns, so that also the sides of the patient stay."""
+    still = compared(voxels.images(), settings)
+    moved = compared(voxels.images(voxels.placement.moved(np.eye(3), shift)), settings)
+    for key in keysOf(still, moved, turnsWithThePatient):
+        requireEqual(moved[key], still[key])
+
+
+def sideAfter(side: str, turn: np.ndarray) -> str:
+    return next(name for name, vector in SIDES.items() if np.allclose(turn @ SIDES[side], vector))
+
+
+@given(some.pairsOfMasks(most=7), some.settings(), st.sampled_from(some.ORDERS))
+def testPatientOnTheOtherSideOfTheMirror(voxels, settings, axes):
+    """With the patient's axes exchanged or reversed, what was on the right is where they say."""
+    order, turned = axes
+    turn = np.eye(3)[:, list(order)] * turned
+    still = compared(voxels.images(), settings)
+    moved = compared(voxels.images(voxels.placement.moved(turn, np.zeros(3))), settings)
+    for key in keysOf(still, moved, lambda key: bool(findDefinition(key)[0].side)):
+        requireEqual(moved[key[:-1] + sideAfter(key[-1], turn)], still[key])
+    there, here = (
+        np.array([comparison[f"CentroidShift{side}"].value for side in "RAS"]) * (-1, -1, 1)
+        for comparison in (still, moved)
+    )
+    assert here == pytest.approx(turn @ there, abs=CLOSE, nan_ok=True)
+
+
+def stored(voxels: some.Voxels, order, turned) -> list:
+    """Return the images with their axes stored in another order, some of them backward; every voxel stays."""
+    placement, direction = voxels.placement, np.array(voxels.placement.direction)
+    size = np.array(voxels.reference.shape[::-1])
+    last = np.where(np.array(turned) < 0, size[list(order)] - 1, 0)
+    axes = direction[:, list(order)] * turned
+    spacing = np.array(placement.spacing)[list(order)]
+    origin = np.array(placement.origin) - axes @ (spacing * last)
+    new = some.Placement(tuple(spacing.tolist()), tuple(origin.tolist()), tuple(map(tuple, axes.tolist())))
+    images = []
+    for array in voxels.arrays:
+        turnedArray = array.T.transpose(order)[tuple(slice(None, None, step) for step in turned)]
+        images.append(new.image(np.ascontiguousarray(turnedArray.T)))
+    return images
+
+
+@given(some.pairsOfMasks(some.placements(), 7), some.settings(), st.sampled_from(some.ORDERS))
+def testOrderInWhichVoxelsAreStored(voxels, settings, axes):
+    """What is counted in voxels stays. Surfaces change by the diagonals that their cells are cut along, no more."""
+    images, others = voxels.images(), stored(voxels, *axes)
+    one, other = compared(images, settings), compared(others, settings)
+    isCubic = np.ptp(voxels.placement.spacing) <= 2e-3 * max(voxels.placement.spacing)
+    for key in keysOf(one, other, isOfVoxels):
+        if not (isCubic and findDefinition(key)[0].key in BY_SLICES):
+            requireEqual(other[key], one[key])
+    converged = Settings(families="boundary", tolerances=(), accuracy="converged")
+    apart = sum(compare(some.meshOf(a), some.meshOf(b), converged)["HD"].upper for a, b in zip(images[:2], others))
+    sides = np.diff(sorted((one["HD"].value, other["HD"].value)))[0]
+    # the centers of triangles may lie as far from the farthest place as half of a voxel is long
+    sampled = 0.0 if settings.accuracy == "converged" else np.linalg.norm(voxels.placement.spacing) / 2
+    assert sides <= apart + sampled + width(one["HD"]) + width(other["HD"]) + CLOSE
+
+
+@given(some.pairsOfMasks(most=6), some.settings(grid="union"), st.tuples(*[st.integers(0, 3)] * 6))
+def testMoreBackground(voxels, settings, margins):
+    """However large the images are, and each for itself: where the evaluated grid ends is said by the setting."""
+    low, high = np.array(margins[:3]), np.array(margins[3:])
+
+    def image(array, before, after):
+        origin = -before * np.array(voxels.placement.spacing)
+        placement = some.Placement(voxels.placement.spacing, tuple(origin.tolist()))
+        return placement.image(np.pad(array, list(zip(before, after))[::-1]))
+
+    small = compared(voxels.images(), settings)
+    large = [
+        image(array, before, after)
+        for array, before, after in zip(voxels.arrays, (low, high, low), (high, low, low), strict=True)
+    ]
+    other = compared(large, settings)
+    for key in keysOf(small, other):
+        requireEqual(other[key], small[key])
+
+
+def scaledSettings(settings: Settings, factor: float) -> Settings:
+    """Return the settings in a space that many times as large, where they have a length."""
+    lengths = {name: factor * getattr(settings, name) for name in ("hazardReach", "hazardDecay", "meshSpacing")}
+    tolerances = tuple(factor * tolerance for tolerance in settings.tolerances)
+    levels = {} if settings.asPublished else {"il": settings.il / factor, "ol": settings.ol / factor}
+    return settings.changed(**lengths, **levels, tolerances=tolerances)
+
+
+def powerOf(measurement: Measurement) -> int:
+    return {"mm": 1, "mm2": 2, "mm3": 3}.get(measurement.unit, 0)
+
+
+@given(some.pairsOfMasks(most=7), some.settings(), st.sampled_from([0.25, 0.5, 2.0, 4.0]))
+def testScalingOfImages(voxels, settings, factor):
+    """Lengths grow with the space, areas and volumes with its powers, shares do not."""
+    # at levels of its own the index of whole surfaces is not of pixels
+    assume(not settings.asPublished)
+    one = compared(voxels.images(), settings)
+    other = compared(voxels.images(voxels.placement.scaled(factor)), scaledSettings(settings, factor))
+    for mine, its in zip(one.values(), other.values(), strict=True):
+        # what counts as equal to a tolerance, and where a contour's cutting ends, is in mm
+        ofTolerance = "{tolerance}" in findDefinition(mine.key)[0].key
+        requireEqual(its, mine, factor ** powerOf(mine), error=0.005 if ofTolerance else 0.0)
+
+
+def moved(surface: Surface, turn, shift, scale: float = 1.0) -> Surface:
+    return Surface(surface.points @ turn.T * scale + shift, surface.cells)
+
+
+# How fine the grid is on which meshes are counted decides about the last digits of these.
+ON_A_GRID_FOR_MESHES = 0.1
+
+
+def isOfSurfaces(key: str) -> bool:
+    return not isOfVoxels(key) and not key.startswith("BIoU")
+
+
+@given(some.meshes(), some.meshes(), some.settings(oversampling=None), some.turns(), some.shifts(300))
+def testRigidMotionOfMeshes(reference, test, settings, turn, shift):
+    settings = settings.changed(families=("boundary", "signed", "overlap", "effort"))
+    still = compare(toPolyData(reference), toPolyData(test), settings)
+    other = compare(*(toPolyData(moved(s, turn, shift)) for s in (reference, test)), settings)
+    for key in keysOf(still, other, lambda key: isOfSurfaces(key) and not turnsWithThePatient(key)):
+        requireEqual(other[key], still[key])
+    for key in ("DSC", "IoU", "VoxelVolumeTest"):
+        assert other[key].value == pytest.approx(still[key].value, rel=ON_A_GRID_FOR_MESHES, abs=ON_A_GRID_FOR_MESHES)
+
+
+@given(some.meshes(), some.meshes(), some.settings(oversampling=None), st.randoms(use_true_random=False))
+def testOrderOfPointsAndTriangles(reference, test, settings, random):
+    def shuffled(surface):
+        numbers = list(range(len(surface.points)))
+        random.shuffle(numbers)
+        places = np.argsort(numbers)
+        cells = [places[np.roll(cell, random.randrange(3))] for cell in surface.cells]
+        random.shuffle(cells)
+        return Surface(surface.points[numbers], np.array(cells))
+
+    settings = settings.changed(families=("boundary", "signed", "overlap", "agreement"))
+    one = compare(toPolyData(reference), toPolyData(test), settings)
+    other = compare(*(toPolyData(shuffled(s)) for s in (reference, test)), settings)
+    for key in keysOf(one, other):
+        requireEqual(other[key], one[key])
+
+
+@given(some.pairsOfMasks(some.placements(), 7), some.settings(oversampling=None), st.sampled_from([0, 1]))
+def testMaskAndItsOwnMesh(voxels, settings, which):
+    """One of the two as the surface of its voxels: it is filled with the same voxels again, and as far away."""
+    images = voxels.images()
+    masks = compared(images, settings)
+    images[which] = some.meshOf(images[which])
+    mixed = compared(images, settings)
+    for key in keysOf(masks, mixed):
+        definition, _ = findDefinition(key)
+        if key.startswith(("BIoU", "CentroidShift")):
+            continue  # points in other places, see test_bands.py; the center of voxels is not that of their surface
+        if definition.side and settings.accuracy == "sampled":
+            continue  # between two sides equally near, a search tells one of them
+        if which == 0 and definition.key in BY_SLICES:
+            continue  # the slices are those of the reference
+        if which == 0 and definition.dependsOnGrid and settings.grid == "reference":
+            continue
+        requireEqual(mixed[key], masks[key])
+
+
+@given(some.pairsOfMasks(most=6), st.sampled_from([(2, 2, 2), (1, 1, 3), (3, 1, 2)]))
+def testFinerVoxelsOfTheSameStructure(voxels, pieces):
+    """Voxels cut into smaller ones take the same space."""
+    fine = voxels.mapped(lambda array: np.kron(array, np.ones(pieces[::-1], bool)).astype(bool))
+    spacing = np.array(voxels.placement.spacing)
+    placement = some.Placement(
+        tuple((spacing / pieces).tolist()), tuple((spacing * (1 / np.array(pieces) - 1) / 2).tolist())
+    )
+    settings = Settings(families=("overlap", "agreement", "signed"), tolerances=())
+    coarse = compared(voxels.images(), settings)
+    for images in (fine.images(placement), [fine.images(placement)[0], *voxels.images()[1:]]):
+        other = compared(images, settings)
+        for key in ("DSC", "IoU", "TPR", "PPV", "OverVolume", "UnderVolume", "VS", "FMS", "VoxelVolumeTest"):
+            requireEqual(other[key], coarse[key])
+
+
+@given(*[some.pairsOfMasks(most=6)] * 2)
+def testTriangleInequality(first, second):
+    """The way from one structure to another is never longer by way of a third one."""
+    settings = Settings(families="boundary", tolerances=(), percentiles=(), accuracy="converged")
+    a, b, c = first.reference, first.test, second.reference
+    size = np.max([a.shape, c.shape], axis=0)
+    images = [first.placement.image(np.pad(m, [(0, n - k) for n, k in zip(size, m.shape)])) for m in (a, b, c)]
+    there, back, across = (compare(*pair, settings)["HD"] for pair in itertools.combinations(images, 2))
+    for one, others in ((there, (back, across)), (back, (there, across)), (across, (there, back))):
+        assert one.lower <= math.fsum(other.upper for other in others) + CLOSE

@@ -1,0 +1,121 @@
+"""One road for every number: command line, Python and segments of a scene measure the same, to the last digit."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+import strategies as some
+from hypothesis import given
+
+from SegmentMetricsLib import compare
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.files.reading import readStructures
+from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS
+from SegmentMetricsLib.inputs import labelMasks
+
+pytestmark = pytest.mark.usefixtures("coarse", "withoutPictures")
+
+SEGMENTS = [{"ID": name, "Name": name, "LabelValue": 1, "Layer": layer} for layer, name in enumerate(("Organ", "Wall"))]
+
+
+@pytest.fixture(scope="module")
+def withoutPictures():
+    """Pictures take long, and hold no numbers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("SegmentMetricsLib.commands.compare.Overlays.write", lambda self, result, path: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def scene():
+    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    from SegmentMetricsLib.mrml import headless
+
+    return headless.ensureScene()
+
+
+def written(voxels, folder) -> list:
+    """Write reference and test, each with the critical structure, as Slicer does, and return the paths."""
+    place, paths = voxels.placement, []
+    geometry = {
+        "spacing": place.spacing, "origin": place.origin, "direction": np.array(place.direction).ravel().tolist(),
+    }  # fmt: skip
+    for name, array in (("reference", voxels.reference), ("test", voxels.test)):
+        layers = [layer.astype(np.uint8) for layer in (array, voxels.critical)]
+        paths.append(folder / f"{name}.seg.nrrd")
+        SimpleITK.WriteImage(shapes.segmentation(layers, SEGMENTS, **geometry), str(paths[-1]))
+    return paths
+
+
+def byCommandLine(paths, settings, folder) -> dict:
+    saved, output = folder / "settings.json", folder / "results"
+    saved.write_text(json.dumps({"settings": settings.toDictionary()}))
+    names = ["--structure", "Organ"]
+    assert main(["compare", *map(str, paths), "--output", str(output), "--settings", str(saved), *names]) == 0
+    return json.loads((output / "metrics.json").read_text())["pairs"][0]["measurements"]
+
+
+def byPython(paths, settings) -> dict:
+    sets = [{structure.name: structure for structure in readStructures(path)} for path in paths]
+    found = compare(sets[0]["Organ"], sets[1]["Organ"], settings, criticals={"Wall": sets[0]["Wall"]})
+    return found.toDictionary()["measurements"]
+
+
+def segmentationOf(scene, image, wall):
+    """Return a node with the two segments, which knows the image that they were drawn on as nodes in Slicer do."""
+    import slicer
+
+    from SegmentMetricsLib.mrml.conversion import orientedImage
+
+    node, names = scene.AddNewNodeByClass("vtkMRMLSegmentationNode"), slicer.vtkSegmentationConverter
+    for name, voxels in (("Organ", image), ("Wall", wall)):
+        mask, segment = labelMasks(voxels, 0.5)[1], slicer.vtkSegment()
+        segment.SetName(name)
+        segment.AddRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName(), orientedImage(mask))
+        node.GetSegmentation().AddSegment(segment)
+    numbers = [
+        *(RAS_FROM_LPS @ mask.grid.matrix).ravel().tolist(),
+        *(n for size in mask.grid.size for n in (0, size - 1)),
+    ]
+    parameter = names.GetReferenceImageGeometryParameterName()
+    node.GetSegmentation().SetConversionParameter(parameter, ";".join(map(repr, numbers)) + ";")
+    return node
+
+
+def byScene(scene, voxels, settings):
+    from SegmentMetricsLib import mrml
+
+    reference, test, wall = voxels.images()
+    nodes = [segmentationOf(scene, image, wall) for image in (reference, test)]
+    try:
+        return mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings)
+    finally:
+        for node in nodes:
+            scene.RemoveNode(node)
+
+
+@some.few
+@given(some.pairsOfMasks(some.placements(), 6), some.settings())
+def testFilesAreMeasuredAlike(tmp_path_factory, voxels, settings):
+    folder = tmp_path_factory.mktemp("routes")
+    settings = settings.changed(critical=(("Wall", 1.0),))
+    paths = written(voxels, folder)
+    assert byCommandLine(paths, settings, folder) == byPython(paths, settings)
+
+
+@some.few
+@given(some.pairsOfMasks(some.placements() | some.straightPlacements(), 6), some.settings())
+def testSegmentsAreMeasuredAlike(scene, voxels, settings):
+    """To the last digit in images along the patient's axes; of others VTK keeps spacing and direction apart."""
+    settings = settings.changed(critical=(("Wall", 1.0),))
+    reference, test, wall = voxels.images()
+    expected = compare(reference, test, settings, criticals={"Wall": wall})
+    found = byScene(scene, voxels, settings)
+    if np.isin(voxels.placement.direction, (-1, 0, 1)).all():
+        assert found.toDictionary()["measurements"] == expected.toDictionary()["measurements"]
+    values = {key: measurement.value for key, measurement in expected.items()}
+    assert {key: m.value for key, m in found.items()} == pytest.approx(values, rel=1e-6, abs=1e-6, nan_ok=True)
