@@ -25,12 +25,13 @@ from ..geometry.masks import Mask
 from ..progress import checkpoint
 from .bandlookup import Bands, Estimate, scrambled
 
-# Cells at whose corners is searched, and into how many a voxel is cut along each axis for that at most.
-MOST_CELLS, MOST_PIECES = 40_000, 6
-# Points in all, interpolated; at most where those do not suffice.
-POINTS, LARGEST_POINTS = 500_000, 4_000_000
+# Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
+# voxel is cut along each axis for that at most.
+CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 6000, 40_000, 6
+# Points in all, interpolated: at first, and at most where those do not suffice.
+POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Points searched in the first draw, in the second, and at most where those do not suffice.
-FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 3000, 16_000, 400_000
+FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1500, 5000, 400_000
 # Chance to be drawn of points where the interpolation is hardly wrong, as a share of that where it surely is.
 LEAST_CHANCE = 0.02
 # Parts of the wanted error that the spread of the points and the draw may have; their squares make 1.
@@ -81,8 +82,10 @@ class Cells:
     def __init__(self, boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float):
         self.boundaries, self.grid, self.tolerance = boundaries, masks[0].grid, tolerance
         self.axes = [axis for axis in range(3) if axis != self.grid.flatAxis]
-        blocks, centers, near, sides = bandBlocks(masks, tolerance, MOST_CELLS)
-        room = (MOST_CELLS / max(1, len(blocks))) ** (1 / len(self.axes))
+        elements = sum(len(surface.cells) for surface in boundaries.surfaces)
+        most = int(np.clip(CELLS_PER_ELEMENT * elements, FEWEST_CELLS, MOST_CELLS))
+        blocks, centers, near, sides = bandBlocks(masks, tolerance, most)
+        room = (most / max(1, len(blocks))) ** (1 / len(self.axes))
         pieces = np.ones(3, int)
         pieces[self.axes] = int(np.clip(room, 1, MOST_PIECES))
         parts = np.array(list(itertools.product(*map(range, pieces))))

@@ -21,7 +21,8 @@ import numpy as np
 import SimpleITK
 
 POLL_SECONDS = 0.02
-SPACING = (0.9, 0.9, 1.5)
+# mm along i, j, k: of the voxels, and half-axes of the structure around all others.
+SPACING, TRUNK = np.array([0.9, 0.9, 1.5]), np.array([190.0, 125.0, 270.0])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -43,20 +44,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def writeVolumes(folder: Path, size: Sequence[int], structures: int) -> list[Path]:
-    """Write two label maps (uint8) of so many overlapping ellipsoids, one of them nearly the whole, and their files."""
+    """Write two label maps (uint8) of so many ellipsoids, the first a trunk of 38 x 25 cm, and return their files."""
     shape = np.array(size[::-1])
     files = []
     for which in ("reference", "test"):
         random = np.random.default_rng(0)
         labels = np.zeros(shape, np.uint8)
         for label in range(1, structures + 1):
-            center, radii = shape / 2, shape * 0.45
+            center, radii = shape / 2, np.minimum(TRUNK / SPACING, 0.45 * shape[::-1])[::-1]
             if label > 1:
                 center = shape * random.uniform(0.3, 0.7, 3)
                 radii = np.maximum(shape * random.uniform(0.02, 0.12 if label < 20 else 0.05, 3), 3)
             draw(labels, center + 1.3 * (which == "test"), radii, label)
         image = SimpleITK.GetImageFromArray(labels)
-        image.SetSpacing(SPACING)
+        image.SetSpacing(SPACING.tolist())
         files.append(folder / f"{which}.nii.gz")
         SimpleITK.WriteImage(image, str(files[-1]), True)
     return files
