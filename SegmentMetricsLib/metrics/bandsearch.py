@@ -27,7 +27,7 @@ from .bandlookup import Bands, Estimate, scrambled
 
 # Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
 # voxel is cut along each axis for that at most.
-CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 6000, 40_000, 6
+CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 15_000, 40_000, 6
 # Points in all, interpolated: at first, and at most where those do not suffice.
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Points searched in the first draw, in the second, and at most where those do not suffice.
