@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 
 from .errors import InputError
 
@@ -60,6 +61,29 @@ def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
         threading.Thread(target=endWithParent, daemon=True).start()
     if prepare is not None:
         prepare(*arguments)
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Start processes inside the block, which then never hear Ctrl-C, not even while they import.
+
+    This process hears it at the end of the block, so that no process is left half started.
+    """
+    if threading.current_thread() is not threading.main_thread():  # where signals do not arrive
+        yield
+        return
+    heard = []
+    handler = signal.signal(signal.SIGINT, lambda *given: heard.append(given))
+    # what is blocked here stays so in processes started here
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if heard and callable(handler):
+        handler(*heard[0])
 
 
 def stop(executor: Executor) -> None:

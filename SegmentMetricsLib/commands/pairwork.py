@@ -170,7 +170,8 @@ def _inProcesses(job: Job, tasks: Mapping[int, tuple], workers: int, errors: dic
     """Yield the outcomes of tasks by number as they come; put into errors, by number, what went wrong."""
     executor = processes.localExecutor(workers, _prepare, (job,))
     try:
-        futures = {executor.submit(_work, *task): pair for pair, task in tasks.items()}
+        with processes.deaf():
+            futures = {executor.submit(_work, *task): pair for pair, task in tasks.items()}
         for future in as_completed(futures):
             pair = futures[future]
             if future.cancelled():
