@@ -163,7 +163,7 @@ class Points:
 
     def firstDraw(self) -> np.ndarray:
         """Return how far off in mm the interpolation is at some points, ascending."""
-        drawn = np.argsort(self._lots)[:FIRST_DRAW]
+        drawn = np.argpartition(self._lots, min(FIRST_DRAW, self.count - 1))[:FIRST_DRAW]
         wrong = []
         for signed, rows, offsets, number in self._search(drawn):
             values = interpolated(self.cells.corners[number][rows], offsets[:, None, self.cells.axes] + 0.5)
@@ -192,9 +192,11 @@ class Points:
 
         wrong: see firstDraw(). draw: how many points are searched, about.
         """
-        share = 1 - np.searchsorted(wrong, self.margins.ravel()) / max(1, len(wrong))
-        chances = np.sqrt(np.maximum(share, LEAST_CHANCE**2))
-        chances[np.isinf(self.margins.ravel())] = 0
+        margins = self.margins.ravel()
+        chances = np.where(np.isinf(margins), 0.0, LEAST_CHANCE)
+        close = np.flatnonzero(margins < wrong[-1]) if len(wrong) else np.zeros(0, int)
+        share = 1 - np.searchsorted(wrong, margins[close]) / max(1, len(wrong))
+        chances[close] = np.sqrt(np.maximum(share, LEAST_CHANCE**2))
         factor = draw / max(chances.sum(), 1e-9)
         for _ in range(4):  # those that are sure to be drawn leave the others more
             factor *= draw / max(np.minimum(chances * factor, 1).sum(), 1e-9)
