@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, lattice
+from SegmentMetricsLib.distances import lattice
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask

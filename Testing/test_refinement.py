@@ -8,10 +8,11 @@ import shapes
 from test_lattice import masksOf
 
 from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib.distances import converged, elements, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.closest import ClosestSurface
 from SegmentMetricsLib.distances.farthest import farthest
-from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, converged, elements, linear, refinement
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
