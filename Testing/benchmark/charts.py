@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 INK, PALE, OURS, OTHERS = "#24292f", "#d0d7de", "#0072B2", "#8c959f"
-WIDTH, LABELS, RIGHT, TOP, BAR, GAP = 760, 260, 90, 54, 20, 8
+WIDTH, LABELS, RIGHT, TOP, BAR, GAP = 800, 290, 90, 54, 20, 8
 
 
 def bars(title: str, unit: str, rows: Sequence[tuple[str, float, bool]]) -> str:
@@ -29,7 +29,7 @@ def bars(title: str, unit: str, rows: Sequence[tuple[str, float, bool]]) -> str:
     ]
     for exponent in range(low, high + 1):
         parts.append(f'<line x1="{x(exponent)}" x2="{x(exponent)}" y1="{TOP - 8}" y2="{bottom}" stroke="{PALE}"/>')
-        label = f"{10.0**exponent:g} {unit}"
+        label = f"{shown(10.0**exponent)} {unit}"
         parts.append(f'<text x="{x(exponent)}" y="{bottom + 20}" text-anchor="middle">{escape(label)}</text>')
     for number, (label, value, isOurs) in enumerate(rows):
         y, end = TOP + number * (BAR + GAP), max(x(math.log10(value)), LABELS + 2)
@@ -37,5 +37,10 @@ def bars(title: str, unit: str, rows: Sequence[tuple[str, float, bool]]) -> str:
         parts.append(f'<text x="{LABELS - 10}" y="{y + 15}" text-anchor="end"{weight}>{escape(label)}</text>')
         color = OURS if isOurs else OTHERS
         parts.append(f'<rect x="{LABELS}" y="{y}" width="{round(end - LABELS, 1)}" height="{BAR}" fill="{color}"/>')
-        parts.append(f'<text x="{end + 6}" y="{y + 15}">{value:.3g}</text>')
+        parts.append(f'<text x="{end + 6}" y="{y + 15}">{shown(value)}</text>')
     return "\n".join([*parts, "</svg>\n"])
+
+
+def shown(value: float) -> str:
+    """Return a number with three digits that count, and without an exponent where it is large."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
