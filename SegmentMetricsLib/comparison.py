@@ -167,11 +167,15 @@ def compared(pair: Pair) -> Comparison:
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
+    found = findings.find(pair, values)
+    if pair.wasComputed("boundaries"):
+        # larger than the surfaces themselves, and rarely asked again
+        pair.boundaries.forgetSearches()
     return Comparison(
         *pair.given,
         pair.settings,
         values,
-        (*findings.find(pair, values), *missing),
+        (*found, *missing),
         grid,
         pair.distances if pair.wasComputed("distances") else None,
         pair.done(fieldOf),

@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandlookup, bands
+from SegmentMetricsLib.metrics import bandlookup, bands, bandsearch
 
 
 def biou(first, second, tolerance=2.0, **settings) -> float:
@@ -185,12 +185,12 @@ def testSpreadPositionsAreEven(count):
 
 def testOffsetsAreEvenAndAlwaysTheSame():
     voxels = np.stack(np.meshgrid(*[np.arange(20)] * 3, indexing="ij"), -1).reshape(-1, 3)
-    first, second = (bands.spreadOffsets(voxels, 4, None) for _ in range(2))
+    first, second = (bandsearch.spreadOffsets(voxels, 4, None) for _ in range(2))
     assert (first == second).all()
     for axis in range(3):
         counts = np.bincount(((first[..., axis] + 0.5) * 5).astype(int).ravel(), minlength=5)
         assert counts / counts.sum() == pytest.approx(0.2 * np.ones(5), abs=0.01)
-    assert (bands.spreadOffsets(voxels, 4, 2)[..., 2] == 0).all()
+    assert (bandsearch.spreadOffsets(voxels, 4, 2)[..., 2] == 0).all()
 
 
 def testPointsOnABoundaryAreNotInItsBand():

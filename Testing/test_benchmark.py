@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+PEERS_ON_MESHES = ["pymeshmetrics, smoothed meshes"]
 TINY = {"radii": (5.0, 4.0, 6.0), "error": 2.0, "wobble": 0.5}
 
 
@@ -32,16 +33,17 @@ def written(modules, tmp_path_factory):
     one, other = pairs.Blob("tiny", **TINY).pair(), pairs.Blob("other", spacing=(1.0, 1.0, 2.0), **TINY).pair()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs, "generated", lambda quick: [pairs.Case("one", (one,)), pairs.Case("two", (one, other))])
-        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS, *peers.OURS_OF_ALL)
+        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS, *peers.OURS_OF_ALL, peers.ON_MESHES[0])
         patch.setattr(peers.Tool, "isInstalled", property(lambda tool: tool.name in ours))
-        run.main(["--quick", "--output", str(folder / "made on demand")])
+        patch.setattr(run, "QUICK_SIZES", (500, 1000))
+        run.main(["--quick", "--growth", "--output", str(folder / "made on demand")])
     folder = folder / "made on demand"
     return json.loads((folder / "benchmark.json").read_text("utf-8")), (folder / "benchmark.md").read_text("utf-8")
 
 
 def test_missingPeersAreNamed(written):
     result, text = written
-    assert result["missing"] == ["pymeshmetrics", "surface-distance", "MONAI", "MedPy"]
+    assert result["missing"] == ["pymeshmetrics", "surface-distance", "MONAI", "MedPy", *PEERS_ON_MESHES]
     for name in result["missing"]:
         assert f"- {name} is not installed: left out" in text
 
@@ -75,9 +77,9 @@ def test_withoutBandsMeasuresTheSame(written):
 
 def test_tablesAreRegular(written):
     blocks = [block.splitlines() for block in written[1].split("\n\n") if block.startswith("|")]
-    # times of both cases, values of the single pair, starting up
-    assert [(len(block), block[0].count("|")) for block in blocks] == [(6, 11), (6, 9), (6, 11), (6, 3)]
-    for block in blocks:
+    # times of both cases, values of the single pair with the truth, growth, starting up
+    assert [(len(block), block[0].count("|")) for block in blocks] == [(7, 11), (8, 9), (7, 11), (6, 5), (6, 3)]
+    for block in blocks[:3] + blocks[4:]:
         assert len({len(line) for line in block}) == 1
         assert len({line.count("|") for line in block}) == 1
         assert set(block[1]) == set("|- :")
@@ -107,3 +109,58 @@ def test_labelMapsBecomeCases(modules, tmp_path):
     # cropped with a margin, which may leave the stored image
     assert every.pairs[1].reference.GetSize() == (7, 7, 6)
     assert every.pairs[1].reference.GetOrigin() == (1.0, 0.0, 4.0)
+
+
+def test_truthIsNear(written):
+    one, two = written[0]["cases"]
+    assert two["truth"] is None
+    ours = one["tools"]["SegmentMetrics"]["values"][0]
+    for key, limit in (("HD95", 0.05), ("MASD", 0.02), ("NSD_2mm", 0.02)):
+        assert ours[key] == pytest.approx(one["truth"][key][0], abs=limit)
+
+
+def test_pageIsMadeOfTheNumbersAlone(written, modules, tmp_path):
+    import xml.etree.ElementTree as ElementTree
+
+    import page
+
+    result = json.loads(json.dumps(written[0]))
+    page.write(result, tmp_path)
+    text = (tmp_path / "performance.md").read_text("utf-8")
+    assert "$" not in text and "No other tool was installed." in text and "pymeshmetrics was not installed." in text
+    pictures = sorted(path.name for path in tmp_path.glob("*.svg"))
+    assert pictures == sorted(["performance_times.svg", *(f"performance_{key}.svg" for key in page.SHOWN_ERRORS)])
+    for name in pictures:
+        assert f"]({name})" in text
+        drawn = ElementTree.parse(tmp_path / name).getroot()
+        assert any("SegmentMetrics" in (element.text or "") for element in drawn.iter())
+    # a peer that is slower and farther from the truth shows as such
+    tools = result["cases"][0]["tools"]
+    tools["other"] = json.loads(json.dumps(tools["SegmentMetrics"]))
+    tools["other"]["warmRatio"] = 7.0
+    tools["other"]["values"][0]["HD95"] += 1
+    page.write(result, tmp_path)
+    assert "- other: 7.0 times as long" in (tmp_path / "performance.md").read_text("utf-8")
+    rows = page.errorRows(result["cases"][:1], "HD95")
+    assert rows[-1][0] == "other" and rows[-1][1] == pytest.approx(1, abs=0.1) and rows[-1][2] is False
+
+
+def test_pictureOfTheLookupIsTrue(modules, tmp_path):
+    import latticepicture
+    import numpy as np
+
+    path = tmp_path / "lattice.svg"
+    latticepicture.main([str(path)])
+    stored = Path(__file__).parent.parent / "docs" / "lattice.svg"
+    assert path.read_text("utf-8") == stored.read_text("utf-8")
+    # the search that ends early finds what looking at every cell finds
+    test = latticepicture.insideOf(latticepicture.TEST)
+    point = np.array([0.25, 0.25])
+    _, best, _ = latticepicture.looked(point)
+    every = [
+        latticepicture.distance(point + latticepicture.ASKING, (np.add(start, (x, y)), np.add(end, (x, y))))[0]
+        for y in range(test.shape[0] - 1)
+        for x in range(test.shape[1] - 1)
+        for start, end in latticepicture.piecesOf(latticepicture.caseOf(test, x, y))
+    ]
+    assert best == pytest.approx(min(every))

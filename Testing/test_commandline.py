@@ -18,6 +18,7 @@ import SimpleITK
 
 import SegmentMetricsLib
 from SegmentMetricsLib import __main__, commands, comparison
+from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.settings import FAMILIES
 from SegmentMetricsLib.tables import sideOf
 
@@ -34,7 +35,7 @@ def save(image, path) -> Path:
 @pytest.fixture
 def quick(monkeypatch):
     """Leave the pictures out; test_writing looks at them."""
-    monkeypatch.setattr(commands.compare.Overlays, "write", lambda *given: None)
+    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def testDefaults():
         "tolerances": [2.0],
         "percentiles": [95.0],
         "surface": "unsmoothed",
-        "accuracy": "sampled",
+        "accuracy": "converged",
         "subdivisions": None,
         "oversampling": None,
         "families": ["boundary", "signed", "overlap"],
@@ -170,7 +170,7 @@ def testRefusedValues(given, message):
 
 @pytest.mark.parametrize(
     ("name", "in3D", "in2D", "oversampling"),
-    [("SegmentMetrics", 1, 5, None), ("MeshMetrics-0.1", 1, 5, 5), ("MeshMetrics-1.4.1", 0, 0, 1)],
+    [("SegmentMetrics", None, None, None), ("MeshMetrics-0.1", 1, 5, 5), ("MeshMetrics-1.4.1", 0, 0, 1)],
 )
 def testPresets(name, in3D, in2D, oversampling):
     settings = Settings.preset(name, tolerances=(1, 3))
@@ -183,7 +183,7 @@ def testPresets(name, in3D, in2D, oversampling):
 @pytest.mark.parametrize(
     ("given", "accuracy", "in3D", "in2D"),
     [
-        ({}, "sampled", 1, 5),
+        ({}, "converged", None, None),
         ({"subdivisions": 2}, "sampled", 2, 2),
         ({"accuracy": "sampled"}, "sampled", 1, 5),
         ({"accuracy": "converged"}, "converged", None, None),

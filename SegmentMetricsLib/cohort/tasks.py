@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,12 +15,12 @@ import numpy as np
 
 from ..errors import InputError, oneLine
 from ..structures import WITHOUT_LABELS
+from ..workers import DIED, localExecutor, stop
 from .cases import Task
 
 OK, FAILED = "ok", "failed"
 # What a pair is called whose structures have names of their own in every case.
 ONLY = "the only structure"
-DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
 # How many cases wait at a worker, so that it never does.
 QUEUED = 2
 # After so many cases, or seconds, the workers are replaced, which gives back what the libraries below keep: VTK 9.6
@@ -171,7 +169,7 @@ def runAll(
         while pending or running:
             isBroken = False
             if isWorn() and not running:
-                _stop(executor)
+                stop(executor)
                 executor, submitted, begun = makeExecutor(None), 0, time.monotonic()
             try:
                 while pending and len(running) < window and not isWorn():
@@ -193,14 +191,14 @@ def runAll(
             if suspects or isBroken:
                 suspects += running.values()
                 running.clear()
-                _stop(executor)
+                stop(executor)
                 for task in suspects:
                     yield task, _alone(task, makeExecutor)
                 executor, submitted, begun = makeExecutor(None), 0, time.monotonic()
     finally:
         for future in running:
             future.cancel()
-        _stop(executor)
+        stop(executor)
 
 
 def _alone(task: Task, makeExecutor: Callable[[int | None], Executor]) -> dict:
@@ -210,7 +208,7 @@ def _alone(task: Task, makeExecutor: Callable[[int | None], Executor]) -> dict:
     except BrokenExecutor:
         return _outcome(task, DIED)
     finally:
-        _stop(executor)
+        stop(executor)
 
 
 def _problem(error: Exception) -> str:
@@ -218,48 +216,6 @@ def _problem(error: Exception) -> str:
     if type(error).__name__ == "KilledWorker":
         return DIED
     return f"The worker could not run it: {type(error).__name__}: {error}"
-
-
-def localExecutor(workers: int) -> ProcessPoolExecutor:
-    """Return an executor of so many processes of this computer, one thread each."""
-    import multiprocessing
-
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _startWorker)
-
-
-def _startWorker() -> None:
-    """Prepare a worker process: Ctrl-C is for whoever started it, and it ends when that one does."""
-    from multiprocessing import connection, parent_process
-
-    from vtkmodules.vtkCommonCore import vtkSMPTools
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # there are as many workers as processors, so more threads only get in each other's way
-    os.environ["VTK_SMP_MAX_THREADS"] = "1"
-    vtkSMPTools.Initialize(1)
-    parent = parent_process()
-
-    def endWithParent() -> None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-    if parent is not None:
-        threading.Thread(target=endWithParent, daemon=True).start()
-
-
-def _stop(executor: Executor) -> None:
-    """Give up an executor without waiting for what it still does."""
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    executor.shutdown(wait=False)
-    for process in processes:
-        process.terminate()
-
-
-def availableProcessors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..cohort.summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
 from ..errors import InputError, oneLine
+from ..workers import availableProcessors, requireWorkers
 from .options import (
     addProtocol,
     addReport,
@@ -48,8 +49,7 @@ def add(commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run all cases that have no outcome yet and return the exit status: 1 if any failed, 2 if nothing could be run."""
-    if options.workers is not None and not 1 <= options.workers <= 1024:
-        raise InputError(f"The number of workers must be from 1 to 1024, not {options.workers}.")
+    requireWorkers(options.workers)
     if options.seed < 0:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
     settings = settingsFrom(options)
@@ -114,7 +114,7 @@ def executors(options: argparse.Namespace, tasks: int):
 
     if options.scheduler:
         return cohort.cluster(options.scheduler)
-    return cohort.processes(min(options.workers or cohort.availableProcessors(), max(tasks, 1)))
+    return cohort.processes(min(options.workers or availableProcessors(), max(tasks, 1)))
 
 
 def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:

@@ -7,11 +7,11 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
+from ..workers import requireWorkers
 from .options import (
     addPairs,
     addProtocol,
@@ -42,12 +42,16 @@ def add(commands) -> None:
     addPairs(compare)
     addProtocol(compare)
     addReport(compare)
+    compare.add_argument(
+        "--workers", metavar="N", type=int, help="processes of this computer (one per processor, where worth it)"
+    )
     addSettings(compare)
     compare.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
+    requireWorkers(options.workers)
     settings = settingsFrom(options)
     report = newReport(options, settings) if isReportWanted(options) else None
     if report is not None:
@@ -77,7 +81,14 @@ def run(options: argparse.Namespace) -> int:
     criticals = criticalsOf(sets[0], settings)
     isWhole = not options.structure
     compareAndWrite(
-        pairing, settings, options.output, criticals=criticals, protocol=protocol, isWhole=isWhole, report=report
+        pairing,
+        settings,
+        options.output,
+        criticals=criticals,
+        protocol=protocol,
+        isWhole=isWhole,
+        report=report,
+        workers=options.workers,
     )
     return 0
 
@@ -99,47 +110,47 @@ def compareAndWrite(
     protocol=None,
     isWhole: bool = True,
     report=None,
+    workers: int | None = None,
 ) -> None:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
 
     criticals: critical structures by name. protocol: to judge by. isWhole: whether the pairing is about all structures.
-    report: to be filled and written, too, None for none.
+    report: to be filled and written, too, None for none. workers: processes, None as many as are worth it.
     """
     from tqdm import tqdm
 
     from .. import multilabel, tables
-    from ..cohort.casework import compareMatch, comparePair
     from ..files import writing
     from ..protocol import judgment, verdictwriting
+    from .pairwork import Job, outcomes
 
     with unfinishedResults(output) as unfinished:
-        records, files, shares, measured, used = [], [], [], [], []
-        overlays = Overlays()
-        names = writing.fileNames(reference.name for reference, _ in pairing.pairs)
+        names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
+        job = Job(settings, protocol, criticals or {}, unfinished, report)
         # the bar shows on terminals only, and only when there is something to wait for
-        progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
-        for match, name in zip(progress, names, strict=True):
-            progress.set_postfix_str(oneLine(match.reference.name))
-            result, byConvention = compareMatch(match, settings, protocol, partial(comparePair, criticals=criticals))
-            measured.append(((match.reference.name, match.test.name), byConvention))
-            used.append(result.settings)
-            if result.distances is not None:
-                writing.writeSurfaces(result, unfinished / writing.fileName("distances", name))
-                overlays.write(result, unfinished / writing.fileName("overlay", name))
-            if result.slices:
-                writing.writeSlices(result.slices, unfinished / writing.fileName("slices", name))
-            files.append(writing.filesOf(name, unfinished))
-            records.append(result.record())
-            if report is not None:
-                report.add(result)
-            shares.append(result.share)
+        isShown = None if len(pairing.pairs) > 1 else True
+        with tqdm(total=len(pairing.pairs), unit="pair", disable=isShown, leave=False) as progress:
+
+            def done(name: str) -> None:
+                progress.set_postfix_str(oneLine(name), refresh=False)
+                progress.update()
+
+            found = outcomes(job, pairing.pairs, names, workers, done)
+        records, files, shares = ([getattr(one, what) for one in found] for what in ("record", "files", "share"))
+        measured = [
+            ((match.reference.name, match.test.name), one.byConvention)
+            for match, one in zip(pairing.pairs, found, strict=True)
+        ]
+        if report is not None:
+            for one in found:
+                report.include(one.part)
         multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings)
         document = writing.document(records, pairing, settings, files, multiLabel)
         judged = protocol and judgment.judgeCase(protocol, measured, document["unmatched"], isWhole)
         if judged:
             # what the protocol asked for, structure by structure
-            for pair, own in zip(document["pairs"], used, strict=True):
-                pair["settings"] = own.toDictionary()
+            for pair, one in zip(document["pairs"], found, strict=True):
+                pair["settings"] = one.settings.toDictionary()
             document["protocol"] = judged.toDictionary()
             verdictwriting.writeVerdicts(document["protocol"], unfinished / verdictwriting.VERDICTS_FILE)
         writing.writeJson(document, unfinished / "metrics.json")
@@ -168,27 +179,6 @@ def compareAndWrite(
             "\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in metrics.json" if more > 0 else "")
         )
     print(f"\nResults are in {oneLine(str(output))}{os.sep}")
-    if overlays.problem:
-        print(f"No overlay pictures: {oneLine(overlays.problem)}", file=sys.stderr)
-
-
-class Overlays:
-    """Draws overlay pictures as long as the machine can; `problem` says why it cannot."""
-
-    def __init__(self) -> None:
-        self.problem = ""
-
-    def write(self, result, path: Path) -> None:
-        if self.problem:
-            return
-        from ..mrml import headless
-
-        self.problem = headless.whyUnavailable()
-        if self.problem:
-            return
-        from ..mrml import pictures, views
-
-        try:
-            pictures.writeOverlay(result, path)
-        except views.NoOpenGLError as error:
-            self.problem = str(error)
+    problem = next((one.problem for one in found if one.problem), "")
+    if problem:
+        print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)

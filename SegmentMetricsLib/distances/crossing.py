@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .linear import orderedShareBelow
+
 # How far a guess may be off, as a part of the values there are.
 GUESSED = 16
 
@@ -62,6 +64,24 @@ def sizesBelow(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.
         upper = 1 - (high - inside) ** 2 / _orOne((high - low) * (high - middle))
         share = np.where(inside <= middle, lower, upper)
     return np.einsum("mn,n->m", np.where(limits >= high, 1.0, share), sizes)
+
+
+def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Return the sizes (m,) on which linear functions exceed each of many limits (m,), which ascend.
+
+    ascending: their values (n,) at the corners of every element, in order.
+    """
+    first, last = (np.searchsorted(limits, values) for values in (ascending[0], ascending[-1]))
+    # up to the lowest value all of an element is beyond; from the highest on nothing is
+    result = np.cumsum(np.bincount(first, sizes, len(limits) + 1)[::-1])[::-1][1:]
+    crossed = np.flatnonzero(last > first)
+    while len(crossed):
+        number = first[crossed]
+        share = 1 - orderedShareBelow(tuple(column[crossed] for column in ascending), limits[number])
+        result += np.bincount(number, share * sizes[crossed], len(limits))
+        first[crossed] += 1
+        crossed = crossed[first[crossed] < last[crossed]]
+    return result
 
 
 def reachedWithin(ascending, sizes: np.ndarray, wanted: float, least: float, most: float) -> float:

@@ -40,7 +40,7 @@ import numpy as np
 
 from ..progress import checkpoint
 from .bounded import Bounded
-from .crossing import firstReaching, total, valueAbove, valueBelow
+from .crossing import firstReaching, sizesBeyond, total, valueAbove, valueBelow
 from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered, uniqueSides
 from .farthest import farthest
 from .linear import PIECES, negative, ordered, orderedShareBelow
@@ -362,23 +362,15 @@ class Refined:
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
-        result = np.where(np.asarray(limits) < 0, self.sharedSize, 0.0)
+        fine = np.where(np.asarray(limits) < 0, self.sharedSize, 0.0)
+        coarse = fine.copy()
         for part in self.parts:
             rows = np.flatnonzero(part.isLeaf)
-            ascending = ordered(side * pieces(part.signed[:, rows]))
-            count = len(PIECES[part.corners])
-            sizes = np.tile(part.sizes[rows] / count, count)
-            first, last = (np.searchsorted(limits, values) for values in (ascending[0], ascending[-1]))
-            # up to the lowest value all of an element is beyond; from the highest on nothing is
-            result += np.cumsum(np.bincount(first, sizes, len(limits) + 1)[::-1])[::-1][1:]
-            crossed = np.flatnonzero(last > first)
-            while len(crossed):
-                number = first[crossed]
-                share = 1 - orderedShareBelow(tuple(column[crossed] for column in ascending), limits[number])
-                result += np.bincount(number, share * sizes[crossed], len(limits))
-                first[crossed] += 1
-                crossed = crossed[first[crossed] < last[crossed]]
-        return result
+            nodes, sizes, count = side * part.signed[:, rows], part.sizes[rows], len(PIECES[part.corners])
+            fine += sizesBeyond(ordered(pieces(nodes)), np.tile(sizes / count, count), limits)
+            coarse += sizesBeyond(ordered(nodes[: part.corners]), sizes, limits)
+        # a curve, which never rises
+        return np.minimum.accumulate(np.clip(fine + (fine - coarse) / 3, 0.0, self.totalSize))
 
     def boundedPercentile(self, percent: float) -> Bounded:
         """Return the smallest distance in mm that at least `percent` of the size does not exceed, with bounds."""

@@ -56,6 +56,14 @@ class DirectedDistances:
         """(n, 3) LPS centers of the elements, mm."""
         return elementCenters(self.surface.points, self.surface.cells, self.subdivisions)
 
+    def positionsOf(self, elements: np.ndarray) -> np.ndarray:
+        """Return the LPS centers (k, 3) of some elements in mm; those of all take much memory."""
+        cells, pieces = np.divmod(elements, len(self.signed) // len(self.surface.cells))
+        weights = barycentricWeights(self.surface.dimension, self.subdivisions)
+        return np.einsum(
+            "kc,kcx->kx", (weights / weights[0].sum())[pieces], self.surface.points[self.surface.cells[cells]]
+        )
+
     def position(self, element: int) -> np.ndarray:
         """Return the LPS center (3,) of one element, mm."""
         return self.positionsOf(np.array([element]))[0]
@@ -188,6 +196,10 @@ class BoundaryPair:
         if number not in self._searches:
             self._searches[number] = ClosestSurface(self.surfaces[number].target)
         return self._searches[number]
+
+    def forgetSearches(self) -> None:
+        """Give back the memory of the search trees; whoever asks again waits for new ones."""
+        self._searches.clear()
 
     def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:
         """Return signed distances (n,) in mm from one boundary's elements, or from its points (subdivisions None).

@@ -181,7 +181,7 @@ def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
         values = values[order] if 0 in values else np.concatenate([[0], values[order]])
         labels = rank[dense].reshape(labels.shape)
     masks = {}
-    for number, box in enumerate(find_objects(labels.astype(np.int32, copy=False)), start=1):
+    for number, box in enumerate(find_objects(labels), start=1):
         if box is not None:
             start = [s.start for s in reversed(box)]
             label = number if values is None else int(values[number])

@@ -21,16 +21,13 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, elementCenters
 from ..progress import checkpoint
-from .bandlookup import Bands, Estimate, cellBands, scrambled
+from .bandlookup import Bands, cellBands
+from .bandsearch import bandFlags, searchedBands
 
 # Standard error of the overlap at which there are points enough, for structures of so many voxels and for smaller ones.
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
 # More steps than this cost more to tabulate than to search.
 LARGEST_TABLE_COUNT = 400
-# Points asked from a search tree: at first, and at most where those do not suffice.
-SEARCH_BUDGET, LARGEST_SEARCH_BUDGET = 100_000, 400_000
-# Blocks of voxels that the points are spread over.
-MOST_SEARCH_CELLS = 25_000
 # Bands thinner than this share of a voxel are hardly met by points in voxels: they take so many at the boundaries.
 THIN, THIN_BUDGET = 0.01, 20_000
 # The same where so few points in voxels have met a band that they tell too little.
@@ -55,7 +52,10 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
             found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
             if found is not None:
                 return found
-        return _searchedBands(boundaries, masks, tolerance, wanted)
+        found, met = searchedBands(boundaries, masks, tolerance, wanted)
+        if met < FEW and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
+            return _thinBands(boundaries, tolerance)
+        return found
     pieces, slab = oversampling, boundaries.surfaces[0].slab
     voxels, near = bandCandidates(masks, tolerance)
     sampler = _LookupSampler.of(boundaries, masks, tolerance, pieces) or _SearchSampler(boundaries, masks, pieces)
@@ -88,55 +88,6 @@ def bandCandidates(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarr
     return voxels, [f.ravel()[chosen] for f in flags]
 
 
-def bandBlocks(
-    masks: tuple[Mask, Mask], tolerance: float, most: int
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], np.ndarray]:
-    """Return the same for blocks of voxels, about `most` of them: numbers (n, 3), centers (n, 3), flags, sides (3,).
-
-    Centers are voxel indices, not always whole ones. Blocks are counted from the structures, not from the image:
-    cropping an image must not change where they lie.
-    """
-    grid = masks[0].grid
-    low, flags = bandFlags(masks, tolerance)
-    axes = [axis for axis in range(3) if axis != grid.flatAxis]
-    sides = np.ones(3, int)
-    sides[axes] = max(1, int(np.ceil((np.count_nonzero(flags[0] | flags[1]) / most) ** (1 / len(axes)))))
-    flags = [joined(f, sides[::-1]) for f in flags]
-    chosen = np.flatnonzero(flags[0] | flags[1])
-    numbers = np.stack(np.unravel_index(chosen, flags[0].shape)[::-1], axis=1)
-    return numbers, low + numbers * sides + (sides - 1) / 2, [f.ravel()[chosen] for f in flags], sides
-
-
-def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return flags [k, j, i] of blocks of voxels that hold a flagged one. sides: of the blocks, in voxels."""
-    for axis, side in enumerate(sides):
-        flags = np.logical_or.reduceat(flags, np.arange(0, flags.shape[axis], side), axis=axis)
-    return flags
-
-
-def bandFlags(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first."""
-    from scipy.ndimage import maximum_filter, minimum_filter
-
-    grid = masks[0].grid
-    low = np.min([m.low for m in masks], axis=0) - 2
-    high = np.max([m.high for m in masks], axis=0) + 2
-    if grid.planar:
-        low[grid.flatAxis] = high[grid.flatAxis] = 0
-    # A voxel whose surrounding box of this half-width is all inside lies deeper than the band, whatever its sub-voxel.
-    depth = np.ceil(tolerance / grid.spacing + 0.5).astype(int)
-    grown = np.full(3, 3)
-    if grid.planar:
-        depth[grid.flatAxis], grown[grid.flatAxis] = 0, 1
-    flags = []
-    for mask in masks:
-        block = mask.block(low, high)
-        outside = maximum_filter(block, grown[::-1], mode="constant")
-        deep = minimum_filter(block, (2 * depth + 1)[::-1], mode="constant")
-        flags.append(outside > deep)
-    return low, flags
-
-
 def subVoxels(voxels: np.ndarray, pieces: int, flatAxis: int | None) -> np.ndarray:
     """Return the centers of the sub-voxels of every voxel (n, 3) as multiples (n * m, 3) of 1 / denominator.
 
@@ -153,36 +104,6 @@ def subVoxels(voxels: np.ndarray, pieces: int, flatAxis: int | None) -> np.ndarr
 def subVoxelDenominator(pieces: int) -> int:
     """Return the denominator of subVoxels()."""
     return pieces if pieces % 2 else 2 * pieces
-
-
-def _searchedBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, wanted: float) -> Bands:
-    """Return the overlap by signed distance, for any closed boundaries."""
-    index, centers, near, sides = bandBlocks(masks, tolerance, MOST_SEARCH_CELLS)
-    grid, slab = masks[0].grid, boundaries.surfaces[0].slab
-    budget = SEARCH_BUDGET
-    while True:
-        perVoxel = max(2, budget // max(1, len(index)) // 2 * 2)
-        points = centers[:, None] + sides * spreadOffsets(index, perVoxel, grid.flatAxis)
-        inBand = []
-        for number in (0, 1):
-            member = np.zeros((len(index), perVoxel), bool)
-            asked = points[near[number]].reshape(-1, 3)
-            places = grid.toWorld(asked)
-            signed = boundaries.search(number).signedDistances(places)
-            found = (signed < 0) & (signed > -tolerance)
-            if slab is not None:
-                found &= slab.contains(places)
-            member[near[number]] = found.reshape(-1, perVoxel)
-            inBand.append(member)
-        estimate = Estimate.of(inBand)
-        needed = budget * min(4.0, (estimate.error / wanted) ** 1.5)
-        if estimate.error <= wanted or budget >= LARGEST_SEARCH_BUDGET:
-            break
-        budget = int(min(max(2 * budget, needed), LARGEST_SEARCH_BUDGET))
-    if estimate.either.sum() < FEW and isThin(tolerance, grid, THIN_IF_NEEDED):
-        return _thinBands(boundaries, tolerance)
-    scale = grid.voxelSize * sides.prod() / perVoxel
-    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(index) * perVoxel, estimate.error)
 
 
 def isThin(tolerance: float, grid: Grid, share: float) -> bool:
@@ -220,19 +141,6 @@ def outwardNormals(surface: Surface) -> np.ndarray:
     normals = np.cross(along, surface.normal if surface.dimension == 2 else corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     return np.divide(normals, length, out=np.zeros_like(normals), where=length > 0)
-
-
-def spreadOffsets(voxels: np.ndarray, count: int, flatAxis: int | None) -> np.ndarray:
-    """Return places in every voxel (n, 3), (n, count, 3) relative to its center, spread evenly.
-
-    They are powers of the inverse of the root of x^(d + 1) = x + 1 (Roberts 2018), begun at a hash of the voxel index.
-    """
-    axes = [axis for axis in range(3) if axis != flatAxis]
-    root = {2: 1.32471795724474602596, 3: 1.22074408460575947536}[len(axes)]
-    steps = np.arange(count)[:, None] * root ** -np.arange(1, len(axes) + 1)
-    offsets = np.zeros((len(voxels), count, 3))
-    offsets[..., axes] = (scrambled(voxels)[:, None, : len(axes)] + steps) % 1.0 - 0.5
-    return offsets
 
 
 class _LookupSampler:

@@ -131,7 +131,7 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
         step = 1 + len(beyond) // MOST_SAMPLES
         beyond = beyond[::step]
         weights = direction.sizes[beyond] * excess[beyond] * step
-        total += weights @ normals[tree.query(direction.positions[beyond])[1]]
+        total += weights @ normals[tree.query(direction.positionsOf(beyond))[1]]
         weight += weights.sum()
     if weight == 0:
         return ""
@@ -180,7 +180,7 @@ def _firstOfFarthest(direction: DirectedDistances, cells: np.ndarray, values: np
     """
     rows, columns = np.nonzero(values >= values.max() - TIE_TOLERANCE)
     elements = cells[rows] * values.shape[1] + columns
-    x, y, z = np.round(direction.positions[elements], 3).T
+    x, y, z = np.round(direction.positionsOf(elements), 3).T
     return int(elements[np.lexsort((x, y, z))[0]])
 
 

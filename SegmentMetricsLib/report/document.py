@@ -10,6 +10,7 @@ from datetime import datetime
 from html import escape
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 from ..comparison import Comparison
 from ..errors import InputError
@@ -33,6 +34,14 @@ def requirePlotly() -> None:
         raise InputError("A report needs plotly: install segment-metrics with the extra report.") from error
 
 
+class Part(NamedTuple):
+    """One pair of a report: its numbers, the files it is from, and its section of the page."""
+
+    record: Record
+    files: tuple[str, ...]
+    section: str
+
+
 class Report:
     """A report about one case, filled pair by pair, so that no more than one has to be kept with its geometry.
 
@@ -51,10 +60,19 @@ class Report:
 
     def add(self, comparison: Comparison) -> None:
         """Add a pair."""
+        self.include(self.part(comparison, len(self._sections)))
+
+    def part(self, comparison: Comparison, number: int) -> Part:
+        """Return what include() adds of a pair, the one of this number from 0, without its geometry."""
         record = comparison.record()
-        self.records.append(record)
-        self._files.update(dict.fromkeys(s.file for s in (comparison.reference, comparison.test) if s.file))
-        self._sections.append(self._section(comparison, record, len(self._sections)))
+        files = tuple(dict.fromkeys(s.file for s in (comparison.reference, comparison.test) if s.file))
+        return Part(record, files, self._section(comparison, record, number))
+
+    def include(self, part: Part) -> None:
+        """Add what part() told of the next pair, be it in another process."""
+        self.records.append(part.record)
+        self._files.update(dict.fromkeys(part.files))
+        self._sections.append(part.section)
 
     def write(self, path: Path, judgment=None, unmatched: Mapping[str, Sequence[str]] | None = None) -> None:
         """Write the page. judgment: of a protocol, or None. unmatched: names by side. Raises OSError."""

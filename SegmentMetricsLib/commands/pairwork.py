@@ -1,0 +1,205 @@
+"""The pairs of one comparison, each on its own: in this process, or in several where that is worth starting them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, as_completed
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from .. import workers as processes
+from ..errors import InputError
+from ..records import Record
+from ..settings import Settings
+from ..structures import Match, Structure
+
+# Seconds of work that must be left for workers to be started: each takes one to two, mostly for its imports.
+WORTH_WORKERS = 6.0
+# Pairs after the first, which also imports and tabulates, from which the speed is told.
+FEWEST_TIMED = 2
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all pairs of a comparison have in common.
+
+    protocol: to judge by, or None. criticals: critical structures by name. folder: where files are written to.
+    report: an empty one that makes the parts, or None.
+    """
+
+    settings: Settings
+    protocol: object
+    criticals: Mapping[str, Structure]
+    folder: Path
+    report: object
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is left of a pair when its files are written.
+
+    byConvention: all measurements, by convention and key. settings: what was asked for, with what the protocol added.
+    files: names by kind. part: of the report, or None. problem: why there is no overlay picture, "" if there is none.
+    """
+
+    record: Record
+    byConvention: Mapping
+    settings: Settings
+    share: object
+    files: Mapping[str, str]
+    part: object
+    problem: str
+
+
+class Overlays:
+    """Draws overlay pictures as long as the machine can; `problem` says why it cannot."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+
+    def write(self, result, path: Path) -> None:
+        if self.problem:
+            return
+        from ..mrml import headless
+
+        self.problem = headless.whyUnavailable()
+        if self.problem:
+            return
+        from ..mrml import pictures, views
+
+        try:
+            pictures.writeOverlay(result, path)
+        except views.NoOpenGLError as error:
+            self.problem = str(error)
+
+
+def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> Outcome:
+    """Compare a pair, write its files and return the rest. number: of the pair, from 0. name: of its files."""
+    from ..cohort.casework import compareMatch, comparePair
+    from ..files import writing
+
+    # copies, so that the surfaces made on the way do not outlive the pair
+    match = replace(match, reference=replace(match.reference), test=replace(match.test))
+    compareTwo = partial(comparePair, criticals=job.criticals)
+    result, byConvention = compareMatch(match, job.settings, job.protocol, compareTwo)
+    if result.distances is not None:
+        writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
+        overlays.write(result, job.folder / writing.fileName("overlay", name))
+    if result.slices:
+        writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
+    files = writing.filesOf(name, job.folder)
+    part = None if job.report is None else job.report.part(result, number)
+    return Outcome(result.record(), byConvention, result.settings, result.share, files, part, overlays.problem)
+
+
+def outcomes(
+    job: Job, matches: Sequence[Match], names: Sequence[str], workers: int | None, done: Callable[[str], None]
+) -> list[Outcome]:
+    """Return what becomes of the pairs, in their order, the same however many processes work on them.
+
+    names: of their files. workers: how many processes; None takes one for every processor, but this one alone as long
+    as little work is left. done: called with the name of each pair that is finished. Raises InputError for the first of
+    the pairs, in their order, that cannot be compared; then none is left running.
+    """
+    costs = np.array([costOf(match) for match in matches], float)
+    found: dict[int, Outcome] = {}
+    errors: dict[int, Exception] = {}
+    # the small ones first: they tell how much work the others are, and the large ones are shared out
+    waiting = [int(number) for number in np.argsort(costs, kind="stable")]
+    number = min(workers or processes.availableProcessors(), len(matches))
+    isWorth = _Forecast(costs, number) if workers is None else lambda _: number > 1
+    overlays = Overlays()
+    while waiting and not isWorth(waiting):
+        pair = waiting.pop(0)
+        try:
+            found[pair] = comparePairAlone(job, overlays, pair, matches[pair], names[pair])
+        except InputError as error:
+            errors[pair] = error
+            # a pair before it may fail, too, and be the one that is told of
+            waiting = [other for other in waiting if other < pair]
+        done(matches[pair].reference.name)
+    if waiting:
+        tasks = {pair: (pair, replace(matches[pair]), names[pair]) for pair in reversed(waiting)}
+        for pair, outcome in _inProcesses(job, tasks, min(number, len(tasks)), errors):
+            found[pair] = outcome
+            done(matches[pair].reference.name)
+    if errors:
+        raise errors[min(errors)]
+    return [found[pair] for pair in range(len(matches))]
+
+
+class _Forecast:
+    """Tells whether so much work is left that other processes should help."""
+
+    def __init__(self, costs: np.ndarray, workers: int):
+        self._costs, self._workers = costs, workers
+        self._start, self._done = time.perf_counter(), -1
+        self._count = len(costs)
+
+    def __call__(self, waiting: Sequence[int]) -> bool:
+        done = self._count - len(waiting)
+        if self._workers < 2 or len(waiting) < 2:
+            return False
+        if done <= 1:
+            self._start, self._done = time.perf_counter(), 0.0
+            self._left = self._costs[list(waiting)].sum()
+            return False
+        spent = self._left - self._costs[list(waiting)].sum()
+        if done <= FEWEST_TIMED or not spent:
+            return False
+        rate = (time.perf_counter() - self._start) / spent
+        return rate * self._costs[list(waiting)].sum() > WORTH_WORKERS
+
+
+def costOf(match: Match) -> float:
+    """Return about how much work a pair is, in no unit: as the area of the boxes around the two structures."""
+    total = 1.0
+    for structure in match:
+        if structure.mask is not None:
+            total += structure.mask.voxels.size ** (2 / 3)
+        elif structure.givenSurface is not None:
+            total += len(structure.givenSurface.cells)
+    return total
+
+
+def _inProcesses(job: Job, tasks: Mapping[int, tuple], workers: int, errors: dict) -> Iterator[tuple[int, Outcome]]:
+    """Yield the outcomes of tasks by number as they come; put into errors, by number, what went wrong."""
+    executor = processes.localExecutor(workers, _prepare, (job,))
+    try:
+        with processes.deaf():
+            futures = {executor.submit(_work, *task): pair for pair, task in tasks.items()}
+        for future in as_completed(futures):
+            pair = futures[future]
+            if future.cancelled():
+                continue
+            try:
+                yield pair, future.result()
+            except BrokenExecutor:
+                reference, test = tasks[pair][1]
+                errors[pair] = InputError(f"{reference.name} and {test.name}, or a pair beside them: {processes.DIED}")
+            except InputError as error:
+                errors[pair] = error
+            if errors:
+                for other, number in futures.items():
+                    if number > min(errors):
+                        other.cancel()
+    finally:
+        processes.stop(executor)
+
+
+# What a worker process keeps between its pairs.
+_job: Job | None = None
+_overlays: Overlays | None = None
+
+
+def _prepare(job: Job) -> None:
+    global _job, _overlays
+    _job, _overlays = job, Overlays()
+
+
+def _work(number: int, match: Match, name: str) -> Outcome:
+    return comparePairAlone(_job, _overlays, number, match, name)

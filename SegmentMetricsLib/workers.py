@@ -1,0 +1,96 @@
+"""Worker processes of this computer, for work of which there is much."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+
+from .errors import InputError
+
+DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
+MOST_WORKERS = 1024
+# Seconds that a worker has to end before it is left to itself.
+PATIENCE = 5.0
+
+
+def availableProcessors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def requireWorkers(number: int | None) -> None:
+    """Raise InputError for a number of workers that cannot be; None stands for as many as there are processors."""
+    if number is not None and not 1 <= number <= MOST_WORKERS:
+        raise InputError(f"The number of workers must be from 1 to {MOST_WORKERS}, not {number}.")
+
+
+def localExecutor(workers: int, prepare: Callable | None = None, arguments: tuple = ()) -> ProcessPoolExecutor:
+    """Return an executor of so many processes of this computer, one thread each.
+
+    prepare: a function of a module, called with the arguments in every process before it works.
+    """
+    import multiprocessing
+
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, context, _startWorker, (prepare, arguments))
+
+
+def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
+    """Prepare a worker process: Ctrl-C is for whoever started it, and it ends when that one does."""
+    from multiprocessing import connection, parent_process
+
+    from vtkmodules.vtkCommonCore import vtkSMPTools
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # there are as many workers as processors, so more threads only get in each other's way
+    os.environ["VTK_SMP_MAX_THREADS"] = "1"
+    vtkSMPTools.Initialize(1)
+    parent = parent_process()
+
+    def endWithParent() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    if parent is not None:
+        threading.Thread(target=endWithParent, daemon=True).start()
+    if prepare is not None:
+        prepare(*arguments)
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Start processes inside the block, which then never hear Ctrl-C, not even while they import.
+
+    This process hears it at the end of the block, so that no process is left half started.
+    """
+    if threading.current_thread() is not threading.main_thread():  # where signals do not arrive
+        yield
+        return
+    heard = []
+    handler = signal.signal(signal.SIGINT, lambda *given: heard.append(given))
+    # what is blocked here stays so in processes started here
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if heard and callable(handler):
+        handler(*heard[0])
+
+
+def stop(executor: Executor) -> None:
+    """Give up an executor without waiting for what it still does; its processes write nothing afterwards."""
+    processes = list((getattr(executor, "_processes", None) or {}).values())
+    executor.shutdown(wait=False)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join(PATIENCE)

@@ -1,0 +1,121 @@
+"""How time and memory grow with the size of the surfaces, on the fast road and on the general one.
+
+    python Testing/benchmark/growth.py [--sizes 2e3,2e4,2e5,2e6] [--rounds 3] [--output FILE]
+
+The pairs are ellipsoids at 1 mm, larger and larger, that lie 2 mm apart; every size takes its turn in every round.
+Times are processor seconds, as wall seconds tell of whatever else a machine does. The fast road takes the masks, the
+general one their smoothed surfaces as meshes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+import memory
+import numpy as np
+import pairs
+import SimpleITK
+
+SIZES = (2e3, 2e4, 2e5, 2e6)
+PROPORTIONS, APART = np.array([1.0, 0.8, 1.2]), np.array([1.6, -0.9, 0.7])
+ROADS = ("fast", "general")
+WANTED = 1.5
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print a table, and write the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", default=",".join(f"{size:g}" for size in SIZES), help="triangles (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="%(default)s")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON file for the numbers")
+    options = parser.parse_args(arguments)
+    rows = growth([float(size) for size in options.sizes.split(",")], options.rounds)
+    print("\n".join(table(rows)))
+    if options.output:
+        options.output.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+
+
+def growth(sizes: Sequence[float], rounds: int) -> list[dict]:
+    """Return for each size and road the triangles of both surfaces, and seconds and bytes per triangle."""
+    works = [(road, pair.triangles, workOf(pair, road)) for pair in map(pairOf, sizes) for road in ROADS]
+    seconds: list[list[float]] = [[] for _ in works]
+    for number in range(rounds + 1):
+        for (_, _, work), taken in zip(works, seconds, strict=True):
+            taken.append(processorSeconds(work))
+            if number == 0:  # imports and tables
+                taken.clear()
+    return [
+        {
+            "road": road,
+            "triangles": triangles,
+            "microseconds": 1e6 * median(taken) / triangles,
+            "bytes": peakBytes(work) / triangles,
+        }
+        for (road, triangles, work), taken in zip(works, seconds, strict=True)
+    ]
+
+
+def pairOf(triangles: float) -> pairs.Pair:
+    """Return two ellipsoids at 1 mm whose surfaces together have about so many triangles."""
+    # a sphere of radius r has about 29 r^2 triangles at 1 mm
+    radii = PROPORTIONS * np.sqrt(triangles / 2 / 29)
+    shape = (2 * np.ceil(radii + np.abs(APART)).astype(int) + 5)[::-1]
+    masks = []
+    for shift in (np.zeros(3), APART):
+        mask = np.zeros(shape, np.uint8)
+        memory.draw(mask, (shape - 1) / 2 + shift[::-1], radii[::-1], 1)
+        masks.append(mask != 0)
+    grid = SimpleITK.Image([1, 1, 1], SimpleITK.sitkUInt8)
+    return pairs.cropped(f"{triangles:g}", *masks, grid)
+
+
+def workOf(pair: pairs.Pair, road: str) -> Callable[[], object]:
+    """Return what measures a pair on a road."""
+    from SegmentMetricsLib import Settings, compare
+
+    settings = Settings(families=("boundary", "overlap"))
+    given = pair.images if road == "fast" else pair.smoothed
+    return lambda: compare(*given, settings)
+
+
+def processorSeconds(work: Callable[[], object]) -> float:
+    gc.collect()
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def peakBytes(work: Callable[[], object]) -> int:
+    """Return the most memory in bytes that arrays and objects took at once; that of search trees is not seen."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def spread(rows: Sequence[dict], road: str, key: str) -> float:
+    """Return how many times larger the largest number per triangle of a road is than the smallest."""
+    values = [row[key] for row in rows if row["road"] == road]
+    return max(values) / min(values)
+
+
+def table(rows: Sequence[dict]) -> list[str]:
+    """Return the lines of a markdown table."""
+    lines = ["| road | triangles | µs per triangle | bytes per triangle |", "|---|---:|---:|---:|"]
+    for row in rows:
+        lines.append(f"| {row['road']} | {row['triangles']:,} | {row['microseconds']:.2f} | {row['bytes']:.0f} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()

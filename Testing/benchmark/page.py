@@ -1,0 +1,120 @@
+"""Makes the documentation's page about performance, and its charts, from what run.py has measured.
+
+    python Testing/benchmark/page.py BENCHMARK.json [FOLDER]
+
+FOLDER is docs when it is left out. The words are in page.md; no number of the page is written by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+import charts
+
+HOME = Path(__file__).parent
+OURS = "SegmentMetrics"
+SHOWN_ERRORS = {"HD95": "mm", "MASD": "mm", "NSD_2mm": "%pt"}
+# Errors below this are drawn as large: what rounding leaves.
+LEAST_ERROR = {"mm": 1e-4, "%pt": 1e-2}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page from a file."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    folder = Path(given[1]) if len(given) > 1 else HOME.parents[1] / "docs"
+    write(json.loads(Path(given[0]).read_text("utf-8")), folder)
+
+
+def write(result: dict, folder: Path) -> None:
+    """Write performance.md and its charts into a folder."""
+    pictures = {"performance_times.svg": timesChart(result["cases"][0])}
+    single = [case for case in result["cases"] if case["truth"]]
+    for key in SHOWN_ERRORS if single else ():
+        rows = errorRows(single, key)
+        if rows:
+            unit = SHOWN_ERRORS[key]
+            title = f"{key}: mean error of {len(single)} pair{'s' * (len(single) != 1)}"
+            pictures[f"performance_{key}.svg"] = charts.bars(title, unit, rows)
+    for name, drawn in pictures.items():
+        (folder / name).write_text(drawn, "utf-8")
+    (folder / "performance.md").write_text(pageOf(result, list(pictures)), "utf-8")
+
+
+def pageOf(result: dict, pictures: Sequence[str]) -> str:
+    """Return the page. pictures: files of its charts, that of the times first."""
+    import run
+
+    first, machine = result["cases"][0], result["machine"]
+    values = {
+        "machine": f"{machine['cores']} processor cores, {machine['system']}, Python {machine['python']}",
+        "load": "" if machine["load"] is None else f" (load before: {machine['load']})",
+        "rounds": result["rounds"],
+        "case": f"{first['name']}, {first['triangles']:,} triangles",
+        "comparison": comparisonOf(first),
+        "times": f"![Times]({pictures[0]})",
+        "errors": "\n".join(f"![Errors]({name})" for name in pictures[1:]),
+        "meshes": meshesOf(result["cases"]),
+        "tables": "\n\n".join(
+            f"### {case['name']}: {case['triangles']:,} triangles\n\n" + "\n".join(run.timeTable(case))
+            for case in result["cases"]
+        ),
+        "growth": growthOf(result.get("growth")),
+        "notes": run.NOTES.format(rounds=result["rounds"], fewest=run.measure.FEWEST_ROUNDS, margin=run.pairs.MARGIN),
+    }
+    return Template((HOME / "page.md").read_text("utf-8")).substitute(values)
+
+
+def comparisonOf(case: dict) -> str:
+    """Return how many times as long as ours the others take, as the items of a list."""
+    lines = []
+    for name, tool in case["tools"].items():
+        if not name.startswith(OURS) and "meshes" not in name:
+            lines.append(f"- {name}: {tool['warmRatio']:.1f} times as long as everything that we measure, ")
+            lines[-1] += f"{tool['warmRatioWithoutBands']:.1f} times as long as ours without BIoU"
+    return "\n".join(lines) or "No other tool was installed."
+
+
+def meshesOf(cases: Sequence[dict]) -> str:
+    """Return how the two compare that take the same smoothed meshes, as the items of a list."""
+    from peers import ON_MESHES
+
+    lines = []
+    for case in cases:
+        if all(name in case["tools"] for name in ON_MESHES):
+            ours, theirs = (case["tools"][name]["warm"] for name in ON_MESHES)
+            lines.append(f"- {case['name']}: {theirs / ours:.1f} times as long ({1000 * ours:.0f} ms ours)")
+    return "\n".join(lines) or "pymeshmetrics was not installed."
+
+
+def growthOf(rows: Sequence[dict] | None) -> str:
+    import growth
+
+    return "Not measured in this run." if not rows else "\n".join(growth.table(rows))
+
+
+def timesChart(case: dict) -> str:
+    """Return a chart of the warm times of a case."""
+    rows = [(name, 1000 * tool["warm"], name.startswith(OURS)) for name, tool in case["tools"].items()]
+    return charts.bars(f"{case['name']}: time of one pair", "ms", sorted(rows, key=lambda row: row[1]))
+
+
+def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:
+    """Return the mean error of every tool that measured a key on all cases, the smallest first."""
+    scale = 100 if SHOWN_ERRORS[key] == "%pt" else 1
+    rows = []
+    for name in cases[0]["tools"]:
+        found = [case["tools"].get(name, {"values": [{}]})["values"][0].get(key) for case in cases]
+        if "meshes" in name or "all" in name or any(value is None for value in found):
+            continue
+        errors = [abs(value - case["truth"][key][0]) for value, case in zip(found, cases, strict=True)]
+        mean = scale * sum(errors) / len(errors)
+        rows.append((name, max(mean, LEAST_ERROR[SHOWN_ERRORS[key]]), name.startswith(OURS)))
+    return sorted(rows, key=lambda row: row[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""How time and memory grow: ratios within one process, never seconds, which say more about the machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib import Settings, compare
+
+ROUNDS = 3
+SETTINGS = Settings(families=("boundary", "overlap"))
+
+
+@pytest.fixture(scope="module")
+def growth():
+    """The benchmark's module, which imports its neighbors by their bare names as in a script."""
+    folder = str(Path(__file__).parent / "benchmark")
+    sys.path.insert(0, folder)
+    import growth
+
+    yield growth
+    sys.path.remove(folder)
+
+
+def ratio(growth, work, other) -> float:
+    """Return how many times as long as the other some work takes: in turn, the median of several rounds."""
+    work(), other()  # imports and tables
+    return median(growth.processorSeconds(work) / growth.processorSeconds(other) for _ in range(ROUNDS))
+
+
+@pytest.mark.parametrize("road", ["fast", "general"])
+def testTimeAndMemoryGrowWithTheSurfaces(growth, road):
+    """Eight times the triangles: eight times the time and memory, not the 64 times of something quadratic."""
+    small, large = growth.pairOf(2e4), growth.pairOf(16e4)
+    times = large.triangles / small.triangles
+    assert 6 < times < 10
+    works = [growth.workOf(pair, road) for pair in (large, small)]
+    assert ratio(growth, *works) / times < 2
+    one, other = map(growth.peakBytes, works)
+    assert one / other / times < 1.5
+
+
+def testFarApartIsNoCliffForMeshes(growth):
+    """30 mm apart instead of 2 mm."""
+    near = growth.pairOf(2e4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growth, "APART", np.array([26.0, -12.0, 9.0]))
+        far = growth.pairOf(2e4)
+    assert far.triangles == pytest.approx(near.triangles, rel=0.02)
+    apart, close = (compare(*pair.images, SETTINGS)["MASD"].value for pair in (far, near))
+    assert apart > 5 * close
+    # three times is what is wanted; noise may add to it
+    assert ratio(growth, growth.workOf(far, "general"), growth.workOf(near, "general")) < 4.5
+
+
+def testAPairCostsNoMoreThanSomeSorting(growth):
+    """A workload of numpy stands for the machine: numbers for whose comparison a search tree is never needed."""
+    pair = growth.pairOf(2e4)
+    numbers = np.random.default_rng(0).random(1_000_000)
+    assert ratio(growth, growth.workOf(pair, "fast"), lambda: np.sort(numbers)) < 6

@@ -1,0 +1,165 @@
+"""Pairs in several processes: the same results, errors and interruptions as in one, and no more memory than needed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.commands import pairwork
+from SegmentMetricsLib.structures import Match, Structure
+
+ROOT = Path(__file__).resolve().parent.parent
+LABELS = {1: ((2, 2, 2), (9, 9, 9)), 2: ((12, 2, 2), (14, 5, 9)), 3: ((3, 12, 3), (10, 15, 6)), 5: ((13, 13, 2),) * 2}
+OTHERS = {1: ((3, 2, 2), (9, 9, 8)), 2: ((12, 3, 2), (14, 6, 9)), 3: ((3, 12, 2), (10, 16, 6)), 4: ((14, 14, 14),) * 2}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Two label maps with three structures in both, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, labels in (("ref.nrrd", LABELS), ("test.nrrd", OTHERS)):
+        SimpleITK.WriteImage(shapes.labelImage(labels), name, True)
+    return "ref.nrrd", "test.nrrd"
+
+
+def contents(folder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+@pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")])
+def testProcessesWriteTheSameFiles(files, capfd, more):
+    said = []
+    for workers in (1, 2):
+        output = f"out{workers}"
+        assert __main__.main(["compare", *files, "--output", output, "--workers", str(workers), *more]) == 0
+        said.append(capfd.readouterr().out.replace(output, "out"))
+    assert said[0] == said[1] and "Only in the test: Label 4" in said[0]
+    one, two = contents("out1"), contents("out2")
+    assert len(one) > 6 and one.keys() == two.keys()
+    # a picture may depend on the process that draws it
+    assert [name for name in one if one[name] != two[name] and not name.endswith(".png")] == []
+
+
+@pytest.mark.parametrize("workers", [0, -1, 2000])
+def testNumbersOfWorkersThatCannotBe(files, capfd, workers):
+    assert __main__.main(["compare", *files, "--output", "out", "--workers", str(workers)]) == 2
+    assert "The number of workers must be from 1 to 1024" in capfd.readouterr().err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def testTheFirstPairThatFailsIsNamed(files, capfd, workers):
+    for which, image in (("a", shapes.labelImage(LABELS)), ("b", shapes.labelImage(LABELS))):
+        Path(which).mkdir()
+        for name in ("one", "two", "three"):
+            SimpleITK.WriteImage(image == 1, f"{which}/{name}.nrrd")
+    # contours in one slice cannot be compared with a structure in space
+    for name in ("two", "three"):
+        planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+        SimpleITK.WriteImage(planar, f"b/{name}.nrrd")
+    before = sorted(Path().rglob("*"))
+    assert __main__.main(["compare", "a", "b", "--output", "out", "--workers", str(workers)]) == 2
+    said = capfd.readouterr().err
+    # in the order of the files
+    assert said.startswith(f"segment-metrics: three of {Path('a', 'three.nrrd')}") and said.count("\n") == 1
+    assert sorted(Path().rglob("*")) == before
+
+
+def testAWorkerThatDies(files, monkeypatch):
+    """The system kills the process that takes most memory; it is said so, and nobody waits forever."""
+    monkeypatch.setattr(pairwork, "_work", shapes.box)  # what a worker can import, and fails
+    killed = pairwork.processes.localExecutor(1, os._exit, (1,))
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: killed)
+    structure = Structure("A", next(iter(shapesMasks())))
+    job = pairwork.Job(None, None, {}, Path(), None)
+    errors = {}
+    assert list(pairwork._inProcesses(job, {0: (0, Match(structure, structure), "A")}, 1, errors)) == []
+    assert "died" in str(errors[0]) and "A and A" in str(errors[0])
+
+
+def shapesMasks():
+    from SegmentMetricsLib.inputs import labelMasks
+
+    return labelMasks(shapes.box((1, 1, 1), (3, 3, 3)), 0.5).values()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are looked at as Linux shows them")
+def testInterruptionEndsTheWorkers(files):
+    code = (  # a test runner in the background may have told its children to ignore the signal
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from SegmentMetricsLib.__main__ import main;"
+        "sys.exit(main(['compare', 'ref.nrrd', 'test.nrrd', '--output', 'out', '--workers', '2']))"
+    )
+    before = sorted(Path().iterdir())
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, **pipes)
+    end = time.monotonic() + 120
+
+    def children() -> list[str]:
+        return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+    while len(children()) < 2:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+    workers = children()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (130, "", "segment-metrics: interrupted\n")
+    assert sorted(Path().iterdir()) == before
+    while any(Path("/proc", worker).exists() for worker in workers):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(pairwork.time, "perf_counter", lambda: now[0])
+
+    def started(secondsPerPair: float, pairs: int, processors: int) -> int | None:
+        """Return after how many pairs other processes would be started, None if never."""
+        isWorth = pairwork._Forecast(np.ones(pairs), processors)
+        for done in range(pairs):
+            if isWorth(list(range(pairs - done))):
+                return done
+            now[0] += secondsPerPair
+        return None
+
+    assert started(0.01, 100, 2) is None
+    assert started(10.0, 1, 2) is None and started(10.0, 2, 2) is None
+    assert started(1.0, 100, 1) is None
+    few = started(1.0, 100, 2)
+    assert few is not None and few <= 4
+
+
+def testSurfacesDoNotOutliveTheirPair(files):
+    """Meshes are many times larger than masks: those of all structures together must not be kept."""
+    import gc
+    import weakref
+
+    from SegmentMetricsLib.geometry import meshing
+
+    made = []
+    original = meshing.fromMask
+
+    def watched(mask):
+        surface = original(mask)
+        gc.collect()
+        made.append(weakref.ref(surface))
+        assert sum(one() is not None for one in made) <= 2
+        return surface
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meshing, "fromMask", watched)
+        assert __main__.main(["compare", *files, "--output", "out", "--workers", "1", "--metrics", "boundary"]) == 0
+    assert len(made) == 6
