@@ -56,20 +56,12 @@ class DirectedDistances:
         """(n, 3) LPS centers of the elements, mm."""
         return elementCenters(self.surface.points, self.surface.cells, self.subdivisions)
 
-    def positionsOf(self, elements: np.ndarray) -> np.ndarray:
-        """Return the LPS centers (k, 3) of some elements in mm; those of all take much memory."""
-        cells, pieces = np.divmod(elements, len(self.signed) // len(self.surface.cells))
-        weights = barycentricWeights(self.surface.dimension, self.subdivisions)
-        return np.einsum(
-            "kc,kcx->kx", (weights / weights[0].sum())[pieces], self.surface.points[self.surface.cells[cells]]
-        )
-
     def position(self, element: int) -> np.ndarray:
         """Return the LPS center (3,) of one element, mm."""
         return self.positionsOf(np.array([element]))[0]
 
     def positionsOf(self, elements: np.ndarray) -> np.ndarray:
-        """Return the LPS centers (n, 3) of some elements (n,), mm."""
+        """Return the LPS centers (n, 3) of some elements (n,) in mm; those of all take much memory."""
         cells, pieces = np.divmod(elements, len(self.signed) // len(self.surface.cells))
         weights = barycentricWeights(self.surface.dimension, self.subdivisions)
         corners = self.surface.points[self.surface.cells[cells]]

@@ -32,7 +32,7 @@ def _ofContours(pair: Pair) -> SliceRow:
     """Return the row of two contours in one plane, neither empty."""
     hausdorff = boundary.hausdorff(pair.distances).value
     direction = max(pair.distances.directions, key=lambda d: d.largest)
-    place = direction.positions[int(direction.distances.argmax())]
+    place = direction.position(int(direction.distances.argmax()))
     counts = pair.counts
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
     normal = pair.reference.surface.normal
