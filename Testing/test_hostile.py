@@ -16,8 +16,9 @@ import SimpleITK
 from hostile import Measured, Refused, images, meshes, places, segmentations, tables
 from hostile.builders import REFERENCE, SHIFTED, save
 
-from SegmentMetricsLib import __main__, commands
+from SegmentMetricsLib import __main__
 from SegmentMetricsLib.cohort import tasks as cohort
+from SegmentMetricsLib.commands import pairwork
 
 # What belongs to the inner life of programs.
 INTERNALS = re.compile(r"0x|\bitk|\bvtk|Traceback|Exception|Errno|np\.|\.cxx|\.hxx|nan mm|array", re.IGNORECASE)
@@ -79,7 +80,7 @@ class World:
 
 @pytest.fixture
 def world(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(commands.compare.Overlays, "write", lambda *given: None)  # test_writing looks at the pictures
+    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)  # test_writing looks at the pictures
     world = World(tmp_path, capsys)
     monkeypatch.chdir(tmp_path / "here")
     return world
@@ -160,7 +161,7 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), folder / CODE_AS_FILE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commands.compare.Overlays, "write", lambda *given: None)
+        patch.setattr(pairwork.Overlays, "write", lambda *given: None)
         given = [
             "compare",
             path,

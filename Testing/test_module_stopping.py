@@ -1,7 +1,8 @@
-"""Long work that is stopped at each of its steps leaves nothing behind."""
+"""Long work that is stopped, early or late, leaves nothing behind."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -103,7 +104,8 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare):
         assert session.ui.messageLabel.text == "The comparison was stopped.", at
         assert saveState(session) == saved, at
         assert untouched.changes() == [], at
-        at += 1
+        # later steps are more and more alike; the thorough profile of hypothesis takes each
+        at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 6
     assert at > 2, "there are steps to stop at"
     session.settle(0.1)
     assert not session.panel.isBusy and session.ui.messageLabel.text != "The comparison was stopped."

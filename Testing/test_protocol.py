@@ -11,7 +11,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
-from SegmentMetricsLib.commands import compare as compareCommand
+from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.measurements import Measurement
 from SegmentMetricsLib.protocol.judgment import judge, judgeCase, score, worst
@@ -271,7 +271,7 @@ def testMeasuredLikeAnyOther():
 
 @pytest.fixture
 def case(tmp_path, monkeypatch):
-    monkeypatch.setattr(compareCommand.Overlays, "write", lambda *given: None)
+    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
     monkeypatch.chdir(tmp_path)
     for side, shift in (("ref", 0), ("test", 2)):
         (tmp_path / side).mkdir()
