@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..geometry.closest import FEW, ClosestSurface
+from ..geometry.closest import ONE_BY_ONE, ClosestSurface
 from ..geometry.surfaces import Surface
 from . import lattice as lookup
 
@@ -86,7 +86,7 @@ class Sampler:
         and signed distances (n,) there, which tell the side of places that are nearer to them than the boundary is.
         """
         if self._lattice is None or halvings > LARGEST_LATTICE_HALVINGS:
-            if neighbors is None or len(coordinates) > FEW:
+            if neighbors is None or len(coordinates) > ONE_BY_ONE:
                 return self.signedAt(self.points(coordinates))
             return self._onSameSide(self.points(coordinates), self.points(neighbors[0]), neighbors[1])
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)

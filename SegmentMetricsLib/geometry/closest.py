@@ -18,8 +18,11 @@ from .surfaces import Surface, toPolyData
 
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
-# Fewer points are answered sooner one by one than by the tree that knows inside from outside, slow where it is far.
-FEW = 20_000
+# Fewer points are answered sooner than threads are started.
+FEW = 2048
+# Where the side does not matter, fewer are answered sooner one by one than by the tree that knows inside from outside,
+# which is slow where it is far.
+ONE_BY_ONE = 20_000
 
 
 @contextmanager
@@ -81,7 +84,7 @@ class ClosestSurface:
 
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3), not negative."""
-        if len(points) > FEW:
+        if len(points) > ONE_BY_ONE:
             return np.abs(self.signedDistances(points))
         return np.sqrt(self._nearest(points)[1])
 
