@@ -83,13 +83,23 @@ def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     if boundaries.lattice is not None and reference.target is reference:
         return _byLookup(boundaries, test)
     if reference.lattice is None and len(test.signed) <= MOST_ELEMENTS:
-        return sidesOf(_normalsAt(reference, test.positions, test.signed))
+        return _sidesAt(boundaries, test, np.arange(len(test.signed)))
     # the piece in the middle of a cell stands for all of them: its place and its side belong together
     pieces = len(test.signed) // len(test.surface.cells)
     centers = elementCenters(test.surface.points, test.surface.cells, 0)
     apart = np.linalg.norm(test.positions.reshape(-1, pieces, 3) - centers[:, None], axis=2)
     middle = apart.argmin(axis=1) + pieces * np.arange(len(centers))
-    return sidesOf(_normalsAt(reference, test.positions[middle], test.signed[middle]))
+    return _sidesAt(boundaries, test, middle)
+
+
+def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) that the reference faces where it is nearest to the centers of elements (n,) of the test."""
+    places, signed = test.positionsOf(elements), test.signed[elements]
+    # the mean of an element that reaches from one side to the other may have the other sign than its center
+    low, high = (values[elements] for values in test.ranges)
+    crossed = np.flatnonzero((low < 0) & (high > 0))
+    signed[crossed] = boundaries.search(0).signedDistances(places[crossed])
+    return sidesOf(_normalsAt(boundaries.surfaces[0], places, signed))
 
 
 def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np.ndarray:
