@@ -93,7 +93,7 @@ def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 
 
 def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.ndarray) -> np.ndarray:
-    """Return the sides (n,) that the reference faces where it is nearest to the centers of elements (n,) of the test."""
+    """Return the sides (n,) that the reference faces below the centers of some elements (n,) of the test."""
     places, signed = test.positionsOf(elements), test.signed[elements]
     # the mean of an element that reaches from one side to the other may have the other sign than its center
     low, high = (values[elements] for values in test.ranges)
