@@ -155,9 +155,11 @@ def testOnTheCommandLine(tmp_path, capsys):
     # the value that the differences are to, and which numbers no run of the tool gives
     assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference to SegmentMetrics" in text
     assert re.search(r'title="HDRFDST@95@: [^"]*in random order[^"]*">[\d.]+ mm\*', text)
+    assert "Patient" not in text
     again = tmp_path / "again"
-    arguments = ["--output", str(again), "--settings", str(out / "metrics.json")]
+    arguments = ["--output", str(again), "--settings", str(out / "metrics.json"), "--report-patient", "A & B, 1970"]
     assert __main__.main(["compare", *paths, *arguments]) == 0
+    assert "<p>Patient: A &amp; B, 1970</p>" in (again / "report.html").read_text("utf-8")
     first, second = (json.loads((folder / "metrics.json").read_text()) for folder in (out, again))
     assert first["settings"] == second["settings"] and first["settings"]["tolerances"] == [1.5]
     assert [p["measurements"] for p in first["pairs"]] == [p["measurements"] for p in second["pairs"]]

@@ -43,6 +43,9 @@ def add(commands) -> None:
     addProtocol(compare)
     addReport(compare)
     compare.add_argument(
+        "--report-patient", metavar="TEXT", default="", help="what the report says about the patient (nothing)"
+    )
+    compare.add_argument(
         "--workers", metavar="N", type=int, help="processes of this computer (one per processor, where worth it)"
     )
     addSettings(compare)
@@ -98,7 +101,7 @@ def newReport(options: argparse.Namespace, settings: Settings):
     from ..report import Report
 
     title = f"{options.test.name or options.test} compared with {options.reference.name or options.reference}"
-    return Report(title, settings, withConventions=options.report_conventions)
+    return Report(title, settings, withConventions=options.report_conventions, patient=options.report_patient)
 
 
 def compareAndWrite(

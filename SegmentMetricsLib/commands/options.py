@@ -133,7 +133,7 @@ def addReport(parser: argparse.ArgumentParser) -> None:
 
 def isReportWanted(options: argparse.Namespace) -> bool:
     """Return whether a report shall be written. Raises InputError when it cannot be."""
-    if not (options.report or options.report_conventions):
+    if not (options.report or options.report_conventions or getattr(options, "report_patient", "")):
         return False
     from ..report import requirePlotly
 

@@ -46,12 +46,13 @@ class Report:
     """A report about one case, filled pair by pair, so that no more than one has to be kept with its geometry.
 
     title: the case. settings: what was measured and how. Of the files their names and checksums are written, nothing
-    of what they say about the patient. withConventions: whether to show what other tools would have reported.
+    of what they say about the patient. withConventions: whether to show what other tools would have reported. patient:
+    what to write about the patient, "" for nothing.
     """
 
-    def __init__(self, title: str, settings: Settings, withConventions: bool = False):
+    def __init__(self, title: str, settings: Settings, withConventions: bool = False, patient: str = ""):
         requirePlotly()
-        self.title, self.withConventions = title, withConventions
+        self.title, self.withConventions, self.patient = title, withConventions, patient
         # what a report shows of every pair
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
@@ -107,8 +108,9 @@ class Report:
     def _head(self, judgment) -> str:
         verdict = f" {_badge(judgment.verdict)}" if judgment is not None else ""
         count = f"{len(self.records)} structure{'s' if len(self.records) != 1 else ''} compared"
+        patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
         return (
-            f"<h1>{escape(self.title)}{verdict}</h1>\n"
+            f"<h1>{escape(self.title)}{verdict}</h1>\n{patient}"
             f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
             f"measured as {escape(self.settings.convention)}</p>\n"
             f'<p class="notice">{escape(NO_DEVICE)}</p>'
