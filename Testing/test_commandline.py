@@ -36,6 +36,8 @@ def save(image, path) -> Path:
 def quick(monkeypatch):
     """Leave the pictures out; test_writing looks at them."""
     monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
+    # other processes would draw them
+    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
 
 
 @pytest.fixture

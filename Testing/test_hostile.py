@@ -81,6 +81,7 @@ class World:
 @pytest.fixture
 def world(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)  # test_writing looks at the pictures
+    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
     world = World(tmp_path, capsys)
     monkeypatch.chdir(tmp_path / "here")
     return world
@@ -162,6 +163,7 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     path = save(shapes.segmentation([array], fields), folder / CODE_AS_FILE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairwork.Overlays, "write", lambda *given: None)
+        patch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
         given = [
             "compare",
             path,

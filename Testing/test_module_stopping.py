@@ -105,7 +105,7 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare):
         assert saveState(session) == saved, at
         assert untouched.changes() == [], at
         # later steps are more and more alike; the thorough profile of hypothesis takes each
-        at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 6
+        at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 3
     assert at > 2, "there are steps to stop at"
     session.settle(0.1)
     assert not session.panel.isBusy and session.ui.messageLabel.text != "The comparison was stopped."

@@ -286,6 +286,7 @@ def testObserversOfTheHeadAndNeck():
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
     monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
+    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
     monkeypatch.chdir(tmp_path)
     for side, names in (("ref", ("Parotid_L", "Druse", "Brain")), ("test", ("Left Parotid", "Gland", "Brain"))):
         (tmp_path / side).mkdir()

@@ -272,6 +272,7 @@ def testMeasuredLikeAnyOther():
 @pytest.fixture
 def case(tmp_path, monkeypatch):
     monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
+    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
     monkeypatch.chdir(tmp_path)
     for side, shift in (("ref", 0), ("test", 2)):
         (tmp_path / side).mkdir()

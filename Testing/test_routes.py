@@ -27,6 +27,7 @@ def withoutPictures():
     """Pictures take long, and hold no numbers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.write", lambda self, result, path: None)
+        patch.setattr("SegmentMetricsLib.commands.pairwork.WORTH_WORKERS", float("inf"))
         yield
 
 

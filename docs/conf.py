@@ -47,4 +47,6 @@ smartquotes = False  # quotes in descriptions are those of Python
 nitpick_ignore_regex = [
     ("py:.*", r"(?!SegmentMetricsLib).*"),
     ("py:class", r".*\.T"),  # type variables
+    # what passes from one part of the library to another
+    ("py:class", r"SegmentMetricsLib\.(report\.document\.Part|structures\.(Match|Pairing))"),
 ]
