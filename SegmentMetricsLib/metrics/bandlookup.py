@@ -224,8 +224,8 @@ def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
         after, done = np.moveaxis(flags, axis, 0), 0
         steps = min(int(steps), len(after) - 1)
         while done < steps:
-            # boxes that meet make a larger one
-            step = min(2 * done + 1, steps - done)
+            # boxes that overlap make a larger one
+            step = min(done + 1, steps - done)
             before = after.copy()
             after[step:] |= before[:-step]
             after[:-step] |= before[step:]
