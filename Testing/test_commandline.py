@@ -99,10 +99,11 @@ def testMeshesThatEncloseNoVoxel(run, tmp_path, kind):
         kind
     )
     if kind == "doubled":
+        inner = shapes.ballMesh(5, resolution=24)
         both, back = vtkAppendPolyData(), vtkReverseSense()
-        back.SetInputData(shapes.ballMesh(5))
+        back.SetInputData(inner)
         back.Update()
-        both.AddInputData(shapes.ballMesh(5))
+        both.AddInputData(inner)
         both.AddInputData(back.GetOutput())
         both.Update()
         mesh = both.GetOutput()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import shapes
@@ -337,13 +338,13 @@ def testTableNodes(scene, savedAndLoaded):
 def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
     from SegmentMetricsLib.cohort import casework
 
-    pair = shapes.ball(6), shapes.ball(7, (1, 0, 0))
-    result = compare(*pair)
+    pair, settings = (shapes.ball(6), shapes.ball(7, (1, 0, 0))), Settings(families=("boundary", "overlap"))
+    result = compare(*pair, settings)
     rules = "*,DSC,>=,0.5,\n*,NSD_3mm,>=,0.5,\n*,HD95,<=,3,MedPy\n"
     protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n" + rules, "Limits")
     names, found = casework.measuredFor(result, protocol)
     assert names == (result.reference.name, result.test.name)
-    assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, Settings(tolerances=3))["NSD_3mm"].value
+    assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, replace(settings, tolerances=3))["NSD_3mm"].value
     assert found["SegmentMetrics"]["DSC"].value == result["DSC"].value
     assert found["MedPy"]["HD95"].value == compare(*pair, Settings(convention="MedPy"))["HD95"].value
     assert "NSD_3mm" not in result
