@@ -7,6 +7,23 @@ from pathlib import Path
 
 import pytest
 
+# Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
+# end is short, and none goes on alone.
+LONGEST = (
+    *("module", "conventions", "bands", "speed", "readme", "pages", "adding", "module_scenes", "hostile"),
+    *("invariance", "module_changes", "pictures", "batch_processes", "commandline", "module_limits", "module_tools"),
+    *("documentation", "recipes", "mrml_inputs", "module_stopping", "report", "independent", "extent", "workers"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Put the tests of the longest files first; the order within a file stays."""
+    places = {Path(__file__).with_name(f"test_{name}.py"): place for place, name in enumerate(LONGEST)}
+    gone = [path.name for path in places if not path.exists()]
+    if gone:
+        raise pytest.UsageError(f"conftest.py names files that are not there: {', '.join(gone)}.")
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
 
 @pytest.fixture
 def desktop(request):
