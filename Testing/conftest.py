@@ -75,6 +75,18 @@ def savedAndLoaded():
     return load
 
 
+@pytest.fixture
+def inOneProcess(monkeypatch):
+    """Commands that compare start no other processes by themselves; test_workers looks at those."""
+    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.WORTH_WORKERS", float("inf"))
+
+
+@pytest.fixture
+def withoutPictures(inOneProcess, monkeypatch):
+    """Commands that compare draw no pictures; test_writing looks at those."""
+    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.write", lambda *given: None)
+
+
 @pytest.fixture(scope="module")
 def benchmark():
     """A function that imports a module of the benchmark; they import each other by their bare names, as in a script."""

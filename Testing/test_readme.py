@@ -39,7 +39,7 @@ def testEveryBlockIsRun():
     assert languages == ["bash", "bash", "console", "console", "python", "python", "python"]
 
 
-def testGeneratedPartsAreUpToDate():
+def testGeneratedPartsAreUpToDate(inOneProcess):
     assert readme.updated(TEXT) == TEXT, "run python Testing/readme.py"
 
 

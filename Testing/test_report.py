@@ -152,7 +152,7 @@ def testReducedSurfacesKeepShapeAndDistances():
         assert surface.signed.mean() == pytest.approx(-3, abs=0.25)
 
 
-def testOnTheCommandLine(tmp_path, capsys):
+def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     """Compare --report writes the page beside the other results; its settings can be used again."""
     from SegmentMetricsLib import __main__
 
