@@ -10,9 +10,9 @@ import pytest
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("module", "conventions", "bands", "speed", "readme", "pages", "adding", "module_scenes", "hostile"),
-    *("invariance", "module_changes", "pictures", "batch_processes", "commandline", "module_limits", "module_tools"),
-    *("documentation", "recipes", "mrml_inputs", "module_stopping", "report", "independent", "extent", "workers"),
+    *("conventions", "bands", "module", "speed", "invariance", "pages", "batch_processes", "module_limits", "hostile"),
+    *("mrml_inputs", "adding", "module_scenes", "readme", "pictures", "ground_truth", "recipes", "commandline"),
+    *("workers", "extent", "report", "documentation", "module_changes", "module_tools", "extension", "mrml_pictures"),
 )
 
 
