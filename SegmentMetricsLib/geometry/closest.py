@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import cached_property
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import reference, vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkCommonCore import reference, vtkDoubleArray
 from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
 
+from ..cores import allCores
 from ..progress import checkpoint
 from .nearest import NearestTriangles
 from .surfaces import Surface, toPolyData
@@ -24,23 +23,6 @@ CHUNK = 4096
 ONE_BY_ONE = 48
 # Fewer points are answered sooner than threads are started.
 FEW = 2048
-
-
-@contextmanager
-def allCores() -> Iterator[None]:
-    """Let VTK use all cores inside the block; applications start it with one.
-
-    Not where the environment allows one only: every change of VTK's threads leaves some memory behind.
-    """
-    if os.environ.get("VTK_SMP_MAX_THREADS") == "1":
-        yield
-        return
-    before = vtkSMPTools.GetBackend()
-    vtkSMPTools.SetBackend("STDThread")
-    try:
-        yield
-    finally:
-        vtkSMPTools.SetBackend(before)
 
 
 class ClosestSurface:
@@ -83,10 +65,11 @@ class ClosestSurface:
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3), not negative."""
         local = points - self.center
+        triangles = self._nearestTo(local)
         result = np.empty(len(points))
         for first in range(0, len(points), CHUNK):
-            chosen = local[first : first + CHUNK]
-            result[first : first + CHUNK] = distancesToTriangles(chosen, self._nearestTo(chosen))
+            chosen = slice(first, first + CHUNK)
+            result[chosen] = distancesToTriangles(local[chosen], triangles[chosen])
         return result
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:

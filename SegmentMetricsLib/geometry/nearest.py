@@ -24,11 +24,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
+from ..cores import threads
 from ..progress import checkpoint
 
 # Corners looked at per point: at first, and where these do not decide.
 FEW_CORNERS, MANY_CORNERS = 8, 32
-# Points asked at a time, so that temporary arrays stay in the processor's cache.
+# Points whose corners are searched at a time; fewer are found sooner than threads are started.
+SEARCHED, FEW = 1 << 14, 1024
+# Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1024
 # What rounding may change in squared distances, as a share of them.
 ROUNDING = 1e-12
@@ -64,28 +67,29 @@ class NearestTriangles:
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
         numbers = np.empty(len(points), np.int64)
-        for first in range(0, len(points), CHUNK):
+        for first in range(0, len(points), SEARCHED):
             checkpoint()
-            numbers[first : first + CHUNK] = self._found(points[first : first + CHUNK], FEW_CORNERS)
+            numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], FEW_CORNERS)
         return numbers
 
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
-        distances, near = self._tree.query(points, k=np.arange(1, min(count, self._tree.n) + 1))
+        workers = threads() if len(points) > FEW else 1
+        distances, near = self._tree.query(points, k=np.arange(1, min(count, self._tree.n) + 1), workers=workers)
         squared = distances**2
         limit = squared[:, :1] * (1 + ROUNDING)
         isNear = squared - self._spread[near] <= limit
+        # whether there may be more that are near than were looked at
+        isOpen = (squared[:, -1] - self._largestSpread <= limit[:, 0]) & (count < self._tree.n)
         numbers = np.empty(len(points), np.int64)
-        isOpen = squared[:, -1] - self._largestSpread <= limit[:, 0]
-        if count >= self._tree.n:
-            isOpen[:] = False
         if isOpen.any():
-            more = MANY_CORNERS if count < MANY_CORNERS else None
             left = points[isOpen]
-            numbers[isOpen] = self._found(left, more) if more else self._otherwise(left)
-            isNear[isOpen] = False
-        owners, slots = np.nonzero(isNear)
-        if len(owners):
-            numbers[~isOpen] = self._nearestAround(points, owners, near[owners, slots])
+            numbers[isOpen] = self._found(left, MANY_CORNERS) if count < MANY_CORNERS else self._otherwise(left)
+        rows = np.flatnonzero(~isOpen)
+        for first in range(0, len(rows), CHUNK):
+            chosen = rows[first : first + CHUNK]
+            owners, slots = np.nonzero(isNear[chosen])
+            owners = chosen[owners]
+            numbers[chosen] = self._nearestAround(points, owners, near[owners, slots])
         return numbers
 
     def _nearestAround(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:

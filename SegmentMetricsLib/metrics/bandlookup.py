@@ -219,12 +219,17 @@ def bandCells(pair: lattice.Lattice, limit: float) -> list[np.ndarray]:
 
 def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
     """Return all bits that are set in a box around every place of a volume, so many places to either side."""
+    flags = flags.copy()
     for axis, steps in enumerate(reach):
-        before, flags = np.moveaxis(flags, axis, 0), flags.copy()
-        after = np.moveaxis(flags, axis, 0)
-        for step in range(1, min(int(steps), len(before) - 1) + 1):
+        after, done = np.moveaxis(flags, axis, 0), 0
+        steps = min(int(steps), len(after) - 1)
+        while done < steps:
+            # boxes that overlap make a larger one
+            step = min(done + 1, steps - done)
+            before = after.copy()
             after[step:] |= before[:-step]
             after[:-step] |= before[step:]
+            done += step
     return flags
 
 
