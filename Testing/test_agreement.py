@@ -14,6 +14,7 @@ import SimpleITK
 from test_parity import FOLDER
 
 from SegmentMetricsLib import Settings, Structure, compare
+from SegmentMetricsLib.errors import Undefined
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import agreement, overlap
@@ -195,3 +196,36 @@ def testTableAddsUp():
     assert agreement.fMeasure(table, 1) == pytest.approx(overlap.dice(overlap.count(*masks)), abs=1e-15)
     precision, recall = overlap.precision(overlap.count(*masks)), overlap.sensitivity(overlap.count(*masks))
     assert agreement.fMeasure(table, 2) == pytest.approx(5 * precision * recall / (4 * precision + recall), abs=1e-15)
+
+
+@pytest.mark.parametrize(("beta", "value"), [(2, Fraction(5, 8)), (1, Fraction(2, 3)), (0.5, Fraction(5, 7))])
+def testFMeasureByHand(beta, value):
+    """3 in both, 1 in the test only, 2 in the reference only: precision 3/4, sensitivity 3/5."""
+    assert agreement.fMeasure(Table.of(Counts(3, 1, 2), None), beta) == float(value)
+
+
+def testGridsOfOneAndTwoVoxels():
+    single = Table.of(Counts(1, 0, 0), 1)
+    for function in (agreement.randIndex, agreement.adjustedRandIndex):
+        with pytest.raises(Undefined, match="one voxel, so there are no pairs"):
+            function(single)
+    with pytest.raises(Undefined, match="one voxel, so nothing varies"):
+        agreement.interclassCorrelation(single)
+    # of two voxels there is one pair, which the reference parts; the test joins it, or not
+    same, full = Table.of(Counts(1, 0, 0), 2), Table.of(Counts(1, 1, 0), 2)
+    assert (agreement.randIndex(same), agreement.randIndex(full)) == (1, 0)
+    assert agreement.adjustedRandIndex(full) == 0
+    # memberships 1, 1 and 0, 1: the voxels' means are 1 and 1/2, so MSb = 2 (1/16 + 1/16), MSw = (1/4 + 1/4) / 2
+    assert (agreement.interclassCorrelation(same), agreement.interclassCorrelation(full)) == (1, 0)
+
+
+@pytest.mark.parametrize(("unit", "what"), [("voxel", "no voxel"), ("area", "no area")])
+def testMeasuresOfNothing(unit, what):
+    nothing = Table.of(Counts(0, 0, 0, unit), 8)
+    for function in (agreement.volumetricSimilarity, agreement.probabilisticDistance):
+        with pytest.raises(Undefined, match=f"both structures enclose {what}"):
+            function(nothing)
+    with pytest.raises(Undefined, match=f"the reference encloses {what}"):
+        agreement.missRate(nothing)
+    apart = Table.of(Counts(0, 1, 2, unit), 8)
+    assert agreement.probabilisticDistance(apart) == math.inf
