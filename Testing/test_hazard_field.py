@@ -119,8 +119,17 @@ def testBeyondReachNothingIsStored(isMesh):
     far = Mask(np.ones((1, 1, 11), np.uint8), (20, 5, 5), GRID)
     if isMesh:
         far = meshing.fromPolyData(shapes.boxMesh((20, 4, 4), (30, 6, 6)))
-    for reach, stored in ((8.9, False), (9.5, True)):
+    for reach, stored in ((5, False), (8.9, False), (9.5, True)):
         found = hazard.field([(far, 1.0)], GRID, BOX, Settings(hazardReach=reach))
         assert bool(found.block(*BOX).any()) == stored
         assert found.at([(11, 5, 5)]) == pytest.approx([1 - (9 / reach) ** 2 if stored else 0], abs=1e-9)
         assert found.values.size < 12 * 11 * 10
+
+
+@pytest.mark.parametrize("kernel", ["polynomial", "exponential"])
+def testInsideACriticalStructureAllIsHazardous(kernel):
+    """A map of distances knows no boundary where there is nothing outside."""
+    everything = Mask(np.ones((10, 11, 12), np.uint8), (0, 0, 0), GRID)
+    box = np.array([2, 1, 3]), np.array([6, 4, 5])
+    found = hazard.field([(everything, 0.8)], GRID, box, Settings(hazardKernel=kernel)).block(*box)
+    assert found.shape == (3, 4, 5) and found == pytest.approx(0.8)
