@@ -102,3 +102,15 @@ def testDistancesToContours():
     exact = np.linalg.norm(points[:, None] - start - along[..., None] * step, axis=2).min(axis=1)
     found = NearContour(surface).distances(points, 3.0)
     assert found[exact <= 3] == pytest.approx(exact[exact <= 3], abs=1e-12) and (found[exact > 3] > 3).all()
+
+
+def testContoursOfFewSegments():
+    """Three segments are fewer than are looked at first."""
+    near = NearContour(fromPolyData(shapes.loops([(0, 0), (8, 0), (0, 6)])))
+    points = np.array([[4, -1, 0], [1, 1, 0], [10, 0, 0], [4, 3, 0], [7, 7, 0.0]])
+    # below its first side, nearest to its second one, beyond a corner, on the slope, above it: 3 x + 4 y = 24
+    found, segments = near.nearest(points, math.inf)
+    assert found == pytest.approx([1, 1, 2, 0, (21 + 28 - 24) / 5])
+    assert near.areWithin(points, segments, 1.5).tolist() == [True, True, False, True, False]
+    least, greatest = near.bounds(points)
+    assert (least <= found + 1e-12).all() and (found <= greatest + 1e-12).all()

@@ -9,6 +9,7 @@ import pytest
 import shapes
 from similaritywork import KEYS, disc, maskOf, measured, square, stack
 
+from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.metrics import publishedsimilarity, similarity, slicecontours
 from SegmentMetricsLib.metrics.similarity import Levels
 from SegmentMetricsLib.metrics.slicecontours import Contour, Planes
@@ -64,6 +65,13 @@ class TestLocalDistances:
             partners = np.linalg.norm(point + shift - other, axis=1)
             at = np.linalg.norm(point - other, axis=1)[np.abs(partners - distance) < 1e-9]
             assert np.abs(at - pair).min() < 1e-9
+
+    def testWithoutTolerance(self):
+        local, pairs = similarity.localDistances(
+            np.array([[0, 0.0]]), np.array([[3, 4.0], [6, 8]]), np.zeros((1, 2)), 0
+        )
+        # the farther one has the point as its closest one, too
+        assert local.tolist() == [10] == pairs.tolist()
 
     def testManyEqual(self):
         """All points of a circle are equally far from its center."""
@@ -204,6 +212,13 @@ class TestPublished:
         points = np.array([[0.4, 0], [1.7, 0.7], [1.7, 0.6], [5, 0], [3, 3.0]])
         assert publishedsimilarity.isOnLine(points, start, end).tolist() == [True, True, False, False, True]
 
+    def testOnLineBackward(self):
+        """Chains run in all directions: back along a row, down the other diagonal; rounding does not matter."""
+        start, end = np.array([[5, 5], [4, 5], [3, 6.0]]), np.array([[4, 5], [3, 6], [3, 5.0]])
+        points = np.array([[4.3, 5], [4.3, 5 - 1e-10], [3.6, 5.4], [3.6, 5.5], [3, 5.2], [3 - 1e-10, 5.2], [5.3, 5]])
+        expected = [True, True, True, False, True, True, False]
+        assert publishedsimilarity.isOnLine(points, start, end).tolist() == expected
+
 
 def ring(half: int) -> list:
     """Return the boundary pixels of a square, in order."""
@@ -284,3 +299,18 @@ class TestPairing:
         (only,) = measured(image, image).similarity.slices
         assert only.index == 1
         assert only.position == pytest.approx(image.TransformContinuousIndexToPhysicalPoint((9.5, 9.5, 1)))
+
+    def testPositionIsThatOfTheLongestContour(self):
+        """24 mm in steps of 1 mm, and 16 mm in steps of 4 mm."""
+        side = np.arange(6.0)
+        zeros = np.zeros(6)
+        fine = np.concatenate(
+            [
+                np.stack(pair, axis=1)
+                for pair in ((side, zeros), (zeros + 6, side), (6 - side, zeros + 6), (zeros, 6 - side))
+            ]
+        )
+        coarse = np.array([[20, 20], [24, 20], [24, 24], [20, 24.0]])
+        planes = Planes(Grid((30, 30, 5), np.eye(4)), 2, "mm")
+        for contours in ([Contour(fine), Contour(coarse)], [Contour(coarse), Contour(fine)]):
+            assert similarity.position(3, contours, planes) == pytest.approx((3, 3, 3))

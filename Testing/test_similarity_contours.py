@@ -33,6 +33,13 @@ class TestSplitting:
             pair = stack([self.joined]), stack([other])
             assert measured(*pair, splitContours=True).similarity == measured(*pair).similarity
 
+    def testHolesDoNotCountAsParts(self):
+        """Both have a hole in one of the discs: two outer contours and a hole each, once the neck is cut."""
+        hole = square((16, 28), (20, 32), 60)
+        pair = stack([self.joined & ~hole]), stack([self.apart & ~hole])
+        (only,) = measured(*pair, splitContours=True).similarity.slices
+        assert not only.flag and sorted(c.hole for c in only.contours) == [False, False, True]
+
     def testWhere(self):
         """The neck is 5 pixels wide; the cut is its width, and both parts keep their share of the area."""
         mask = maskOf(self.joined)
@@ -107,6 +114,15 @@ class TestContours:
         ):
             found = similarity.sidesOf(points, np.zeros(len(points), int), inside, 1e-6)
             assert found.tolist() == [-1, 0, 1, 0, 1, 1]
+
+    def testSidesWithinATolerance(self):
+        """The contour runs from 4.5 to 10.5: 0.05 mm off it is on it to 0.1 mm, 0.15 mm off it is not."""
+        mask = maskOf(square((5, 5), (10, 10)))
+        inside = similarity.insidePolygons(slicecontours.ofMask(mask, Planes(mask.grid, 2, "mm")))
+        points = np.array([[at, 7.0] for edge in (4.5, 10.5) for at in edge + np.array([-0.15, -0.05, 0.05, 0.15])])
+        for turned in (points, points[:, ::-1]):
+            found = similarity.sidesOf(turned, np.zeros(8, int), inside, 0.1)
+            assert found.tolist() == [1, 0, 0, -1, -1, 0, 0, 1]
 
     def testResampled(self):
         contour = Contour(np.array([[0, 0], [4, 0], [4, 2], [0, 2.0]]))

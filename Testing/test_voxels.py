@@ -10,6 +10,11 @@ import shapes
 from scipy import ndimage
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.errors import Undefined
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.metrics import voxels
+from SegmentMetricsLib.metrics.voxels import VoxelDistances
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
 
@@ -73,3 +78,66 @@ def testFlatCloudsHaveNoMahalanobisDistance():
     # a planar image has no third direction in which they could spread
     contours = [shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0]) for seed in (3, 4)]
     assert compare(*contours, BOTH)["MHD"].status == "ok"
+
+
+def testFlatCloudsAreFlatInAnyDirection():
+    """In an oblique plane rounding leaves a variance across it that is not quite 0."""
+    for size in (20, 40, 60):
+        k, j, i = np.indices((size, size, size))
+        plane = i + j + k == size
+        masks = [Mask.fromArray(part, Grid((size,) * 3, np.eye(4))) for part in (plane, plane & (i > size // 3))]
+        with pytest.raises(Undefined, match="singular"):
+            voxels.mahalanobis([tuple(masks)])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def testMahalanobisOfASlice(axis):
+    """Squares of 3 x 3 pixels, 2 and 1 pixels apart along the two axes; variances 2/3: sqrt((4 + 1) / (2/3))."""
+    first, second = np.zeros((2, 9, 8), np.uint8)
+    first[2:5, 2:5] = second[3:6, 4:7] = 1
+    # the grid's axis i, j, k is the array's axis 2, 1, 0
+    stored = [np.expand_dims(array, 2 - axis) for array in (first, second)]
+    grid = Grid(stored[0].shape[::-1], np.eye(4), planar=True)
+    masks = tuple(Mask.fromArray(array, grid) for array in stored)
+    assert voxels.mahalanobis([masks]) == pytest.approx(math.sqrt(5 / (2 / 3)))
+
+
+def testDistancesOfBoxesThatLieApart():
+    """One voxel at (2, 3, 4) and one at (5, 7, 4): 5 voxels, or 3 x 2 and 4 x 1.5 mm, 6 mm along both."""
+    grid = Grid((12, 12, 12), np.diag([2, 1.5, 1, 1]))
+    one, other = (Mask(np.ones((1, 1, 1), np.uint8), at, grid) for at in ((2, 3, 4), (5, 7, 4)))
+    for unit, expected in (("voxel", 5), ("mm", math.hypot(6, 6))):
+        for found in voxels.measure(one, other, unit):
+            assert found.distances == pytest.approx([expected]) and (found.shared, found.count) == (0, 1)
+    (there, _) = voxels.measure(one, one, "mm")
+    assert (len(there.distances), there.shared, there.mean) == (0, 1, 0)
+
+
+@pytest.mark.parametrize(("order", "which"), [((0, 1), "test"), ((1, 0), "reference"), ((1, 1), "reference")])
+def testDistancesFromNothing(order, which):
+    grid = Grid((4, 4, 4), np.eye(4))
+    masks = Mask(np.ones((1, 1, 1), np.uint8), (1, 1, 1), grid), Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+    pair = [masks[number] for number in order]
+    with pytest.raises(Undefined, match=f"the {which} encloses no voxel"):
+        voxels.measure(*pair, "mm")
+    with pytest.raises(Undefined, match=f"the {which} encloses no voxel"):
+        voxels.mahalanobis([tuple(pair)])
+
+
+def testNearestVoxelOnAShearedLattice():
+    """The nearest voxel need not be at the rim in voxel indices: against all voxels, one by one."""
+    axes = np.array([[1, 2.4, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    grid = Grid((16, 18, 14), axes)
+    masks = [Mask.fromArray(shapes.blob(seed, share=0.3), grid) for seed in (1, 2)]
+    points = [grid.toWorld(np.argwhere(m.voxels)[:, ::-1] + m.low) for m in masks]
+    for found, start, goal in zip(voxels.measure(*masks, "mm"), points, points[::-1], strict=True):
+        exact = np.concatenate([np.linalg.norm(goal - point, axis=1).min(keepdims=True) for point in start])
+        assert found.mean == pytest.approx(exact.mean())
+        assert found.quantile(0.9) == pytest.approx(np.quantile(exact, 0.9))
+
+
+@pytest.mark.parametrize("share", [0, 0.2, 0.25, 0.5, 0.6, 0.9, 1])
+def testQuantilesAreThoseOfAllVoxels(share):
+    found = VoxelDistances(np.array([1.0, 2.0, 4.0]), 2)
+    assert found.quantile(share) == pytest.approx(np.quantile([0, 0, 1, 2, 4], share))
+    assert (found.count, found.mean) == (5, 7 / 5)
