@@ -43,6 +43,14 @@ def testSharesWithin(tolerance, there, back, ties):
     assert over + under + found.value == pytest.approx(1)
 
 
+def testTiesAreThoseOfRounding():
+    """To a ten-thousandth of a millimeter a distance is the tolerance."""
+    nearly = given(([2 - 0.5e-4, 2 + 0.5e-4, 2 - 1.5e-4, 2 + 1.5e-4], [1, 2, 4, 8]), ([9.0], [1]))
+    assert boundary.shareOfTies(nearly, 2) == pytest.approx((1 + 2) / 16)
+    assert boundary.normalizedSurfaceDistance(nearly, 2).value == pytest.approx((1 + 2 + 4) / 16)
+    assert signed.overFraction(nearly, 2) == pytest.approx((8 + 1) / 16)
+
+
 @pytest.mark.parametrize(
     ("tolerance", "over", "under"), [(0.5, 9, 14), (1, 3, 14), (2, 0, 14), (4, 0, 5), (4.5, 0, 5), (5, 0, 0)]
 )

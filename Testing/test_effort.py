@@ -10,7 +10,9 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.metrics.effort import NearContour
+from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.metrics.effort import NearContour, centroid
+from SegmentMetricsLib.structures import Structure
 
 EFFORT = Settings(families="effort", tolerances=(1, 2))
 SQUARE = shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)])
@@ -72,6 +74,21 @@ def testShiftsOfObliqueMasksAndMeshes():
     measured = compare(*meshes, EFFORT)
     assert [measured[f"CentroidShift{side}"].value for side in "RAS"] == pytest.approx([-2, 2, -2])
     assert measured["APL_2mm"].reason == "the reference is a mesh, which has no slices"
+
+
+def testCentersByHand():
+    """Boxes of unequal sides, an L of 4 x 1 and 1 x 2 mm, a pyramid of 4 mm height on a square of 2 mm."""
+    boxes = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((6, 3, 7), (9, 12, 20))
+    found = valuesOf(compare(*boxes, EFFORT))
+    assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([9.5 - 7.5, 9.5 - 7.5, 13.5 - 9.5])
+    bent = fromPolyData(shapes.loops([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)]))
+    assert centroid(Structure("L", givenSurface=bent)) == pytest.approx(
+        ((4 * 2 + 2 * 0.5) / 6, (4 * 0.5 + 2 * 2) / 6, 0)
+    )
+    base = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (1, 1, 4)]
+    sides = [(0, 2, 1), (0, 3, 2), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)]
+    pyramid = Surface(np.array(base, float), np.array(sides))
+    assert centroid(Structure("pyramid", givenSurface=pyramid)) == pytest.approx((1, 1, 1))
 
 
 def testDeclaredProperties():
