@@ -61,7 +61,7 @@ class TestHistogram:
 
     @pytest.mark.parametrize(("largest", "isSqueezed"), [(5.0, False), (6.0, True)])
     def testFarIsTwiceAsFar(self, largest, isSqueezed):
-        """98 % lie within 1 mm: the axis would end at 3 mm, the round number that leaves room beyond a tolerance of 2."""
+        """98 % lie within 1 mm: the axis would end at 3 mm, the round number that leaves room beyond 2 mm."""
         shown = distributions.histogram(given(([1.0, largest], [99, 1]), ([-1.0], [100])), 2.0, signed=True)
         assert (shown.edges[-1] < 4) == isSqueezed
         assert shown.beyond == (0.5 if isSqueezed else 0) and len(shown.shares) <= 60
