@@ -7,6 +7,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.metrics.places import worstPlaces
 
 BOX = ((8, 8, 8), (19, 19, 19))
 
@@ -75,3 +76,41 @@ def testContoursHavePlacesToo():
     (place,) = compare(square, bulged).worstPlaces
     assert place.direction == "L" and place.value == pytest.approx(6, abs=0.1)
     assert place.area == pytest.approx(4 + 4 + 4, abs=0.5)
+
+
+def testBothBoundariesTellOfOnePlace():
+    """A square moved by 6 mm: its L side is too far out, its R side too far in, each seen from either boundary."""
+    squares = [shapes.loops([(x, 0), (x + 20, 0), (x + 20, 20), (x, 20)]) for x in (0, 6)]
+    places = compare(*squares).worstPlaces
+    assert sorted((place.direction, round(place.value, 3)) for place in places) == [("L", 6), ("R", -6)]
+    assert [place.rank for place in places] == [1, 2]
+    for place in places:
+        assert place.normal == pytest.approx((1 if place.direction == "L" else -1, 0, 0), abs=1e-9)
+
+
+@pytest.mark.parametrize("isMissing", [False, True])
+def testTheNormalIsThatOfTheBoundaryInside(isMissing):
+    """A slanted spike of the one on the straight side of the other, from 8 to 12 mm, its tip 6 mm out."""
+    plain = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
+    spiked = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 14), (20, 12), (20, 20), (0, 20)])
+    (place,) = compare(*((spiked, plain) if isMissing else (plain, spiked))).worstPlaces
+    assert place.value == pytest.approx(-6 if isMissing else 6, abs=0.1)
+    assert place.position == pytest.approx((26, 14, 0), abs=0.1)
+    assert place.side == ("reference" if isMissing else "test")
+    assert place.normal == pytest.approx((1, 0, 0), abs=1e-9) and place.direction == "L"
+
+
+def testHowManyPlacesAreReturned():
+    """A comb of twelve teeth, from 3 to 8.5 mm long."""
+    teeth = [
+        corner
+        for n in range(12)
+        for corner in ((100, 10 * n + 4), (103 + n / 2, 10 * n + 4), (103 + n / 2, 10 * n + 6), (100, 10 * n + 6))
+    ]
+    plain = shapes.loops([(0, 0), (100, 0), (100, 120), (0, 120)])
+    comparison = compare(plain, shapes.loops([(0, 0), (100, 0), *teeth, (100, 120), (0, 120)]))
+    assert [round(place.value, 2) for place in comparison.worstPlaces] == [8.5 - n / 2 for n in range(10)]
+    for most in (1, 3, 12, 20):
+        found = worstPlaces(comparison.distances, 2.0, most)
+        assert [place.rank for place in found] == list(range(1, min(most, 12) + 1))
+        assert found[0].value == pytest.approx(8.5)
