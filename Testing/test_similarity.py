@@ -215,8 +215,11 @@ class TestPublished:
     def testOnLineBackward(self):
         """Chains run in all directions: back along a row, down the other diagonal; rounding does not matter."""
         start, end = np.array([[5, 5], [4, 5], [3, 6.0]]), np.array([[4, 5], [3, 6], [3, 5.0]])
-        points = np.array([[4.3, 5], [4.3, 5 - 1e-10], [3.6, 5.4], [3.6, 5.5], [3, 5.2], [3 - 1e-10, 5.2], [5.3, 5]])
-        expected = [True, True, True, False, True, True, False]
+        points = np.array(
+            [[4.3, 5], [4.3, 5 - 1e-10], [3.6, 5.4], [3.6, 5.5], [3, 5.2], [3 - 1e-10, 5.2], [5.3, 5], [3.5, 5]]
+        )
+        # the last two are beyond either end of the row
+        expected = [True, True, True, False, True, True, False, False]
         assert publishedsimilarity.isOnLine(points, start, end).tolist() == expected
 
 

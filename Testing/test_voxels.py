@@ -113,6 +113,15 @@ def testDistancesOfBoxesThatLieApart():
     assert (len(there.distances), there.shared, there.mean) == (0, 1, 0)
 
 
+def testDistancesOfRodsThatLieApart():
+    """Three voxels from 2 to 4 and two from 8 to 9 along i, in one line."""
+    grid = Grid((12, 12, 12), np.eye(4))
+    rods = [Mask(np.ones((1, 1, count), np.uint8), (first, 3, 4), grid) for first, count in ((2, 3), (8, 2))]
+    for unit in ("voxel", "mm"):
+        there, back = voxels.measure(*rods, unit)
+        assert (there.distances.tolist(), back.distances.tolist()) == ([4, 5, 6], [4, 5])
+
+
 @pytest.mark.parametrize(("order", "which"), [((0, 1), "test"), ((1, 0), "reference"), ((1, 1), "reference")])
 def testDistancesFromNothing(order, which):
     grid = Grid((4, 4, 4), np.eye(4))
