@@ -48,9 +48,16 @@ def testSquareMovedToTheRight():
 
 
 def squares(scale: float = 1) -> list:
-    """Return a square of 10 mm, and one of 2 mm that lies 10 mm to its left, opposite the middle of its L side."""
+    """Return a square of 10 mm, and one of 2 mm that lies 10 mm to its left, opposite the middle of its L side.
+
+    Sides consist of four segments each.
+    """
     corners = [[(x, y), (x + w, y), (x + w, y + w), (x, y + w)] for x, y, w in ((0, 0, 10), (20, 4, 2))]
-    return [shapes.loops(scale * np.array(one, float)) for one in corners]
+    split = [
+        [np.array(a) * (1 - t) + np.array(b) * t for a, b in zip(one, [*one[1:], one[0]]) for t in (0, 0.25, 0.5, 0.75)]
+        for one in corners
+    ]
+    return [shapes.loops(scale * np.array(one, float)) for one in split]
 
 
 @pytest.mark.parametrize("scale", [1, 0.02])
@@ -84,6 +91,10 @@ def testBoundsOfExtremes():
         lower = low if key.startswith("Min") else found.value
         upper = high if key.startswith("Max") else found.value
         assert (found.lower, found.upper) == pytest.approx((lower - between, upper + between))
+    # the tip of a triangle is farther than any element on the whole
+    tip = compare(squares()[0], shapes.loops([(20, 4), (22, 5), (20, 6)]), SIGNED)
+    between = max(direction.between for direction in tip.distances.directions)
+    assert tip["MaxL"].value < 12 and tip["MaxL"].upper == pytest.approx(12 + between)
 
 
 def testSidesOfAContourThatFacesNoneOfThem():
