@@ -139,9 +139,10 @@ def testConcentricBallsDifferAlikeTowardAllSides():
     assert found["OverVolume"] == pytest.approx(4 / 3 * math.pi * (22**3 - 20**3), rel=0.01)
 
 
-def testIdenticalStructures():
+@pytest.mark.parametrize("subdivisions", [{}, {"subdivisions": 0}], ids=str)
+def testIdenticalStructures(subdivisions):
     ball = shapes.ball(12)
-    found = valuesOf(compare(ball, ball, SIGNED))
+    found = valuesOf(compare(ball, ball, Settings(families="signed", **subdivisions)))
     assert set(found.values()) == {0}
     assert all(math.copysign(1, value) == 1 for value in found.values()), "no -0"
 
