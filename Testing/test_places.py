@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.metrics.places import worstPlaces
+from SegmentMetricsLib.metrics.places import mostlyToward, worstPlaces
 
 BOX = ((8, 8, 8), (19, 19, 19))
 
@@ -114,3 +115,45 @@ def testHowManyPlacesAreReturned():
         found = worstPlaces(comparison.distances, 2.0, most)
         assert [place.rank for place in found] == list(range(1, min(most, 12) + 1))
         assert found[0].value == pytest.approx(8.5)
+
+
+def rectangle(left: float, right: float, front: float, back: float):
+    return shapes.loops([(left, front), (right, front), (right, back), (left, back)])
+
+
+@pytest.mark.parametrize(
+    ("test", "over", "under"),
+    [
+        (rectangle(6, 26, 0, 20), "L", "R"),
+        (rectangle(0, 20, -6, 14), "A", "P"),
+        (rectangle(1, 21, 0, 20), "", ""),  # 1 mm is within the tolerance
+        (rectangle(6, 26, 6, 26), "", ""),  # toward two sides as much
+        # 4 mm too far toward L and 3 toward P: on 20 mm each 2 and 1 mm more than the tolerance; then 2 and 1.5
+        (rectangle(0, 24, 0, 23), "L", ""),
+        (rectangle(0, 24, 0, 23.5), "", ""),
+        (rectangle(-6, 26, -6, 26), "", ""),  # all around
+        # toward L, and less so toward R: 3 - 1 of 3 + 1 parts are half of all
+        (rectangle(-2.9, 26, 0, 20), "L", ""),
+        (rectangle(-4.5, 26, 0, 20), "", ""),
+    ],
+)
+def testTheSideTowardWhichMostLies(test, over, under):
+    distances = compare(rectangle(0, 20, 0, 20), test).distances
+    assert (mostlyToward(distances, 2.0), mostlyToward(distances, 2.0, over=False)) == (over, under)
+    back = compare(test, rectangle(0, 20, 0, 20)).distances
+    assert mostlyToward(back, 2.0, over=False) == over
+
+
+def testOpenBoundariesHaveNoSide():
+    half = vtkSphereSource()
+    half.SetRadius(10)
+    half.SetEndPhi(90)
+    half.Update()
+    assert mostlyToward(compare(shapes.ballMesh(6, resolution=16), half.GetOutput()).distances, 2.0) == ""
+
+
+def testBothWallsOfSomethingThin():
+    """A strip of half a millimeter, in segments of 1 mm: its walls face away from each other, its end tells."""
+    strip = [(x, 0) for x in range(20)] + [(20, 0)] + [(x, 0.5) for x in range(20, 0, -1)] + [(0, 0.5)]
+    (place,) = compare(shapes.loops(strip), rectangle(0, 26, 0, 0.5)).worstPlaces
+    assert place.normal == pytest.approx((1, 0, 0)) and place.direction == "L"
