@@ -93,7 +93,11 @@ def testBothBoundariesTellOfOnePlace():
 def testTheNormalIsThatOfTheBoundaryInside(isMissing):
     """A slanted spike of the one on the straight side of the other, from 8 to 12 mm, its tip 6 mm out."""
     plain = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
-    spiked = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 14), (20, 12), (20, 20), (0, 20)])
+    # in steps of less than 1 mm, so that its tip has walls of its own around it
+    spike = [(20 + 6 * t, 8 + 6 * t) for t in np.linspace(0, 1, 11)] + [
+        (26 - 6 * t, 14 - 2 * t) for t in (0.25, 0.5, 0.75, 1)
+    ]
+    spiked = shapes.loops([(0, 0), (20, 0), *spike, (20, 20), (0, 20)])
     (place,) = compare(*((spiked, plain) if isMissing else (plain, spiked))).worstPlaces
     assert place.value == pytest.approx(-6 if isMissing else 6, abs=0.1)
     assert place.position == pytest.approx((26, 14, 0), abs=0.1)
