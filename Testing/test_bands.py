@@ -157,7 +157,7 @@ def testCandidatesMissNoPartOfABand():
 @pytest.mark.parametrize("pieces", [1, 2, 3, 5])
 def testSubVoxelsOfAFullGrid(pieces):
     voxels = np.array([[2, 3, 4], [-1, 0, 7]])
-    denominator = bands.lattice.subVoxelPositions(pieces).denominator
+    denominator = bands.subVoxelPositions(pieces).denominator
     points = bands.subVoxels(voxels, pieces, None) / denominator
     offsets = (points.reshape(2, -1, 3) - voxels[:, None]).reshape(-1, 3)
     expected = (np.arange(pieces) + 0.5) / pieces - 0.5

@@ -8,8 +8,8 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.comparison import asStructure
-from SegmentMetricsLib.distances.lattice import caseTriangles
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry.cases import caseTriangles
 from SegmentMetricsLib.geometry.surfaces import elementCenters
 from SegmentMetricsLib.geometry.triangles import closestPoints
 from SegmentMetricsLib.metrics.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..distances import lattice
 from ..distances.bounded import Bounded
+from ..geometry.cases import Positions
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
 
@@ -268,7 +269,7 @@ def bandMembership(
 
 
 @lru_cache(maxsize=8)
-def spreadPositions(count: int) -> lattice.Positions:
+def spreadPositions(count: int) -> Positions:
     """Return positions spread evenly over the cell, in an order whose aligned blocks of 2, 4, 8 ... are even as well.
 
     count: a power of two. These are the first points of Sobol's sequence in three dimensions. Every one has a place of
@@ -286,7 +287,7 @@ def spreadPositions(count: int) -> lattice.Positions:
     for bit in range(bits):
         used = (np.arange(count) >> bit) & 1
         place ^= used[:, None] * (directions[bit] << (bits - 1 - bit))
-    return lattice.Positions(16 * count, 16 * place + (7, 8, 10))
+    return Positions(16 * count, 16 * place + (7, 8, 10))
 
 
 def scrambled(voxels: np.ndarray) -> np.ndarray:
