@@ -98,7 +98,9 @@ def testTheNormalIsThatOfTheBoundaryInside(isMissing):
         (26 - 6 * t, 14 - 2 * t) for t in (0.25, 0.5, 0.75, 1)
     ]
     spiked = shapes.loops([(0, 0), (20, 0), *spike, (20, 20), (0, 20)])
-    (place,) = compare(*((spiked, plain) if isMissing else (plain, spiked))).worstPlaces
+    comparison = compare(*((spiked, plain) if isMissing else (plain, spiked)))
+    assert mostlyToward(comparison.distances, 2.0, over=not isMissing) == "L"
+    (place,) = comparison.worstPlaces
     assert place.value == pytest.approx(-6 if isMissing else 6, abs=0.1)
     assert place.position == pytest.approx((26, 14, 0), abs=0.1)
     assert place.side == ("reference" if isMissing else "test")
