@@ -23,7 +23,7 @@ from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, elementCenters
 from ..progress import checkpoint
 from .bandlookup import Bands, cellBands
-from .bandsearch import bandFlags, searchedBands
+from .bandsearch import TIE_TOLERANCE, bandFlags, searchedBands
 
 # Standard error of the overlap at which there are points enough, for structures of so many voxels and for smaller ones.
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
@@ -34,9 +34,6 @@ THIN, THIN_BUDGET = 0.01, 20_000
 # The same where so few points in voxels have met a band that they tell too little.
 THIN_IF_NEEDED, FEW = 0.05, 2000
 CHUNK = 1 << 20
-# Points on a lattice lie exactly tau deep, or on the boundary, in great numbers: they are outside the band, whatever
-# rounding says. Mm.
-TIE_TOLERANCE = 1e-5
 
 
 def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, oversampling: int | None) -> Bands:

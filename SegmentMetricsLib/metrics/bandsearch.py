@@ -26,6 +26,9 @@ from ..geometry.masks import Mask
 from ..progress import checkpoint
 from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 
+# Corners of cells lie on faces of surfaces of masks, exactly on a border of a band: they are outside, whatever rounding
+# says. In mm, for tolerances below 1 mm as a share of them.
+TIE_TOLERANCE = 1e-5
 # Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
 # voxel is cut along each axis for that at most.
 CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 15_000, 40_000, 6
@@ -86,11 +89,12 @@ class Cells:
 
     numbers: (n, 3) which cells, counted from the structures. near: for each boundary whether a cell can touch its band.
     corners: for each boundary the signed distances (n, 4 or 8) in mm, of no meaning where the cell is not near.
-    size: of a cell in mm3 (mm2).
+    size: of a cell in mm3 (mm2). tie: how close in mm to a border of a band counts as on it.
     """
 
     def __init__(self, boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float):
         self.boundaries, self.grid, self.tolerance = boundaries, masks[0].grid, tolerance
+        self.tie = TIE_TOLERANCE * min(1.0, tolerance)
         self.axes = [axis for axis in range(3) if axis != self.grid.flatAxis]
         elements = sum(len(surface.cells) for surface in boundaries.surfaces)
         most = int(np.clip(CELLS_PER_ELEMENT * elements, FEWEST_CELLS, MOST_CELLS))
@@ -168,7 +172,7 @@ class Points:
         self.margins[rows] = margins
 
     def _member(self, signed: np.ndarray) -> np.ndarray:
-        return (signed < 0) & (signed > -self.cells.tolerance)
+        return (signed < -self.cells.tie) & (signed > self.cells.tie - self.cells.tolerance)
 
     def _inSlab(self, rows: np.ndarray) -> np.ndarray | None:
         slab = self.cells.boundaries.surfaces[0].slab
