@@ -17,13 +17,6 @@ MOST_WORKERS = 1024
 PATIENCE = 5.0
 
 
-def availableProcessors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def requireWorkers(number: int | None) -> None:
     """Raise InputError for a number of workers that cannot be; None stands for as many as there are processors."""
     if number is not None and not 1 <= number <= MOST_WORKERS:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+
 import pytest
 
 
@@ -53,6 +56,14 @@ def savedAndLoaded():
         return loaded
 
     return load
+
+
+@pytest.fixture(scope="module")
+def benchmark():
+    """A function that imports a module of the benchmark; they import each other by their bare names, as in a script."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parent / "benchmark"))
+        yield importlib.import_module
 
 
 @pytest.fixture(scope="module")

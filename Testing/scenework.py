@@ -28,6 +28,12 @@ def segmentation(name: str, **masks):
     return node
 
 
+def twoBoxes(name: str = "Box") -> list:
+    """Return two segmentation nodes with a box of that name, of which the second is the smaller one."""
+    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
+    return [segmentation(which, **{name: box}) for which, box in zip(("First", "Second"), boxes)]
+
+
 def observers(first: str = "First", second: str = "Second") -> list:
     """Return two segmentation nodes: a box that was moved, a bar with another name, and a third structure of one."""
     nodes = []

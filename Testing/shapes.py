@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import SimpleITK
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
@@ -67,19 +68,35 @@ def boxMesh(low, high) -> vtkPolyData:
     return triangles.GetOutput()
 
 
+def openBox() -> vtkPolyData:
+    """Return the mesh of a box without its first two triangles."""
+    box = boxMesh((0, 0, 0), (10, 10, 10))
+    points, cells = (vtk_to_numpy(data) for data in (box.GetPoints().GetData(), box.GetPolys().GetConnectivityArray()))
+    return meshOf(points, cells.reshape(-1, 3)[2:])
+
+
+def meshOf(points, cells=(), lines=()) -> vtkPolyData:
+    """Return polygons and lines, given by the numbers of their corners, between points (n, 3)."""
+    result = vtkPolyData()
+    result.SetPoints(doublePoints(np.array(points, float).reshape(-1, 3)))
+    for give, given in ((result.SetPolys, cells), (result.SetLines, lines)):
+        array = vtkCellArray()
+        for cell in given:
+            array.InsertNextCell(len(cell))
+            for number in cell:
+                array.InsertCellPoint(int(number))
+        give(array)
+    return result
+
+
 def loops(*polygons, z: float = 0.0) -> vtkPolyData:
     """Return closed polylines through points (n, 2) in the plane of that z."""
-    polyData, lines, points = vtkPolyData(), vtkCellArray(), []
+    points, lines = [], []
     for polygon in polygons:
         first = len(points)
         points.extend((x, y, z) for x, y in polygon)
-        numbers = [*range(first, len(points)), first]
-        lines.InsertNextCell(len(numbers))
-        for number in numbers:
-            lines.InsertCellPoint(number)
-    polyData.SetPoints(doublePoints(np.array(points, float)))
-    polyData.SetLines(lines)
-    return polyData
+        lines.append([*range(first, len(points)), first])
+    return meshOf(points, lines=lines)
 
 
 def rotation(axis, degrees: float) -> np.ndarray:

@@ -13,16 +13,8 @@ TINY = {"radii": (5.0, 4.0, 6.0), "error": 2.0, "wobble": 0.5}
 
 
 @pytest.fixture(scope="module")
-def modules():
-    """The benchmark's modules, which import each other by their bare names as in a script."""
-    folder = str(Path(__file__).parent / "benchmark")
-    sys.path.insert(0, folder)
-    import pairs
-    import peers
-    import run
-
-    yield pairs, peers, run
-    sys.path.remove(folder)
+def modules(benchmark):
+    return benchmark("pairs"), benchmark("peers"), benchmark("run")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import pytest
 import shapes
 import SimpleITK
 from scipy import ndimage
-from test_writing import openBox
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
@@ -196,10 +195,10 @@ def appended(*meshes) -> vtkPolyData:
 
 def testSurfacesThatAreNotClosed():
     closed = shapes.boxMesh((0, 0, 0), (10, 10, 10))
-    result = compare(openBox(), closed)
+    result = compare(shapes.openBox(), closed)
     (finding,) = found(result, "is not closed")
     assert finding.startswith("The surface of the reference is not closed (4 open edges)")
-    assert found(compare(closed, openBox()), "The surface of the test is not closed")
+    assert found(compare(closed, shapes.openBox()), "The surface of the test is not closed")
     assert result["DSC"].status == "undefined" and result["HD"].status == "ok"
     assert not found(compare(closed, closed), "not closed")
     assert not found(compare(BOX, closed), "not closed")

@@ -10,7 +10,6 @@ import shapes
 import SimpleITK
 from hostile import Measured, Refused
 from hostile.builders import REFERENCE, SHIFTED
-from hostile.meshes import polyData
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
@@ -67,9 +66,9 @@ OBJECTS = {
     "NaN origin": (lambda: moved(origin=(nan, 0, 0)), NO_NUMBERS),
     "an origin at 1e300 mm": (lambda: moved(origin=(1e300, 0, 0)), UNSCALED),
     "a mesh without points": (vtkPolyData, Measured({"HD": "infinite", "DSC": 0}, "the test is empty")),
-    "a mesh with a NaN point": (lambda: polyData([*CORNERS, (nan, 0, 0)], [(0, 1, 3)]), NO_COORDINATE),
-    "a mesh with a point at 1e30 mm": (lambda: polyData([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]), UNSCALED),
-    "a mesh with a point that is not there": (lambda: polyData(CORNERS, [(0, 1, 9)]), NO_POINT),
+    "a mesh with a NaN point": (lambda: shapes.meshOf([*CORNERS, (nan, 0, 0)], [(0, 1, 3)]), NO_COORDINATE),
+    "a mesh with a point at 1e30 mm": (lambda: shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]), UNSCALED),
+    "a mesh with a point that is not there": (lambda: shapes.meshOf(CORNERS, [(0, 1, 9)]), NO_POINT),
 }
 
 
@@ -166,15 +165,15 @@ NODES = {
         Measured({"DSC": 0, "HD": "infinite"}, "the test is empty"),
     ),
     "a surface with a NaN point": (
-        lambda scene: segmentation(scene, ("Organ", polyData([*CORNERS, (nan, 0, 0)], [(0, 1, 3)]))),
+        lambda scene: segmentation(scene, ("Organ", shapes.meshOf([*CORNERS, (nan, 0, 0)], [(0, 1, 3)]))),
         NO_COORDINATE,
     ),
     "a surface with a point at 1e30 mm": (
-        lambda scene: segmentation(scene, ("Organ", polyData([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]))),
+        lambda scene: segmentation(scene, ("Organ", shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]))),
         UNSCALED,
     ),
     "a surface with a point that is not there": (
-        lambda scene: segmentation(scene, ("Organ", polyData(CORNERS, [(0, 1, 9)]))),
+        lambda scene: segmentation(scene, ("Organ", shapes.meshOf(CORNERS, [(0, 1, 9)]))),
         NO_POINT,
     ),
     "voxels in a plane": (lambda scene: segmentation(scene, ("Organ", voxels({(0, 0): 0.0}))), NO_NUMBERS),

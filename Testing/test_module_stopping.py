@@ -12,8 +12,8 @@ pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import scenework
 import slicer
-from test_module_limits import desktop as desktop  # the fixtures of the panel's other tests
-from test_module_limits import session as session
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
 
 
 class Stopper:

@@ -13,10 +13,9 @@ pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import shapes
 import slicer
-from scenework import choose, segmentation
-from test_module_limits import desktop as desktop  # the fixtures of the panel's other tests
-from test_module_limits import session as session
-from test_module_limits import twoBoxes
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from scenework import choose, segmentation, twoBoxes
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.report import requirePlotly

@@ -117,9 +117,7 @@ def testWhatIsRefused():
 
 
 def testAProblemOfOneLabelIsSaid(tmp_path):
-    from test_writing import openBox
-
-    shapes.writeMesh(openBox(), tmp_path / "open.stl")
+    shapes.writeMesh(shapes.openBox(), tmp_path / "open.stl")
     (mesh,) = readStructures(tmp_path / "open.stl")
     box = Structure(
         "box",

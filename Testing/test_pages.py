@@ -76,11 +76,15 @@ def testPicturesAreShown():
         assert f"pictures/{picture.name})" in text, picture.name
 
 
-def testTheRunnerFindsWhatIsWrong(tmp_path, monkeypatch):
-    docs = tmp_path / "docs"
-    docs.mkdir()
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """A page to be written, the only one of a documentation of its own."""
     monkeypatch.setattr(pages, "ROOT", tmp_path)
-    page = docs / "page.md"
+    (tmp_path / "docs").mkdir()
+    return tmp_path / "docs" / "page.md"
+
+
+def testTheRunnerFindsWhatIsWrong(page, tmp_path):
     page.write_text("```python\nprint(1)\n```\n```text\n2\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="instead of"):
         pages.run(page, tmp_path)
@@ -94,11 +98,7 @@ def testTheRunnerFindsWhatIsWrong(tmp_path, monkeypatch):
         pages.run(page, tmp_path)
 
 
-def testBlocksGoIntoFiles(tmp_path, monkeypatch):
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
-    page = docs / "page.md"
+def testBlocksGoIntoFiles(page, tmp_path):
     page.write_text(
         "Write `a/one.py`:\n\n```python\nx = (\n    1,\n)\n```\n"
         "Insert into `a/one.py`, behind `1,`:\n\n```python\n    2,\n```\n"
@@ -114,11 +114,7 @@ def testBlocksGoIntoFiles(tmp_path, monkeypatch):
         pages.run(page, tmp_path)
 
 
-def testAPageIsBroughtUpToDate(tmp_path, monkeypatch):
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
-    page = docs / "page.md"
+def testAPageIsBroughtUpToDate(page, tmp_path):
     page.write_text(
         "```python\nprint('HD 7.4\\nx\\nMASD 1.2\\ny')\n```\n```text\n...\nMASD 1.1\n...\n```\n", encoding="utf-8"
     )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
-from pathlib import Path
 
 import pytest
 import shapes
@@ -12,13 +10,8 @@ import SimpleITK
 
 
 @pytest.fixture(scope="module")
-def revolutions():
-    folder = str(Path(__file__).parent / "benchmark")
-    sys.path.insert(0, folder)
-    import revolutions
-
-    yield revolutions
-    sys.path.remove(folder)
+def revolutions(benchmark):
+    return benchmark("revolutions")
 
 
 def testHolm(revolutions):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -16,14 +14,8 @@ SETTINGS = Settings(families=("boundary", "overlap"))
 
 
 @pytest.fixture(scope="module")
-def growth():
-    """The benchmark's module, which imports its neighbors by their bare names as in a script."""
-    folder = str(Path(__file__).parent / "benchmark")
-    sys.path.insert(0, folder)
-    import growth
-
-    yield growth
-    sys.path.remove(folder)
+def growth(benchmark):
+    return benchmark("growth")
 
 
 def ratio(growth, work, other) -> float:

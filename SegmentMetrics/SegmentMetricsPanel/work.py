@@ -7,7 +7,7 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.geometry.closest import allCores
+from SegmentMetricsLib.cores import allCores
 from SegmentMetricsLib.progress import Cancelled, stoppable
 
 # Seconds before a dialog shows up: most comparisons are done by then.

@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..cohort.summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
+from ..cores import availableProcessors
 from ..errors import InputError, oneLine
-from ..workers import availableProcessors, requireWorkers
+from ..workers import requireWorkers
 from .options import (
     addProtocol,
     addReport,

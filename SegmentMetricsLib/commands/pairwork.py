@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import workers as processes
+from ..cores import availableProcessors
 from ..errors import InputError
 from ..records import Record
 from ..settings import Settings
@@ -110,7 +111,7 @@ def outcomes(
     errors: dict[int, Exception] = {}
     # the small ones first: they tell how much work the others are, and the large ones are shared out
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
-    number = min(workers or processes.availableProcessors(), len(matches))
+    number = min(workers or availableProcessors(), len(matches))
     isWorth = _Forecast(costs, number) if workers is None else lambda _: number > 1
     overlays = Overlays()
     while waiting and not isWorth(waiting):

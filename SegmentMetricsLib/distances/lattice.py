@@ -174,7 +174,6 @@ class CellTables:
         order = order[bounds[order] < self.horizon]
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[int, np.ndarray] = {}
-        self._byCase: dict[int, np.ndarray] = {}
 
     @cached_property
     def pieces(self) -> TriangleSet:
@@ -201,11 +200,11 @@ class CellTables:
     def table(self, number: int) -> np.ndarray:
         """(p * 256,) squared distance in mm2 from position p to case c one step away, at index 256 p + c."""
         if number not in self._tables:
-            self._tables[number] = self._computeTable(number).ravel()
+            self._tables[number] = self.computed(number).ravel()
         return self._tables[number]
 
-    def _computeTable(self, number: int) -> np.ndarray:
-        """Return the squared distances (p, 256) in mm2 to all cases one step away."""
+    def computed(self, number: int) -> np.ndarray:
+        """Return the squared distances (p, 256) in mm2 to all cases one step away, without keeping them."""
         _, cases = caseTriangles()
         # the triangles stay where they are: the points move the other way
         moved = self.points - self.steps[number] * self.spacing
@@ -219,17 +218,6 @@ class CellTables:
             for column in cases.T[1:]:
                 np.minimum(table, squared.take(column, axis=1), out=table)
         return result
-
-    def tableByCase(self, number: int) -> np.ndarray:
-        """(256, p) squared distance in mm2 to case c one step away from position p, at [c, p]."""
-        if number not in self._byCase:
-            self._byCase[number] = np.ascontiguousarray(self._computeTable(number).T)
-        return self._byCase[number]
-
-    @cached_property
-    def insideByCase(self) -> np.ndarray:
-        """(256, p) whether position p lies inside the structure of case c, at [c, p]."""
-        return np.ascontiguousarray(self.inside.reshape(-1, 256).T)
 
     @cached_property
     def inside(self) -> np.ndarray:

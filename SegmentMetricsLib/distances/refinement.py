@@ -40,10 +40,10 @@ import numpy as np
 
 from ..progress import checkpoint
 from .bounded import Bounded
-from .crossing import firstReaching, sizesBeyond, total, valueAbove, valueBelow
+from .crossing import firstReaching, sizesBelow, sizesBeyond, total, valueAbove, valueBelow
 from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered, uniqueSides
 from .farthest import farthest
-from .linear import PIECES, negative, ordered, orderedShareBelow
+from .linear import PIECES, negative, ordered
 from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
@@ -62,7 +62,7 @@ BOUNDS = 3.5
 # How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
 LARGEST_ERROR, ROUNDING = 0.01, 1e-6
 # How far around a percentile its bounds are sought first, and how precisely, as multiples of its error.
-WINDOW, COARSE = 8, 1 / 80
+AROUND, COARSE = (1, 2, 4, 8), 1 / 80
 # What rounding may change in a sum of sizes, as a share of it.
 SIZE_ROUNDING = 1e-12
 # Equal parts of a segment that are the elements of contours.
@@ -230,20 +230,24 @@ class Refined:
         """Return a percentile, found from the size up to it, compared with how much there is around it."""
         if percent in self._isKnown:
             return self._estimates[percent]
-        near, coarse = self.percentileError, COARSE * self.percentileError
+        near = self.percentileError
         fine = self.percentile(percent, near / 16)
-        limits = fine - near, fine + near
-        ascending, sizes = self.leaves.near(*limits)
-        low, high = (total(orderedShareBelow(ascending, limit), sizes) for limit in limits)
+        within = self._around(max(fine - AROUND[-1] * near, 0.0), fine + AROUND[-1] * near)
+        limits, reached = within.sizesAround(fine, near)
+        low, high = np.interp([fine - near, fine + near], limits, reached)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
         _, chosen, differences = self.leaves.within(fine)
         # with a third of the differences the size up to it is that much larger, so another one is wanted
         size = percent / 100 * self.totalSize - float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
-        within = self._around(max(fine - WINDOW * near, 0.0), fine + WINDOW * near)
         value = self._ofSize(size, within)
-        low, high = (self._ofSize(size + side * error, within, coarse) for side in (-1, 1))
-        low, high = max(min(low - coarse, value - ROUNDING), 0.0), max(high, value + ROUNDING)
+        low, high = (
+            float(np.interp(bound - self.sharedSize, reached, limits))
+            if reached[0] < bound - self.sharedSize < reached[-1]
+            else self._ofSize(bound, within, COARSE * near)
+            for bound in (size - error, size + error)
+        )
+        low, high = max(min(low - COARSE * near, value - ROUNDING), 0.0), max(high, value + ROUNDING)
         found = Estimate(value, low, high, chosen, differences, wanted)
         self._estimates[percent] = found
         self._isKnown.add(percent)
@@ -425,6 +429,12 @@ class Surroundings(NamedTuple):
     below: float
     ascending: tuple[np.ndarray, ...]
     sizes: np.ndarray
+
+    def sizesAround(self, value: float, near: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return distances (n,) around one, multiples of `near` away where there are pieces, and the sizes within."""
+        steps = np.array([*(-step for step in reversed(AROUND)), 0, *AROUND])
+        limits = (value + near * steps).clip(self.least, self.most)
+        return limits, sizesBelow(self.ascending, self.sizes, limits) + self.below
 
     def reaching(self, wanted: float, precision: float) -> float:
         """Return the smallest distance within which there is a wanted size, or the nearer end of the limits."""

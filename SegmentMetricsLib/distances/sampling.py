@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..geometry.closest import ONE_BY_ONE, ClosestSurface
+from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface
 from . import lattice as lookup
 
@@ -15,6 +15,9 @@ from . import lattice as lookup
 LARGEST_LATTICE_HALVINGS = 2
 # Parts of a voxel that coordinates on a lattice count in: sides can be halved eight times.
 SCALE = 512
+# Fewer points are answered sooner by the search that does not know inside from outside, on one core, than by the one
+# that does, on all.
+FEW_TO_SEARCH = 20_000
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
 
@@ -86,7 +89,7 @@ class Sampler:
         and signed distances (n,) there, which tell the side of places that are nearer to them than the boundary is.
         """
         if self._lattice is None or halvings > LARGEST_LATTICE_HALVINGS:
-            if neighbors is None or len(coordinates) > ONE_BY_ONE:
+            if neighbors is None or len(coordinates) > FEW_TO_SEARCH:
                 return self.signedAt(self.points(coordinates))
             return self._onSameSide(self.points(coordinates), self.points(neighbors[0]), neighbors[1])
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)

@@ -1,45 +1,28 @@
-"""Distance from any point to a boundary, by VTK on all cores."""
+"""Distance from any point to a boundary."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import cached_property
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import reference, vtkDoubleArray, vtkSMPTools
+from vtkmodules.vtkCommonCore import reference, vtkDoubleArray
 from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
 
+from ..cores import allCores
 from ..progress import checkpoint
+from .nearest import NearestTriangles
 from .surfaces import Surface, toPolyData
+from .triangles import distancesToTriangles
 
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
+# Fewer points find the triangle next to them sooner one by one than together.
+ONE_BY_ONE = 48
 # Fewer points are answered sooner than threads are started.
 FEW = 2048
-# Where the side does not matter, fewer are answered sooner one by one than by the tree that knows inside from outside,
-# which is slow where it is far.
-ONE_BY_ONE = 20_000
-
-
-@contextmanager
-def allCores() -> Iterator[None]:
-    """Let VTK use all cores inside the block; applications start it with one.
-
-    Not where the environment allows one only: every change of VTK's threads leaves some memory behind.
-    """
-    if os.environ.get("VTK_SMP_MAX_THREADS") == "1":
-        yield
-        return
-    before = vtkSMPTools.GetBackend()
-    vtkSMPTools.SetBackend("STDThread")
-    try:
-        yield
-    finally:
-        vtkSMPTools.SetBackend(before)
 
 
 class ClosestSurface:
@@ -76,36 +59,44 @@ class ClosestSurface:
         return values if self.isClosed else np.abs(values)
 
     @cached_property
+    def _nearest(self) -> NearestTriangles:
+        return NearestTriangles(self._triangles.points, self._triangles.cells, self._oneByOne)
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        """Return distances (n,) in mm of LPS points (n, 3), not negative."""
+        local = points - self.center
+        triangles = self._nearestTo(local)
+        result = np.empty(len(points))
+        for first in range(0, len(points), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            result[chosen] = distancesToTriangles(local[chosen], triangles[chosen])
+        return result
+
+    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
+        return self._nearestTo(points - self.center) + self.center
+
+    def _nearestTo(self, local: np.ndarray) -> np.ndarray:
+        find = self._oneByOne if len(local) <= ONE_BY_ONE else self._nearest.find
+        return self._triangles.points[self._triangles.cells[find(local)]]
+
+    @cached_property
     def _locator(self) -> vtkStaticCellLocator:
         locator = vtkStaticCellLocator()
         locator.SetDataSet(self._polyData)
         locator.BuildLocator()
         return locator
 
-    def distances(self, points: np.ndarray) -> np.ndarray:
-        """Return distances (n,) in mm of LPS points (n, 3), not negative."""
-        if len(points) > ONE_BY_ONE:
-            return np.abs(self.signedDistances(points))
-        return np.sqrt(self._nearest(points)[1])
-
-    def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
-        """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
-        return self._triangles.points[self._triangles.cells[self._nearest(points)[0]]] + self.center
-
-    def _nearest(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of the triangle next to each point (n, 3), and the squared distances (n,) in mm2."""
+    def _oneByOne(self, points: np.ndarray) -> np.ndarray:
+        """Return the number of the triangle next to each point (n, 3), relative to the center."""
         closest, cell, part = [0.0] * 3, vtkGenericCell(), reference(0)
         number, squared = reference(0), reference(0.0)
-        numbers, found = [], []
+        numbers = np.empty(len(points), np.int64)
         find = self._locator.FindClosestPoint
-        local = (points - self.center).tolist()
-        for first in range(0, len(local), CHUNK):
-            checkpoint()
-            for point in local[first : first + CHUNK]:
-                find(point, closest, cell, number, part, squared)
-                numbers.append(number.get())
-                found.append(squared.get())
-        return np.array(numbers, np.int64), np.array(found, float)
+        for row, point in enumerate(points.tolist()):
+            find(point, closest, cell, number, part, squared)
+            numbers[row] = number.get()
+        return numbers
 
 
 def wall(contours: Surface) -> Surface:

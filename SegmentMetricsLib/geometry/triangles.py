@@ -58,29 +58,39 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
 
     Triangles may be as thin as a line or a point.
     """
-    normal = _cross(triangles[..., 1, :] - triangles[..., 0, :], triangles[..., 2, :] - triangles[..., 0, :])
+    # coordinate by coordinate, which is several times faster than vectors of three
+    point = _coordinates(points)
+    corners = [_coordinates(triangles[..., corner, :]) for corner in range(3)]
+    sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
+    normal = _cross(sides[2], sides[0])
     squaredNormal = _dot(normal, normal)
-    above = squaredNormal > 0
-    best = np.inf
-    for first in range(3):
-        start, step = triangles[..., first, :], triangles[..., (first + 1) % 3, :] - triangles[..., first, :]
-        gap, length = points - start, _dot(step, step)
-        along = _dot(gap, step) / np.where(length > 0, length, 1)
-        aside = gap - along.clip(0, 1)[..., None] * step
-        best = np.minimum(best, _dot(aside, aside))
-        above = above & (_dot(_cross(normal, step), gap) >= 0)
-    height = _dot(points - triangles[..., 0, :], normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
-    return np.sqrt(np.where(above, height, best))
+    isAbove = squaredNormal > 0
+    toSides = np.inf
+    for start, side in zip(corners, sides, strict=True):
+        gap, length = _difference(point, start), _dot(side, side)
+        along = np.minimum(np.maximum(_dot(gap, side) / np.where(length > 0, length, 1), 0), 1)
+        aside = [g - along * s for g, s in zip(gap, side, strict=True)]
+        toSides = np.minimum(toSides, _dot(aside, aside))
+        isAbove = isAbove & (_dot(_cross(normal, side), gap) >= 0)
+    height = _dot(_difference(point, corners[0]), normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
+    return np.sqrt(np.where(isAbove, height, toSides))
 
 
-def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.einsum("...i,...i->...", one, other)
+def _coordinates(vectors: np.ndarray) -> list[np.ndarray]:
+    return [vectors[..., axis] for axis in range(3)]
 
 
-def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    # numpy's own takes longer than all the rest where there are few
-    (a, b, c), (x, y, z) = (tuple(vectors[..., axis] for axis in range(3)) for vectors in (one, other))
-    return np.stack([b * z - c * y, c * x - a * z, a * y - b * x], axis=-1)
+def _difference(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
+    return [a - b for a, b in zip(one, other, strict=True)]
+
+
+def _dot(one: list[np.ndarray], other: list[np.ndarray]) -> np.ndarray:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+def _cross(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
+    (a, b, c), (x, y, z) = one, other
+    return [b * z - c * y, c * x - a * z, a * y - b * x]
 
 
 def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -1,13 +1,14 @@
 """The overlap of two boundary bands by table lookup, for masks on one lattice.
 
-A band is asked at positions spread over the cells of the lattice, whole rows of a table at a time: the squared
-distances from all positions of a cell to one case of another cell lie side by side.
+A band is asked at positions spread over the cells of the lattice, 64 at a time: which of them are inside the case of
+their own cell, and which are closer than tau to the case of a cell so many steps away, are the bits of one number. The
+band in a cell is the "or" of a few such numbers, and its size how many bits are set.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -16,14 +17,16 @@ from ..distances.bounded import Bounded
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
 
+# Positions in a number of bits.
+WORD = 64
 # Positions in a cell with tables: at first, as many as the tables' steps allow, at last for small or thin bands.
-FEWEST_POSITIONS, MANY_POSITIONS, MOST_POSITIONS = 64, 512, 1024
+FEWEST_POSITIONS, MANY_POSITIONS, MOST_POSITIONS = WORD, 512, 1024
 # So many positions times steps are quickly tabulated, and so many are bearable.
 QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
 # More steps than this cost more to tabulate than to search.
 LARGEST_TABLE_COUNT = 1000
-# Points in memory at once; and points whose temporary arrays stay in the processor's cache.
-CHUNK, ROWS_CHUNK = 1 << 20, 1 << 16
+# Cells asked at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,13 @@ class Estimate:
 
     @staticmethod
     def of(inBand: list[np.ndarray]) -> Estimate:
-        """Count bands given as (n, m); the first and the second half of the m points are spread evenly each."""
-        counts = []
-        for member in (inBand[0] & inBand[1], inBand[0] | inBand[1]):
-            halves = np.array_split(member, 2, axis=1)
-            counts.append(np.stack([np.count_nonzero(half, axis=1) for half in halves], axis=1))
-        return Estimate(*counts)
+        """Count bands given as bool (n, m); the first and the second half of the m points are spread evenly each."""
+        return Estimate(*(_inHalves(member, np.count_nonzero) for member in _bothAndEither(*inBand)))
+
+    @staticmethod
+    def ofBits(inBand: list[np.ndarray]) -> Estimate:
+        """Count bands given as numbers (n, w) of 64 points each."""
+        return Estimate(*(_inHalves(member.view(np.uint16), countedBits) for member in _bothAndEither(*inBand)))
 
     @property
     def error(self) -> float:
@@ -72,6 +76,62 @@ class Estimate:
         # what a group adds to the ratio's numerator beyond its share of the denominator
         excess = self.both - self.both.sum() / union * self.either
         return float(np.sqrt(((excess[:, 0] - excess[:, 1]) ** 2).sum()) / union)
+
+
+def _bothAndEither(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return one & other, one | other
+
+
+def _inHalves(member: np.ndarray, counted) -> np.ndarray:
+    return np.stack([counted(half, axis=1) for half in np.array_split(member, 2, axis=1)], axis=1)
+
+
+@lru_cache(maxsize=1)
+def _bitCounts() -> np.ndarray:
+    """(65536,) how many bits of a number are set."""
+    return np.unpackbits(np.arange(1 << 16, dtype=np.uint16).view(np.uint8)).reshape(-1, 16).sum(axis=1, dtype=np.uint8)
+
+
+def countedBits(words: np.ndarray, axis: int) -> np.ndarray:
+    """Return how many bits are set in numbers of 16 bits, along an axis."""
+    return _bitCounts().take(words).sum(axis=axis, dtype=np.int64)
+
+
+class BandTables:
+    """Which positions in a cell lie in a structure's band, from the tables of a lattice and a tolerance in mm.
+
+    steps: (n, 3) from cell to cell along i, j, k, of those that come so close, nearest first.
+    """
+
+    def __init__(self, tables: lattice.CellTables, tolerance: float):
+        if tolerance > tables.horizon:
+            raise ValueError(f"The tables reach {tables.horizon} mm, less than {tolerance} mm.")
+        self._tables, self._squaredLimit = tables, np.float32(tolerance**2)
+        self.steps = tables.steps[tables.bounds < tolerance]
+        self.count = len(tables.points)
+        self._within: dict[int, np.ndarray] = {}
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """(256, count / 64) which positions lie inside the structure of a case."""
+        return _packed(self._tables.inside.reshape(-1, 256))
+
+    def within(self, number: int) -> np.ndarray:
+        """(256, count / 64) which positions are closer than the tolerance to a case one step away."""
+        if number not in self._within:
+            self._within[number] = _packed(self._tables.computed(number) < self._squaredLimit)
+        return self._within[number]
+
+
+def _packed(flags: np.ndarray) -> np.ndarray:
+    """Return flags (p, 256) of positions as numbers (256, p / 64) of 64 bits."""
+    return np.packbits(np.ascontiguousarray(flags.T), axis=1).view(np.uint64)
+
+
+@lru_cache(maxsize=32)
+def bandTables(spacing: tuple[float, float, float], positions: int, reach: int, tolerance: float) -> BandTables:
+    """Return the tables of a spacing and a tolerance in mm, kept for the next pair of structures."""
+    return BandTables(lattice.cellTables(spacing, spreadPositions(positions), reach), tolerance)
 
 
 def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab | None = None) -> Bands | None:
@@ -96,10 +156,10 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     draw = scrambled(index)[:, 0]
     # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
     guess = 1.5 * np.log2(0.4 / wanted / np.sqrt(max(1, len(cells))))
-    perCell = min(count, 2 ** int(np.clip(np.ceil(guess), 1, 7)))
+    perCell = int(np.clip(2.0 ** np.ceil(guess), WORD, count))
     while True:
-        tables = lattice.cellTables(pair.spacing, spreadPositions(count if perCell <= count else most), reach)
-        estimate = _cellEstimate(pair, tables, cells, near, draw, perCell, tolerance)
+        tables = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
+        estimate = _cellEstimate(pair, tables, cells, near, draw, perCell // WORD)
         error = estimate.error
         if error <= wanted or perCell >= most:
             break
@@ -122,27 +182,22 @@ def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarra
     return (rows >= first) & (rows < max(last, first + 1))
 
 
-def _cellEstimate(pair, tables, cells, near, draw, perCell, tolerance) -> Estimate:
-    """Ask `perCell` positions of every cell; the hash `draw` (n,) in [0, 1) says which part of all positions."""
-    blocks = (draw * (len(tables.points) // perCell)).astype(np.intp)
+def _cellEstimate(pair, tables: BandTables, cells, near, draw, words: int) -> Estimate:
+    """Ask 64 positions of every cell, times `words`; the hash `draw` (n,) in [0, 1) says which of all positions."""
+    blocks = (draw * (tables.count // WORD // words)).astype(np.intp)
     counts = []
-    piece = max(1, CHUNK // perCell)
-    for first in range(0, len(cells), piece):
-        chosen = slice(first, first + piece)
-        inBand = []
-        for number in (0, 1):
-            asked = near[number][chosen]
-            if number == 0:
-                member = np.zeros((len(asked), perCell), bool)
-            else:
-                member, asked = inBand[0].copy(), asked & near[2][chosen]
-                member[near[2][chosen]] = False
-            rows = np.flatnonzero(asked)
-            member[rows] = bandMembership(
-                pair, number, cells[chosen][rows], blocks[chosen][rows], perCell, tables, tolerance
-            )
-            inBand.append(member)
-        counts.append(Estimate.of(inBand))
+    for first in range(0, len(cells), CHUNK // words):
+        checkpoint()
+        chosen = slice(first, first + CHUNK // words)
+        cell, block, isDifferent = cells[chosen], blocks[chosen], near[2][chosen]
+        inBand = [np.zeros((len(cell), words), np.uint64)]
+        rows = np.flatnonzero(near[0][chosen])
+        inBand[0][rows] = bandMembership(pair.codes[0], pair.strides, cell[rows], block[rows], words, tables)
+        # where the masks do not differ so close by, their bands are the same
+        inBand.append(np.where(isDifferent[:, None], np.uint64(0), inBand[0]))
+        rows = np.flatnonzero(near[1][chosen] & isDifferent)
+        inBand[1][rows] = bandMembership(pair.codes[1], pair.strides, cell[rows], block[rows], words, tables)
+        counts.append(Estimate.ofBits(inBand))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
@@ -174,53 +229,37 @@ def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
 
 
 def bandMembership(
-    pair: lattice.Lattice,
-    target: int,
-    cells: np.ndarray,
-    blocks: np.ndarray,
-    size: int,
-    tables: lattice.CellTables,
-    limit: float,
+    codes: np.ndarray, strides: np.ndarray, cells: np.ndarray, blocks: np.ndarray, words: int, tables: BandTables
 ) -> np.ndarray:
-    """Return whether points lie inside the mask of that number and closer than a limit in mm to its boundary.
+    """Return which positions lie inside a mask and closer than the tables' tolerance to its boundary, as bits (n, w).
 
-    cells, blocks: (n,) cell numbers and which aligned block of `size` positions is asked in each; the result is
-    (n, size). Whole rows are looked up at a time, several times faster than single points.
+    codes: the mask's cases on a lattice with these strides. cells, blocks: (n,) cell numbers and which aligned block of
+    64 * words positions is asked in each.
     """
-    if limit > tables.horizon:
-        raise ValueError(f"The tables reach {tables.horizon} mm, less than {limit} mm.")
-    codes = pair.codes[target]
-    perCase = len(tables.points) // size
-    squaredLimit = np.float32(limit**2)
-    result = np.zeros((len(cells), size), bool)
-    steps = np.flatnonzero(tables.bounds < limit)
-    for first in range(0, len(cells), max(1, ROWS_CHUNK // size)):
-        checkpoint()
-        chosen = slice(first, first + max(1, ROWS_CHUNK // size))
-        cell, block = cells[chosen], blocks[chosen]
-        inside = tables.insideByCase.reshape(-1, size).take(codes.take(cell) * np.intp(perCase) + block, axis=0)
-        within = np.zeros(inside.shape, bool)
-        rows = np.flatnonzero(inside.any(axis=1))
-        best = np.full((len(rows), size), np.inf, np.float32)
-        buffer = np.empty_like(best)
-        for position, number in enumerate(steps.tolist()):
-            if position in (7, 19, 27) or (position > 27 and position % 32 == 0):
-                # rows whose inside points are all within are done
-                done = best < squaredLimit
-                keep = (inside[rows] > done).any(axis=1)
-                if keep.mean() < 0.8:
-                    within[rows[~keep]] = done[~keep]
-                    rows, best = rows[keep], best[keep]
-                    buffer = buffer[: len(rows)]
+
+    perCase = np.intp(tables.count // WORD // words)
+
+    def bits(table: np.ndarray, code: np.ndarray) -> np.ndarray:
+        row = code * perCase
+        row += blocks
+        return table.reshape(-1, words).take(row, axis=0, mode="clip")
+
+    inside = bits(tables.inside, codes.take(cells))
+    result = np.zeros_like(inside)
+    rows = np.flatnonzero(inside.any(axis=1))
+    cells, blocks, wanted = cells[rows], blocks[rows], inside[rows]
+    found = np.zeros_like(wanted)
+    for number, shift in enumerate((tables.steps @ strides).tolist()):
+        if number in (1, 7, 19, 27) or (number > 27 and number % 16 == 0):
+            isOpen = (wanted & ~found).any(axis=1)
+            if np.count_nonzero(isOpen) < 0.8 * len(rows):
+                result[rows] = found
+                rows, cells, blocks, wanted, found = (x[isOpen] for x in (rows, cells, blocks, wanted, found))
             if not len(rows):
                 break
-            code = codes.take(cell[rows] + int(tables.steps[number] @ pair.strides)).astype(np.intp)
-            table = tables.tableByCase(number).reshape(-1, size)
-            table.take(code * perCase + block[rows], axis=0, out=buffer, mode="clip")
-            np.minimum(best, buffer, out=best)
-        within[rows] = best < squaredLimit
-        result[chosen] = inside & within
-    return result
+        found |= bits(tables.within(number), codes.take(cells + shift, mode="clip"))
+    result[rows] = found
+    return result & inside
 
 
 @lru_cache(maxsize=8)

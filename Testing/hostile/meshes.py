@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
 from . import Measured, Refused, Row
 from .builders import written
@@ -31,23 +30,9 @@ def reference(folder: Path) -> Path:
     return shapes.writeMesh(shapes.boxMesh((0, 0, 0), (10, 10, 10)), folder / "reference.vtp")
 
 
-def polyData(points, cells=(), lines=()) -> vtkPolyData:
-    """Return polygons and lines between points (n, 3)."""
-    result = vtkPolyData()
-    result.SetPoints(shapes.doublePoints(np.array(points, float).reshape(-1, 3)))
-    for give, given in ((result.SetPolys, cells), (result.SetLines, lines)):
-        array = vtkCellArray()
-        for cell in given:
-            array.InsertNextCell(len(cell))
-            for number in cell:
-                array.InsertCellPoint(int(number))
-        give(array)
-    return result
-
-
 def mesh(*given):
     """Return what writes polygons and lines between points."""
-    return lambda folder: shapes.writeMesh(polyData(*given), folder / "odd.vtp")
+    return lambda folder: shapes.writeMesh(shapes.meshOf(*given), folder / "odd.vtp")
 
 
 def boxes(*bounds, turned=()):

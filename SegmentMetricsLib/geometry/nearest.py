@@ -1,0 +1,134 @@
+"""Which triangle is nearest to each of many points, through the corners next to them.
+
+The idea
+--------
+A search tree of points answers within a microsecond or two, one of triangles takes ten times as long. For small
+triangles the first tells nearly all that the second does. A place p of a triangle is a weighted mean of its corners c,
+and from any point x
+
+    |x - p|^2  =  (weighted mean of |x - c|^2)  -  (that of |p - c|^2)  >=  min over c of |x - c|^2  -  r^2,
+
+where r is the radius of the smallest circle around the triangle; its square is at most a third of that of the longest
+side. The nearest triangle is not farther than the nearest corner of all. So it has a corner whose squared distance is
+larger than that of the nearest one by no more than r^2, which far from the surface is next to nothing: mostly two or
+three corners are left, with the few triangles around each.
+
+Where triangles are so large that many corners are left, a search tree of triangles is asked instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
+
+from ..cores import threads
+from ..progress import checkpoint
+
+# Corners looked at per point: at first, and where these do not decide.
+FEW_CORNERS, MANY_CORNERS = 8, 32
+# Points whose corners are searched at a time; fewer are found sooner than threads are started.
+SEARCHED, FEW = 1 << 14, 1024
+# Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1024
+# What rounding may change in squared distances, as a share of them.
+ROUNDING = 1e-12
+# Triangles thinner than this, as the square of their height over a side by another, are lines.
+THINNEST = 1e-12
+
+
+class NearestTriangles:
+    """Tells which triangle is nearest to points.
+
+    points: (n, 3) mm. cells: (m, 3) triangles of them. otherwise: tells the same of the points (k, 3) for which corners
+    do not decide.
+    """
+
+    def __init__(self, points: np.ndarray, cells: np.ndarray, otherwise: Callable[[np.ndarray], np.ndarray]):
+        self._otherwise = otherwise
+        # triangles around every point
+        ends = np.repeat(np.arange(len(cells), dtype=np.int32), 3)
+        around = csr_array((np.ones(len(ends), bool), (cells.ravel(), ends)), shape=(len(points), len(cells)))
+        counts = np.diff(around.indptr)
+        # points without triangles would hide those with
+        used = np.flatnonzero(counts)
+        self._first, self._count, self._triangles = around.indptr[used], counts[used], around.indices
+        self._tree = cKDTree(points[used], balanced_tree=False, compact_nodes=False)
+        a, b, c = (points.take(column, axis=0).T.copy() for column in cells.T)
+        self._corners = a, b, c
+        self._sides = _squared(a, b), _squared(b, c), _squared(c, a)
+        spread = np.maximum(np.maximum(*self._sides[:2]), self._sides[2]) / 3
+        # of the largest triangle around every point
+        self._spread = np.maximum.reduceat(spread[self._triangles], self._first)
+        self._largestSpread = float(spread.max())
+
+    def find(self, points: np.ndarray) -> np.ndarray:
+        """Return the number of the triangle next to each point (n, 3)."""
+        numbers = np.empty(len(points), np.int64)
+        for first in range(0, len(points), SEARCHED):
+            checkpoint()
+            numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], FEW_CORNERS)
+        return numbers
+
+    def _found(self, points: np.ndarray, count: int) -> np.ndarray:
+        workers = threads() if len(points) > FEW else 1
+        distances, near = self._tree.query(points, k=np.arange(1, min(count, self._tree.n) + 1), workers=workers)
+        squared = distances**2
+        limit = squared[:, :1] * (1 + ROUNDING)
+        isNear = squared - self._spread[near] <= limit
+        # whether there may be more that are near than were looked at
+        isOpen = (squared[:, -1] - self._largestSpread <= limit[:, 0]) & (count < self._tree.n)
+        numbers = np.empty(len(points), np.int64)
+        if isOpen.any():
+            left = points[isOpen]
+            numbers[isOpen] = self._found(left, MANY_CORNERS) if count < MANY_CORNERS else self._otherwise(left)
+        rows = np.flatnonzero(~isOpen)
+        for first in range(0, len(rows), CHUNK):
+            chosen = rows[first : first + CHUNK]
+            owners, slots = np.nonzero(isNear[chosen])
+            owners = chosen[owners]
+            numbers[chosen] = self._nearestAround(points, owners, near[owners, slots])
+        return numbers
+
+    def _nearestAround(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
+        """Return the nearest of the triangles around corners (c,) to the points (c,) of which these are, in order."""
+        counts = self._count[corners]
+        starts = np.cumsum(counts) - counts
+        owners = np.repeat(owners, counts)
+        triangles = self._triangles[np.arange(len(owners)) + np.repeat(self._first[corners] - starts, counts)]
+        squared = self._squaredDistances(points[owners].T, triangles)
+        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
+        least = np.minimum.reduceat(squared, firsts)
+        isLeast = np.flatnonzero(squared == np.repeat(least, np.diff(firsts, append=len(owners))))
+        return triangles[isLeast[np.diff(owners[isLeast], prepend=-1) > 0]]
+
+    def _squaredDistances(self, points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+        """Return the squared distances (n,) from points (3, n) to a triangle (n,) each.
+
+        From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest.
+        """
+        toA, toB, toC = (_squared(points, corner.take(triangles, axis=1)) for corner in self._corners)
+        ab, bc, ca = (side.take(triangles) for side in self._sides)
+        # twice the inner products of the sides at corner A with each other, and with the way to the point
+        between, alongB, alongC = ab + ca - bc, toA + ab - toB, toA + ca - toC
+        area = 4 * ab * ca - between * between
+        weightB, weightC = 2 * alongB * ca - between * alongC, 2 * alongC * ab - between * alongB
+        isAbove = (weightB >= 0) & (weightC >= 0) & (weightB + weightC <= area) & (area > THINNEST * ab * ca)
+        height = toA - (weightB * alongB + weightC * alongC) / (2 * np.where(isAbove, area, 1))
+        toSides = np.minimum(np.minimum(_toSide(toA, toB, ab), _toSide(toB, toC, bc)), _toSide(toC, toA, ca))
+        return np.where(isAbove, height, toSides)
+
+
+def _squared(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the squared distances (n,) between points (3, n)."""
+    x, y, z = one - other
+    return x * x + y * y + z * z
+
+
+def _toSide(toStart: np.ndarray, toEnd: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Return the squared distances to segments from those to their ends and the squares of their lengths."""
+    lead = toStart - toEnd
+    along = ((lead + length) / (2 * np.where(length > 0, length, 1))).clip(0, 1)
+    return toStart + along * (along * length - lead - length)

@@ -1,0 +1,63 @@
+"""Runs of the command line for tests, in this process and as a program, and what they write."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import shapes
+from imagefiles import save
+
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.commands import pairwork
+
+ROOT = Path(__file__).resolve().parent.parent
+BOX, SHIFTED = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Leave the pictures out; test_writing looks at them."""
+    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
+    # other processes would draw them
+    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
+
+
+@pytest.fixture
+def run(quick, capfd, monkeypatch, tmp_path):
+    """A function that runs a command in a fresh folder and returns status, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def runMain(*arguments):
+        capfd.readouterr()
+        try:
+            status = __main__.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = end.code
+        return status, *capfd.readouterr()
+
+    return runMain
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return save(BOX, tmp_path / "ref.nrrd"), save(SHIFTED, tmp_path / "test.nrrd")
+
+
+def metrics(folder) -> dict:
+    return json.loads((Path(folder) / "metrics.json").read_text(encoding="utf-8"))
+
+
+def valuesOf(folder) -> dict:
+    (only,) = metrics(folder)["pairs"]
+    return {key: measurement["value"] for key, measurement in only["measurements"].items()}
+
+
+def command(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("env", {})}
+    line = [sys.executable, "-m", "SegmentMetricsLib", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, env=environment, timeout=120, check=False, **options)

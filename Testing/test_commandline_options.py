@@ -1,0 +1,194 @@
+"""The command line: what each option changes in the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+from commandruns import metrics, valuesOf
+from commandruns import pair as pair  # the fixtures
+from commandruns import quick as quick
+from commandruns import run as run
+from imagefiles import save
+
+import SegmentMetricsLib
+from SegmentMetricsLib.settings import FAMILIES
+
+NOISE = np.random.default_rng(0).integers(-1000, 2000, (16, 16, 16)).astype(np.int16)
+
+
+def testChosenStructuresThatOnlyOneHas(run, tmp_path):
+    boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
+    three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
+    two = save(shapes.labelImage({n: boxes[n] for n in (1, 2)}), tmp_path / "two.nrrd")
+    status, out, err = run("compare", three, two, "--output", "out", "--structure", "Label 3")
+    assert (status, err) == (0, "")
+    assert "None of the chosen structures is in both." in out and "Only in the reference: Label 3" in out
+    assert metrics("out")["pairs"] == [] and metrics("out")["unmatched"] == {"reference": ["Label 3"], "test": []}
+    status, out, err = run("compare", three, two, "--output", "other", "--structure", "Label 4")
+    assert status == 2 and "no structure named 'Label 4'" in err and not Path("other").exists()
+
+
+def testTolerancesAndPercentiles(run, pair):
+    choices = ["--tolerance", "1.5", "--tolerance", "2.50", "--percentile", "50", "--percentile", "97.5"]
+    assert run("compare", *pair, "--output", "out", *choices)[0] == 0
+    values = valuesOf("out")
+    assert {"HD", "HD50", "HD97.5", "NSD_1.5mm", "NSD_2.5mm", "BIoU_1.5mm", "OverFraction_2.5mm"} <= set(values)
+    assert not {"HD95", "NSD_2mm"} & set(values)
+    assert values["NSD_1.5mm"] < values["NSD_2.5mm"] == 1 and values["HD50"] < values["HD97.5"] <= 2 + 1e-9
+
+
+AGREEMENT = ["TNR", "FPR", "FNR", "FMS", "ACC", "GCE", "VS", "RI", "ARI", "MI", "VOI", "ICC", "PBD", "KAP", "AUC"]
+
+
+def testMetrics(run, pair):
+    keys = {}
+    for families in (*FAMILIES, "signed,overlap", "all"):
+        assert run("compare", *pair, "--output", families, "--metrics", families)[0] == 0
+        keys[families] = list(valuesOf(families))
+    assert keys["boundary"] == ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"]
+    assert keys["signed"][:4] == ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm", "OverMax"]
+    assert keys["overlap"][:4] == ["DSC", "IoU", "TPR", "PPV"] and "VoxelVolumeTest" in keys["overlap"]
+    assert keys["signed,overlap"] == keys["signed"] + keys["overlap"]
+    assert keys["agreement"] == AGREEMENT
+    assert keys["voxel"] == ["AVD", "HDvox", "MHD"]
+    assert keys["hazard"] == ["RFN", "RFP", "SIS", "STAR", "wDice"]
+    assert keys["similarity"] == ["MSI", "MSIPaired", "PairedDistance", "MSI3D"]
+    assert keys["effort"][:2] == ["APL_2mm", "RelativeAPL_2mm"]
+    assert keys["all"] == [key for family in FAMILIES for key in keys[family]]
+
+
+def testMetricsCriticalStructures(run, tmp_path):
+    boxes = {1: ((8, 6, 6), (15, 14, 13)), 2: ((2, 0, 0), (4, 23, 23))}
+    reference = save(shapes.labelImage(boxes), tmp_path / "ref.nrrd")
+    test = save(shapes.labelImage({1: ((7, 6, 6), (15, 14, 13))}), tmp_path / "test.nrrd")
+    given = ("compare", reference, test, "--structure", "Label 1", "--output")
+    assert run(*given, "one", "--critical", "Label 2")[0] == 0
+    assert run(*given, "half", "--critical", "Label 2=0.5", "--metrics", "hazard")[0] == 0
+    assert run(*given, "slow", "--critical", "Label 2", "--kernel", "exponential", "--metrics", "all")[0] == 0
+    # the added layer lies 3 mm from label 2
+    assert valuesOf("one")["STAR"] == pytest.approx(0.3 * 0.91) == pytest.approx(2 * valuesOf("half")["STAR"])
+    assert valuesOf("slow")["STAR"] == pytest.approx(0.3 * np.exp(-3 / 8))
+    assert "DSC" in valuesOf("one") and "DSC" not in valuesOf("half")
+    assert metrics("half")["settings"]["critical"] == {"Label 2": 0.5}
+    assert metrics("one")["pairs"][0]["grid"]["evaluated"]["voxels"] == 24**3
+    for arguments, message in (
+        (("--critical", "Cord"), "The reference has no critical structure named 'Cord'; it has Label 1, Label 2."),
+        (("--critical", "Label 2=2"), "The weight of the critical structure 'Label 2' must be greater than 0"),
+        (("--critical", "Label 2", "--metrics", "overlap"), "Critical structures serve the hazard family"),
+    ):
+        status, _, problem = run(*given, "refused", *arguments)
+        assert status == 2 and problem.startswith(f"segment-metrics: {message}") and problem.count("\n") == 1
+    assert not (tmp_path / "refused").exists()
+
+
+@pytest.mark.parametrize(("preset", "subdivisions"), [("MeshMetrics-0.1", 1), ("MeshMetrics-1.4.1", 0)])
+def testPresets(run, pair, preset, subdivisions):
+    assert run("compare", *pair, "--output", "out", "--preset", preset)[0] == 0
+    assert metrics("out")["settings"]["convention"] == preset
+    (only,) = metrics("out")["pairs"]
+    assert (only["convention"], only["subdivisions"]) == (preset, subdivisions)
+    assert only["measurements"]["HD"]["value"] == pytest.approx(2)
+
+
+def testOptionsOfAgreementAndVoxels(run, pair):
+    families = ["--metrics", "agreement,voxel"]
+    options = ["--grid", "union", "--beta", "1", "--beta", "0.5", "--quantile", "0.95", "--voxel-unit", "voxel"]
+    assert run("compare", *pair, "--output", "own", *families)[0] == 0
+    assert run("compare", *pair, "--output", "out", *families, *options)[0] == 0
+    values = valuesOf("out")
+    assert {"FMS", "FMS_0.5", "HDvox_0.95"} <= set(values) and "HDvox" not in values
+    grids = [metrics(name)["pairs"][0]["grid"]["evaluated"] for name in ("own", "out")]
+    assert grids[0]["voxels"] > grids[1]["voxels"] and values["ACC"] < valuesOf("own")["ACC"]
+    assert metrics("out")["pairs"][0]["measurements"]["AVD"]["unit"] == "voxel"
+
+
+def testSimilarity(run, pair):
+    assert run("compare", *pair, "--output", "own", "--metrics", "similarity")[0] == 0
+    options = ["--il", "3", "--ol", "4", "--msi-unit", "pixel", "--split-contours"]
+    assert run("compare", *pair, "--output", "out", "--metrics", "similarity", *options)[0] == 0
+    assert valuesOf("out")["MSI3D"] < valuesOf("own")["MSI3D"]
+    own, out = (metrics(name)["pairs"][0] for name in ("own", "out"))
+    assert (own["similarity"]["unit"], out["similarity"]["unit"]) == ("mm", "pixel")
+    assert out["measurements"]["PairedDistance"]["unit"] == "pixel"
+    assert metrics("out")["settings"]["il"] == 3 and metrics("out")["settings"]["splitContours"] is True
+    scores = sorted(one["score"] for one in own["similarity"]["slices"])
+    assert valuesOf("own")["MSI"] == pytest.approx(np.median(scores))
+    assert run("compare", *pair, "--output", "published", "--metrics", "similarity", "--as-published")[0] == 0
+    assert valuesOf("published")["MSI"] != valuesOf("own")["MSI"]
+    status, _, problem = run("compare", *pair, "--output", "refused", "--il", "0")
+    assert status == 2 and problem.startswith("segment-metrics: The inside level must be greater than 0")
+
+
+def testFuzzy(run, tmp_path):
+    first, second = np.zeros((8, 8, 8), np.float32), np.zeros((8, 8, 8), np.float32)
+    first[2:6, 2:6, 2:6], second[2:6, 2:6, 2:6] = 1, 0.75
+    images = [save(shapes.imageOf(array), tmp_path / f"{n}.nrrd") for n, array in enumerate((first, second))]
+    values = {}
+    for name, options in (("crisp", ["--threshold", "0.5"]), ("fuzzy", []), ("cuts", ["--cuts", "2"])):
+        assert run("compare", *images, "--output", name, "--metrics", "overlap,agreement,voxel", *options)[0] == 0
+        values[name] = valuesOf(name)
+    assert values["crisp"]["DSC"] == values["crisp"]["FMS"] == 1
+    assert values["fuzzy"]["DSC"] == values["fuzzy"]["FMS"] == pytest.approx(2 * 0.75 / 1.75)
+    measurement = metrics("cuts")["pairs"][0]["measurements"]["AVD"]
+    assert (measurement["status"], measurement["reason"]) == (
+        "infinite",
+        "the test is empty in a cut of the memberships",
+    )
+
+
+def testMembershipMaximum(run, tmp_path):
+    array = np.zeros((8, 8, 8), np.uint8)
+    array[2:6, 2:6, 2:6] = 51
+    full = save(shapes.imageOf((array > 0).astype(np.uint8)), tmp_path / "full.nrrd")
+    image = save(shapes.imageOf(array), tmp_path / "fifth.nrrd")
+    assert run("compare", full, image, "--output", "out", "--membership-maximum", "255")[0] == 0
+    assert valuesOf("out")["DSC"] == pytest.approx(2 * 0.2 / 1.2, rel=1e-6)
+    assert any("count in part" in finding for finding in metrics("out")["pairs"][0]["findings"])
+
+
+def testGridOfAFile(run, pair, tmp_path):
+    volume = save(shapes.imageOf(NOISE, (2, 2, 2), (-4, -4, -4)), tmp_path / "ct.nrrd")
+    status, out, _ = run("compare", *pair, "--output", "out", "--metrics", "agreement", "--grid", volume)
+    evaluated = metrics("out")["pairs"][0]["grid"]["evaluated"]
+    assert status == 0 and evaluated["voxels"] == 32**3
+    assert evaluated["choice"] == "the given volume, counted in voxels of the size in which overlap is counted"
+    assert f"True negatives are counted in {evaluated['choice']}: 32 x 32 x 32, 32768 voxels." in out
+    grid = SegmentMetricsLib.Settings(**metrics("out")["settings"]).grid
+    assert grid.size == (16, 16, 16)
+    status, out, err = run("compare", *pair, "--output", "out2", "--grid", "everything")
+    assert status == 2 and "everything: this is no image" in err and err.count("\n") == 1
+
+
+def testSubdivisions(run, pair):
+    for number in (0, 3):
+        assert run("compare", *pair, "--output", str(number), "--subdivisions", number)[0] == 0
+        assert metrics(str(number))["pairs"][0]["subdivisions"] == number
+    assert valuesOf("0")["MASD"] != valuesOf("3")["MASD"] == pytest.approx(valuesOf("0")["MASD"], abs=0.05)
+
+
+def testThresholdOfMemberships(run, tmp_path):
+    array = np.zeros((12, 12, 12), np.float32)
+    array[3:9, 3:9, 3:9], array[4:8, 4:8, 4:8] = 0.4, 0.9
+    image = save(shapes.imageOf(array), tmp_path / "soft.nrrd")
+    for threshold, voxels in (("0.3", 216), ("0.5", 64)):
+        assert run("compare", image, image, "--output", threshold, "--threshold", threshold)[0] == 0
+        assert valuesOf(threshold)["VoxelVolumeReference"] == voxels
+
+
+def testDisplayedSurface(run, tmp_path):
+    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    first, second = save(shapes.ball(10), tmp_path / "1.nrrd"), save(shapes.ball(10, (1, 0, 0)), tmp_path / "2.nrrd")
+    mesh = shapes.writeMesh(shapes.ballMesh(10), tmp_path / "mesh.stl")
+    for output, other, surface in (("steps", second, "unsmoothed"), ("smooth", second, "displayed")):
+        assert run("compare", first, other, "--output", output, "--surface", surface, "--oversampling", 1)[0] == 0
+        assert metrics(output)["pairs"][0]["surface"] == surface
+    sphere = 4 / 3 * np.pi * 1000
+    assert valuesOf("smooth")["VolumeReference"] == pytest.approx(sphere, rel=0.03)
+    assert valuesOf("smooth")["MASD"] != valuesOf("steps")["MASD"]
+    assert valuesOf("smooth")["DSC"] == valuesOf("steps")["DSC"]
+    choices = ["--surface", "displayed", "--metrics", "signed"]
+    assert run("compare", first, mesh, "--output", "mixed", *choices)[0] == 0
+    assert metrics("mixed")["pairs"][0]["surface"] == "displayed and imported"

@@ -1,0 +1,259 @@
+"""The command line: the one line that it says when it cannot; interruption, and machines without pictures."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+from commandruns import BOX, ROOT, command, metrics, valuesOf
+from commandruns import pair as pair  # the fixtures
+from commandruns import quick as quick
+from commandruns import run as run
+from imagefiles import save
+
+import SegmentMetricsLib
+from SegmentMetricsLib import __main__, commands, comparison
+
+
+def contents() -> dict:
+    """Return all files of the current folder with their content, and its folders."""
+    return {path: path.read_bytes() if path.is_file() else None for path in sorted(Path().rglob("*"))}
+
+
+def refusal(run, *arguments, output="out") -> str:
+    """Return the one line with which a command is refused, with and without an output folder; nothing is written."""
+    before = contents()
+    status, out, err = run(*arguments, "--output", output)
+    assert (status, out) == (2, "")
+    assert err.startswith("segment-metrics: ") and err.endswith("\n") and len(err.splitlines()) == 1
+    assert contents() == before
+    if not Path(output).exists():
+        Path(output).mkdir(parents=True)
+        (Path(output) / "metrics.json").write_text("of an earlier run")
+        refusal(run, *arguments, output=output)
+    return err[len("segment-metrics: ") : -1]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is open to root")
+def testFilesThatCannotBeOpened(run, pair):
+    pair[1].chmod(0)
+    assert "the file cannot be opened (Permission denied)" in refusal(run, "compare", *pair)
+
+
+def testFilesThatAreTooLarge(run, pair, monkeypatch):
+    from SegmentMetricsLib import inputs
+
+    def tooLarge(*given):
+        raise MemoryError
+
+    monkeypatch.setattr(inputs, "labelMasks", tooLarge)
+    said = refusal(run, "compare", *pair)
+    assert said == f"{pair[0]}: it is too large for the memory of this computer."
+
+
+@pytest.mark.parametrize(
+    ("choices", "parts"),
+    [
+        (["--structure", "Liver"], ["There is no structure named 'Liver'", "Label 1"]),
+        (["--structure", "Label 1", "--structure", "Label 9"], ["'Label 9'"]),
+        (["--tolerance", "-1"], ["tolerance must be greater than 0", "-1"]),
+        (["--tolerance", "2", "--tolerance", "0"], ["tolerance must be greater than 0", "not 0"]),
+        (["--tolerance", "nan"], ["tolerance", "nan"]),
+        (["--tolerance", "inf"], ["tolerance", "inf"]),
+        (["--tolerance", "two"], ["--tolerance", "two"]),
+        (["--percentile", "0"], ["percentile must be greater than 0 and at most 100", "not 0"]),
+        (["--percentile", "-5"], ["percentile", "-5"]),
+        (["--percentile", "100.5"], ["percentile", "100.5"]),
+        (["--percentile", "nan"], ["percentile", "nan"]),
+        (
+            ["--metrics", "boundary,beauty"],
+            ["no metric family 'beauty'", "choose from boundary, signed, overlap, agree"],
+        ),
+        (["--metrics", ","], ["No metric family is chosen"]),
+        (["--threshold", "0"], ["threshold", "not 0"]),
+        (["--threshold", "1.5"], ["threshold", "1.5"]),
+        (["--subdivisions", "-1"], ["subdivisions", "-1"]),
+        (["--subdivisions", "9"], ["subdivisions", "9"]),
+        (["--subdivisions", "1.5"], ["--subdivisions", "1.5"]),
+        (["--oversampling", "0"], ["oversampling", "0"]),
+        (["--surface", "rough"], ["--surface", "rough"]),
+        (["--preset", "MedPy"], ["--preset", "MedPy"]),
+        (["--preset", "MeshMetrics-1.4.1", "--subdivisions", "2"], ["MeshMetrics-1.4.1 fixes the subdivisions"]),
+        (["--preset", "MeshMetrics-0.1", "--surface", "displayed"], ["MeshMetrics-0.1 fixes the surface"]),
+        (["--beautiful"], ["--beautiful"]),
+    ],
+)
+def testChoicesThatCannotBeUsed(run, pair, choices, parts):
+    said = refusal(run, "compare", *pair, *choices)
+    for part in parts:
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [([], "COMMAND"), (["paint"], "paint"), (["compare"], "REFERENCE"), (["compare", "a", "b"], "--output")],
+)
+def testCommandsThatCannotBeUsed(run, arguments, part):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "") and err.count("\n") == 1 and part in err
+
+
+def testPairsThatCannotBeCompared(run, pair, tmp_path):
+    planar = save(shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4)), tmp_path / "planar.nrrd")
+    said = refusal(run, "compare", pair[0], planar, output="out1")
+    assert f"Label 1 of {pair[0]} and Label 1 of {planar}: A structure in space cannot be compared" in said
+    two = save(shapes.labelImage({4: ((1, 1, 1),) * 2, 5: ((3, 3, 3),) * 2}), tmp_path / "two.nrrd")
+    said = refusal(run, "compare", pair[0], two, output="out2")
+    assert "No structure has the same name in both" in said and f"{two} has Label 4, Label 5" in said
+    far = save(shapes.box((6, 6, 6), (15, 14, 13), origin=(1e6, 1e6, 1e6)), tmp_path / "far.nrrd")
+    assert "too far apart" in refusal(run, "compare", pair[0], far, output="out3")
+    (tmp_path / "twice").mkdir()
+    save(BOX, tmp_path / "twice" / "Liver.nrrd")
+    shapes.writeMesh(shapes.ballMesh(5), tmp_path / "twice" / "Liver.stl")
+    save(BOX, tmp_path / "twice" / "Kidney.nrrd")
+    assert "more than one structure named 'Liver'" in refusal(run, "compare", "twice", "twice", output="out4")
+
+
+def testALaterPairThatFailsLeavesNothing(run, tmp_path, monkeypatch):
+    image = save(shapes.labelImage({1: ((2, 2, 2),) * 2, 2: ((5, 5, 5),) * 2}), tmp_path / "1.nrrd")
+    compare = comparison.compare
+
+    def failing(reference, *rest, **criticals):
+        if reference.name == "Label 2":
+            raise SegmentMetricsLib.errors.InputError("It is too odd.")
+        return compare(reference, *rest)
+
+    monkeypatch.setattr(comparison, "compare", failing)
+    said = refusal(run, "compare", image, image)
+    assert said == f"Label 2 of {image} and Label 2 of {image}: It is too odd."
+
+
+def testOutputFoldersThatRefuse(run, pair, monkeypatch):
+    """As on a file system that is full or cannot be written, whoever asks."""
+
+    def full(*given, **options):
+        raise OSError(28, "No space left on device", "/somewhere/.segment-metrics-x")
+
+    monkeypatch.setattr(commands.results.tempfile, "mkdtemp", full)
+    assert refusal(run, "compare", *pair).endswith(
+        "results cannot be written into this folder (No space left on device)."
+    )
+    monkeypatch.setattr(commands.options.os, "access", lambda *given: False)
+    assert refusal(run, "compare", *pair).endswith("results cannot be written into this folder.")
+
+
+# Interruption and broken pipes
+
+
+def testInterruption(run, pair, monkeypatch):
+    def interrupted(*given, **criticals):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparison, "compare", interrupted)
+    before = sorted(Path().rglob("*"))
+    assert run("compare", *pair, "--output", "out") == (130, "", "segment-metrics: interrupted\n")
+    assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def testInterruptionFromTheKeyboard(tmp_path):
+    code = (  # a test runner in the background may have told its children to ignore the signal
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from SegmentMetricsLib.__main__ import main; sys.exit(main(['demo', '--output', 'out']))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment, text=True, **pipes)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".segment-metrics-*/distances_*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "segment-metrics: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+def testTermination(run, pair, monkeypatch):
+    """As a batch system ends it: nothing is left, and the handler that was there before is back."""
+    monkeypatch.setattr(comparison, "compare", lambda *given, **criticals: os.kill(os.getpid(), signal.SIGTERM))
+    before, handler = sorted(Path().rglob("*")), signal.getsignal(signal.SIGTERM)
+    assert run("compare", *pair, "--output", "out") == (143, "", "")
+    assert sorted(Path().rglob("*")) == before
+    assert signal.getsignal(signal.SIGTERM) is handler
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that refuses even the superuser")
+def testTheFolderThatWasAskedForIsNamed(run, pair):
+    status, _, err = run("compare", *pair, "--output", "/proc/results/here")
+    assert status == 2 and err.startswith("segment-metrics: /proc/results/here: results cannot be written")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
+def testBrokenPipe(pair, tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = [sys.executable, "-m", "SegmentMetricsLib", "compare", *map(str, pair), "--output", "out"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*line, "--metrics", "overlap"], cwd=tmp_path, env=environment, stdout=writing, stderr=subprocess.PIPE,
+        timeout=60, check=False,
+    )  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert valuesOf(tmp_path / "out")["DSC"] == pytest.approx(0.8)
+
+
+# Without pictures
+
+
+def testWithoutOpenGL(capfd, pair, tmp_path, monkeypatch):
+    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    from SegmentMetricsLib.mrml import views
+
+    def none():
+        raise views.NoOpenGLError("Pictures cannot be drawn because this machine has no working OpenGL.")
+
+    monkeypatch.setattr(views, "requireOpenGL", none)
+    two = save(shapes.labelImage({1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12))}), tmp_path / "two.nrrd")
+    for given, pairs in ((pair, 1), ((two, two), 2)):
+        output = tmp_path / f"out{pairs}"
+        assert __main__.main(["compare", *map(str, given), "--output", str(output)]) == 0
+        out, err = capfd.readouterr()
+        assert err == ("No overlay pictures: Pictures cannot be drawn because this machine has no working OpenGL.\n")
+        assert out.endswith(f"Results are in {output}{os.sep}\n")
+        assert len(metrics(output)["pairs"]) == len(list(output.glob("distances_*.vtp"))) == pairs
+        assert not list(output.glob("*.png"))
+    assert valuesOf(tmp_path / "out1")["HD"] == pytest.approx(2)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="hides the drivers of Linux")
+def testOnAMachineWithoutDrivers(pair, tmp_path):
+    pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+    hidden = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/nonexistent", "LIBGL_DRIVERS_PATH": "/nonexistent", "DISPLAY": ""}
+    done = command("compare", *pair, "--output", tmp_path / "out", env=hidden)
+    assert done.returncode == 0 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("No overlay pictures: Pictures cannot be drawn because this machine has no working")
+    assert "2.00 mm" in done.stdout and valuesOf(tmp_path / "out")["DSC"] == pytest.approx(0.8)
+
+
+def testWithoutSlicer(capfd, pair, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "slicer", None)  # importing it fails from now on
+    output = tmp_path / "out"
+    assert __main__.main(["compare", *map(str, pair), "--output", str(output)]) == 0
+    err = capfd.readouterr().err
+    assert err.startswith("No overlay pictures: the package slicer-core is missing") and err.count("\n") == 1
+    assert valuesOf(output)["HD"] == pytest.approx(2) and (output / "distances_Label_1.vtp").is_file()
+    # what needs it is refused
+    displayed = ["compare", *map(str, pair), "--output", str(tmp_path / "displayed"), "--surface", "displayed"]
+    assert __main__.main(displayed) == 2
+    err = capfd.readouterr().err
+    assert "Displayed surfaces are made by Slicer" in err and "slicer-core" in err and err.count("\n") == 1
+    assert not (tmp_path / "displayed").exists()

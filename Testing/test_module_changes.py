@@ -1,0 +1,277 @@
+"""The panel on the stand-in while nodes come, change and go, work is stopped and other modules are shown."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import shapes
+import slicer
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from scenework import choose, segmentation, twoBoxes
+
+
+def measureForever(monkeypatch) -> None:
+    """Let comparisons go on until they are stopped, and the dialog that can stop them come soon."""
+    from SegmentMetricsPanel import work
+
+    from SegmentMetricsLib import comparison, progress
+
+    def endless(pair):
+        while True:
+            progress.checkpoint()
+            time.sleep(0.005)
+
+    monkeypatch.setattr(work, "PATIENCE", 0.05)
+    monkeypatch.setattr(comparison, "compared", endless)
+
+
+def testStopping(session, monkeypatch):
+    """Cancelled work leaves nothing behind, also when it is in the middle of a calculation."""
+    choose(session, *twoBoxes(), "Box")
+    measureForever(monkeypatch)
+    dialogs = []
+    create = slicer.util.createProgressDialog
+
+    def createAndCancel(**options):
+        dialogs.append(create(**options))
+        dialogs[-1].cancel()
+        return dialogs[-1]
+
+    monkeypatch.setattr(slicer.util, "createProgressDialog", createAndCancel)
+    before = slicer.mrmlScene.GetNumberOfNodes()
+    session.apply()
+    assert len(dialogs) == 1 and session.ui.messageLabel.text == "The comparison was stopped."
+    assert slicer.mrmlScene.GetNumberOfNodes() == before and session.panel.outcome is None
+    monkeypatch.undo()
+    session.apply()
+    assert session.panel.outcome is not None and not session.ui.messageLabel.text
+
+
+def testTheSceneIsClosing(session):
+    choose(session, *twoBoxes(), "Box")
+    tried = []
+
+    def onClosing(caller, event):
+        tried.append(session.panel.apply())
+
+    tag = slicer.mrmlScene.AddObserver(slicer.mrmlScene.StartCloseEvent, onClosing)
+    slicer.mrmlScene.Clear(0)
+    slicer.mrmlScene.RemoveObserver(tag)
+    session.settle(0.1)
+    assert tried == [False] and session.results() == []
+
+
+def testAnotherSceneIsAdded(session, tmp_path):
+    nodes = twoBoxes()
+    choose(session, *nodes, "Box")
+    session.apply()
+    slicer.util.saveScene(str(tmp_path / "one.mrb"))
+    slicer.util.loadScene(str(tmp_path / "one.mrb"))
+    session.settle(0.5)
+    assert len(slicer.util.getNodesByClass("vtkMRMLSegmentationNode")) == 4
+    assert session.panel.outcome is not None and not session.panel.staleness()
+    session.apply()
+    assert len(session.maps()) == 1
+
+
+def testLeavingTheModule(desktop, session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    outcome = session.panel.outcome
+    session.widget.exit()
+    session.ui.toleranceSpinBox.value = 4
+    assert session.parameters.tolerance == 2
+    session.widget.enter()
+    session.settle(0.1)
+    assert session.panel.outcome is outcome and session.ui.toleranceSpinBox.value == 2
+
+
+def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    assert session.visibleInThreeD() == [False, False]
+    (model,) = session.maps().values()
+    slicer.mrmlScene.RemoveNode(model)
+    session.settle(0.2)
+    assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
+
+
+def testAnotherSegmentationIsChosenWithTheSameStructure(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Other=shapes.box((1, 1, 1), (3, 3, 3)), Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    choose(session, first, second, "Box")
+    session.ui.testSelector.setCurrentNode(third)
+    session.settle(0.1)
+    assert session.parameters.test is third
+    assert third.GetSegmentation().GetSegment(session.parameters.testSegment).GetName() == "Box"
+    assert session.ui.testSelector.currentSegmentID() == session.parameters.testSegment
+
+
+def testADeletedSegmentIsNotReplacedSilently(session):
+    first, second = twoBoxes()
+    other = second.GetSegmentation().AddEmptySegment("Other")
+    choose(session, first, second, "Box")
+    session.apply()
+    session.ui.autoUpdateCheckBox.click()
+    segment = session.parameters.testSegment
+    second.GetSegmentation().RemoveSegment(segment)
+    session.settle(0.6)
+    assert session.parameters.test is None and session.parameters.testSegment != other
+    assert "gone" in session.ui.staleLabel.text and "Apply" not in session.ui.staleLabel.text
+    session.ui.autoUpdateCheckBox.click()
+
+
+@pytest.mark.parametrize("kind", ["input", "cancelled", "unexpected"])
+def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch, kind):
+    from SegmentMetricsLib.errors import InputError
+    from SegmentMetricsLib.progress import Cancelled
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    attempts = []
+
+    def fail(parameters, work):
+        attempts.append(1)
+        raise {"input": InputError, "cancelled": Cancelled, "unexpected": RuntimeError}[kind]("No.")
+
+    monkeypatch.setattr(session.panel.logic, "measure", fail)
+    session.ui.autoUpdateCheckBox.click()
+    session.ui.toleranceSpinBox.value = 3
+    session.settle(0.5)
+    assert len(attempts) == 1
+    assert session.ui.autoUpdateCheckBox.checked == (kind != "cancelled")
+    if kind == "unexpected":
+        assert [shown[0] for shown in desktop.shown] == ["Critical"]
+        desktop.forget()
+    else:
+        assert session.ui.messageLabel.text
+    session.parameters.autoUpdate = False
+
+
+def testSegmentationsThatComeLaterAreChosen(session):
+    nodes = twoBoxes()
+    session.settle(0.1)
+    assert session.nodes == nodes and session.ui.applyButton.enabled
+
+
+def testVisitsLeaveNothingBehind(session):
+    parameters = session.parameters
+    for _ in range(5):
+        session.widget.exit()
+        session.widget.enter()
+    assert session.parameters is parameters and len(session.panel.Observations) <= 4
+
+
+def testScriptsNeedNotWait(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    parameters = session.parameters
+    parameters.reference, parameters.test = first, second
+    parameters.referenceSegment = parameters.testSegment = "Box"  # names are not IDs
+    parameters.referenceSegment = first.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    parameters.testSegment = second.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    session.ui.applyButton.click()
+    assert session.panel.outcome is not None
+    before = session.panel.outcome.records[0].measurements["HD"].value
+    session.ui.testSelector.setCurrentNode(third)
+    session.ui.applyButton.click()
+    assert session.panel.outcome.node("test") is third
+    assert session.panel.outcome.records[0].measurements["HD"].value != before
+
+
+def testRemovedAndReplacedAtOnce(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    choose(session, first, second, "Box")
+    slicer.mrmlScene.RemoveNode(second)
+    session.parameters.test = third
+    session.parameters.testSegment = third.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    session.settle(0.1)
+    assert session.parameters.test is third
+
+
+def testRemovedInABatch(session):
+    first, second = twoBoxes()
+    choose(session, first, second, "Box")
+    session.apply()
+    slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
+    slicer.mrmlScene.RemoveNode(second)
+    slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
+    session.settle(0.1)
+    assert "gone" in session.ui.staleLabel.text and not session.ui.applyButton.enabled
+    slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
+    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
+    session.settle(0.1)
+    assert session.results() == []
+
+
+def testTheSceneIsClosedWhileMeasuring(session, monkeypatch):
+    import qt
+
+    choose(session, *twoBoxes(), "Box")
+    measureForever(monkeypatch)
+    qt.QTimer.singleShot(100, lambda: slicer.mrmlScene.Clear(0))
+    assert not session.panel.apply()
+    session.settle(0.1)
+    assert session.panel.outcome is None and session.results() == []
+
+
+def testMeasuringWhileAnotherModuleIsShown(session):
+    choose(session, *twoBoxes(), "Box")
+    session.widget.exit()
+    assert session.panel.apply()
+    session.settle(0.1)
+    assert session.ui.resultsTable.rowCount > 0 and session.maps()
+
+
+def testDifferentStructuresCanBeChosen(session):
+    first, second = (
+        segmentation(name, L=shapes.box((6, 5, 5), (9, 9, 9)), R=shapes.box((12, 5, 5), (15, 9, 9)))
+        for name in ("First", "Second")
+    )
+    session.settle(0.1)
+    right = second.GetSegmentation().GetSegmentIdBySegmentName("R")
+    session.ui.testSelector.setCurrentSegmentID(right)
+    session.settle(0.1)
+    names = [
+        n.GetSegmentation().GetSegment(s).GetName()
+        for n, s in zip(session.nodes, (session.parameters.referenceSegment, session.parameters.testSegment))
+    ]
+    assert session.nodes == [first, second] and names == ["L", "R"]
+    session.ui.referenceSelector.setCurrentSegmentID(first.GetSegmentation().GetSegmentIdBySegmentName("R"))
+    session.settle(0.1)
+    assert session.parameters.testSegment == right
+
+
+def testCriticalStructuresFollowTheSegmentsOfTheReference(session):
+    boxes = {name: shapes.box((6 + n, 5, 5), (9, 9, 9)) for n, name in enumerate(("Organ", "Cord", "Nerve"))}
+    nodes = [segmentation("First", **boxes), segmentation("Second", Organ=boxes["Cord"])]
+    choose(session, *nodes, "Organ")
+    session.chooseFamilies("overlap", "hazard")
+    box = session.ui.criticalComboBox
+
+    def offered() -> list[str]:
+        session.settle(0.5)
+        return [box.itemText(row) for row in range(box.count)]
+
+    assert offered() == ["Cord", "Nerve"]
+    session.checkCriticals("Cord")
+    nodes[0].GetSegmentation().AddEmptySegment("", "Vessel")
+    assert offered() == ["Cord", "Nerve", "Vessel"] and list(session.parameters.critical) == ["Cord"]
+    session.apply()
+    assert session.panel.outcome.settings.critical == (("Cord", 1.0),)
+    session.ui.swapButton.click()  # the other one has no such segment
+    assert offered() == [] and "critical" in session.ui.applyButton.toolTip
+    session.ui.swapButton.click()
+    assert offered() == ["Cord", "Nerve", "Vessel"] and not session.panel.staleness()
+    nodes[0].GetSegmentation().RemoveSegment(nodes[0].GetSegmentation().GetSegmentIdBySegmentName("Cord"))
+    assert offered() == ["Nerve", "Vessel"] and not session.ui.applyButton.enabled
+    assert "gone" in session.panel.staleness()
+    session.chooseFamilies("boundary", "signed", "overlap")
