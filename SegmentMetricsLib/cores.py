@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from vtkmodules.vtkCommonCore import vtkSMPTools
-
 
 def availableProcessors() -> int:
     """Return how many processors this process may use."""
@@ -30,6 +28,8 @@ def allCores() -> Iterator[None]:
     if threads() == 1:
         yield
         return
+    from vtkmodules.vtkCommonCore import vtkSMPTools
+
     before = vtkSMPTools.GetBackend()
     vtkSMPTools.SetBackend("STDThread")
     try:

@@ -200,10 +200,12 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     structures = (reference, test)
     if reference.dimension == 2 or not all(s.surface.isClosed for s in structures):
         return
+    slab = slabOf(*structures)[0] if all(map(isLong, structures)) else None
+    if slab is None:
+        return
     worst = max(distances.directions, key=lambda d: d.largest)
     place = worst.position(int(worst.distances.argmax()))
-    slab = slabOf(*structures)[0] if all(map(isLong, structures)) else None
-    if slab is None or slab.contains(place[None])[0]:
+    if slab.contains(place[None])[0]:
         return
     # mostly one of the few places that are nearly as far tells that it is not the ends alone
     for direction in distances.directions:

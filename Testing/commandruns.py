@@ -13,22 +13,13 @@ import shapes
 from imagefiles import save
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.commands import pairwork
 
 ROOT = Path(__file__).resolve().parent.parent
 BOX, SHIFTED = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
 
 
 @pytest.fixture
-def quick(monkeypatch):
-    """Leave the pictures out; test_writing looks at them."""
-    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
-    # other processes would draw them
-    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
-
-
-@pytest.fixture
-def run(quick, capfd, monkeypatch, tmp_path):
+def run(withoutPictures, capfd, monkeypatch, tmp_path):
     """A function that runs a command in a fresh folder and returns status, standard output and standard error."""
     monkeypatch.chdir(tmp_path)
 

@@ -7,6 +7,23 @@ from pathlib import Path
 
 import pytest
 
+# Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
+# end is short, and none goes on alone.
+LONGEST = (
+    *("conventions", "bands", "module", "speed", "invariance", "pages", "batch_processes", "module_limits", "hostile"),
+    *("mrml_inputs", "adding", "module_scenes", "readme", "pictures", "ground_truth", "recipes", "commandline"),
+    *("workers", "extent", "report", "documentation", "module_changes", "module_tools", "extension", "mrml_pictures"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Put the tests of the longest files first; the order within a file stays."""
+    places = {Path(__file__).with_name(f"test_{name}.py"): place for place, name in enumerate(LONGEST)}
+    gone = [path.name for path in places if not path.exists()]
+    if gone:
+        raise pytest.UsageError(f"conftest.py names files that are not there: {', '.join(gone)}.")
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
 
 @pytest.fixture
 def desktop(request):
@@ -56,6 +73,18 @@ def savedAndLoaded():
         return loaded
 
     return load
+
+
+@pytest.fixture
+def inOneProcess(monkeypatch):
+    """Commands that compare start no other processes by themselves; test_workers looks at those."""
+    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.WORTH_WORKERS", float("inf"))
+
+
+@pytest.fixture
+def withoutPictures(inOneProcess, monkeypatch):
+    """Commands that compare draw no pictures; test_writing looks at those."""
+    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.write", lambda *given: None)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def desktop():
 def session(desktop):
     slicer.mrmlScene.Clear(0)
     desktop.forget()
-    session = Session()
+    session = Session(pace=0)
     session.settle(0.05)
     yield session
     assert desktop.exceptions == [] and desktop.messages == []

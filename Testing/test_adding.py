@@ -22,6 +22,8 @@ def copy(tmp_path):
         shutil.copytree(pages.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "benchmark"))
     shutil.copy(pages.ROOT / "pyproject.toml", folder)
     samples.writeHeadAndNeck(folder / "segment-metrics-demo")
+    # no pictures, which no page is about and every command would draw
+    (folder / "slicer.py").write_text("raise ModuleNotFoundError(name='slicer')\n")
     return folder
 
 

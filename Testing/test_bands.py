@@ -157,7 +157,7 @@ def testCandidatesMissNoPartOfABand():
 @pytest.mark.parametrize("pieces", [1, 2, 3, 5])
 def testSubVoxelsOfAFullGrid(pieces):
     voxels = np.array([[2, 3, 4], [-1, 0, 7]])
-    denominator = bands.lattice.subVoxelPositions(pieces).denominator
+    denominator = bands.subVoxelPositions(pieces).denominator
     points = bands.subVoxels(voxels, pieces, None) / denominator
     offsets = (points.reshape(2, -1, 3) - voxels[:, None]).reshape(-1, 3)
     expected = (np.arange(pieces) + 0.5) / pieces - 0.5
@@ -183,14 +183,23 @@ def testSpreadPositionsAreEven(count):
         assert np.abs(doubled - np.rint(doubled)).min() > 1e-6
 
 
-def testOffsetsAreEvenAndAlwaysTheSame():
-    voxels = np.stack(np.meshgrid(*[np.arange(20)] * 3, indexing="ij"), -1).reshape(-1, 3)
-    first, second = (bandsearch.spreadOffsets(voxels, 4, None) for _ in range(2))
-    assert (first == second).all()
-    for axis in range(3):
-        counts = np.bincount(((first[..., axis] + 0.5) * 5).astype(int).ravel(), minlength=5)
-        assert counts / counts.sum() == pytest.approx(0.2 * np.ones(5), abs=0.01)
-    assert (bandsearch.spreadOffsets(voxels, 4, 2)[..., 2] == 0).all()
+@pytest.mark.parametrize("dimension", [2, 3])
+def testWeightsOfCornersMakeLinearFunctions(dimension):
+    places = bandsearch.spreadPlaces(dimension)
+    weights = bandsearch.cornerWeights(places)
+    assert weights.shape == (512, 2**dimension) and weights.min() >= 0
+    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
+    slope = np.array([2.0, -3.0, 0.5])[:dimension]
+    assert weights @ (corners @ slope + 7) == pytest.approx(places @ slope + 7)
+
+
+@pytest.mark.parametrize("reach", [(0, 0, 0), (1, 2, 3), (7, 0, 4), (30, 1, 1)])
+def testSpreadIsABoxAroundEveryFlag(reach):
+    flags = np.random.default_rng(1).random((12, 11, 13)) > 0.995
+    expected = np.zeros_like(flags)
+    for place in np.argwhere(flags):
+        expected[tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(place, reach, strict=True))] = True
+    assert expected.any() and (bandlookup.spread(flags, np.array(reach)) == expected).all()
 
 
 def testPointsOnABoundaryAreNotInItsBand():

@@ -9,7 +9,6 @@ import pytest
 import shapes
 from commandruns import metrics, valuesOf
 from commandruns import pair as pair  # the fixtures
-from commandruns import quick as quick
 from commandruns import run as run
 from imagefiles import save
 

@@ -225,7 +225,7 @@ def testUnevenSlices(tmp_path):
         readStructures(tmp_path / "set.dcm")
 
 
-def testOnTheCommandLine(tmp_path, capsys):
+def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     """Two observers' structure sets on one image, compared from the command line."""
     import json
 

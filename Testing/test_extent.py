@@ -254,7 +254,7 @@ class TestFinding:
             assert not [f for f in compare(*pair).findings if "common extent" in f]
 
 
-def testFiles(tmp_path, capsys):
+def testFiles(withoutPictures, tmp_path, capsys):
     for name, image in zip(("a.nrrd", "b.nrrd"), TUBES, strict=True):
         SimpleITK.WriteImage(image, str(tmp_path / name))
     arguments = ["compare", str(tmp_path / "a.nrrd"), str(tmp_path / "b.nrrd"), "--output", str(tmp_path / "out")]

@@ -79,9 +79,7 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)  # test_writing looks at the pictures
-    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
+def world(withoutPictures, tmp_path, capsys, monkeypatch):
     world = World(tmp_path, capsys)
     monkeypatch.chdir(tmp_path / "here")
     return world

@@ -8,6 +8,7 @@ import shapes
 
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry.cases import caseTriangles, cellCodes, elementPositions, subVoxelPositions
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
@@ -62,7 +63,7 @@ def testSidesAreThoseOfTheVoxels():
 
 
 def testCaseTriangles():
-    triangles, cases = lattice.caseTriangles()
+    triangles, cases = caseTriangles()
     assert triangles.shape == (189, 3, 3)
     # a corner of a triangle is the middle of a cell edge: one coordinate is 1/2, the others 0 or 1
     assert ((triangles == 0.5).sum(axis=2) == 1).all()
@@ -74,7 +75,7 @@ def testCaseTriangles():
 
 @pytest.mark.parametrize("subdivisions", [0, 1])
 def testElementPositions(subdivisions):
-    positions = lattice.elementPositions(subdivisions)
+    positions = elementPositions(subdivisions)
     assert (positions.local >= 0).all() and (positions.local < positions.denominator).all()
     assert (
         positions.numbers[positions.local @ positions.denominator ** np.arange(3)] == np.arange(len(positions.local))
@@ -93,7 +94,7 @@ def testDistancesToATriangle():
 def testCellCodes():
     block = np.zeros((2, 2, 3), np.uint8)
     block[1, 0, 1] = 1  # x 1, y 0, z 1
-    assert lattice.cellCodes(block).ravel().tolist() == [1 << (1 + 4), 1 << (0 + 4)]
+    assert cellCodes(block).ravel().tolist() == [1 << (1 + 4), 1 << (0 + 4)]
 
 
 def testMasksOnDifferentLatticesHaveNone():
@@ -108,7 +109,7 @@ def testMasksOnDifferentLatticesHaveNone():
 def testBandMembershipByLookup():
     masks = masksOf(shapes.blob(3), shapes.blob(4), (1.0, 0.8, 1.5))
     boundaries = BoundaryPair(*(fromMask(mask) for mask in masks), reach=3.0)
-    positions = lattice.subVoxelPositions(5)
+    positions = subVoxelPositions(5)
     tables = lattice.cellTables(boundaries.lattice.spacing, positions, boundaries.lattice.reach)
     multiples = np.random.default_rng(0).integers(-5, 80, (4000, 3))
     cells, numbers = boundaries.lattice.split(multiples, positions)

@@ -24,7 +24,7 @@ def desktop():
 
 @pytest.fixture(scope="module")
 def session(desktop):
-    return panel_checks.Session()
+    return panel_checks.Session(pace=0)
 
 
 @pytest.mark.parametrize("check", panel_checks.CHECKS, ids=lambda check: check.__name__)

@@ -25,6 +25,8 @@ from SegmentMetricsLib.mrml import colors, folders, outputs  # noqa: E402
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GRID = {"spacing": (1.0, 1.5, 2.0), "origin": (-60.0, 5.0, 20.0), "size": (60, 50, 40)}
 CENTER = np.array([-30.0, 42.0, 60.0])
+# enough for a map of the distances
+BOUNDARY = Settings(families="boundary")
 
 
 def ellipsoid(radius=16.0, shift=(0, 0, 0), name="Liver", file="case.nrrd", source=None) -> Structure:
@@ -219,7 +221,7 @@ class TestDistanceMap:
         source.SetRadius(10)
         source.SetEndPhi(90)
         source.Update()
-        comparison = compare(shapes.ballMesh(11), source.GetOutput())
+        comparison = compare(shapes.ballMesh(11), source.GetOutput(), BOUNDARY)
         model = outputs.showDistanceMap(comparison, "reference", "signed")
         assert model.GetDisplayNode().GetActiveScalarName() == "Distance"
         assert model.GetDisplayNode().GetScalarRange()[0] == 0
@@ -273,7 +275,9 @@ class TestFolder:
 
     def testPairsOfTheSameNamesStayApart(self, scene, comparison):
         first = outputs.showDistanceMap(comparison)
-        second = outputs.showDistanceMap(compare(ellipsoid(file="other.nrrd"), ellipsoid(18, file="other.nrrd")))
+        second = outputs.showDistanceMap(
+            compare(ellipsoid(file="other.nrrd"), ellipsoid(18, file="other.nrrd"), BOUNDARY)
+        )
         assert second is not first
         assert folderOf(second) != folderOf(first)
 
@@ -283,7 +287,7 @@ class TestFolder:
         def mapOf(reference, name="Liver"):
             sources = ({"nodeID": node.GetID(), "segmentID": "Segment_1"} for node in (reference, other))
             pair = [ellipsoid(15 + n, name=name, source=source) for n, source in enumerate(sources)]
-            return outputs.showDistanceMap(compare(*pair))
+            return outputs.showDistanceMap(compare(*pair, BOUNDARY))
 
         first = mapOf(one)
         assert mapOf(other) is not first
@@ -293,7 +297,7 @@ class TestFolder:
     def testAGivenNodeMovesAndLeavesNoEmptyFolder(self, scene, comparison):
         first = outputs.showDistanceMap(comparison)
         old = folderOf(first)
-        other = compare(ellipsoid(name="Spleen"), ellipsoid(18, name="Spleen"))
+        other = compare(ellipsoid(name="Spleen"), ellipsoid(18, name="Spleen"), BOUNDARY)
         assert outputs.showDistanceMap(other, modelNode=first) is first
         assert "Spleen" in folderName(first)
         hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)

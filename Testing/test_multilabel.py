@@ -131,7 +131,7 @@ def testAProblemOfOneLabelIsSaid(tmp_path):
     assert "not closed" in compareLabels([box, mesh], [box.named("other"), box])["JACml"].reason
 
 
-def testInFilesAndOnTheTerminal(tmp_path, capfd, monkeypatch):
+def testInFilesAndOnTheTerminal(withoutPictures, tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = [("ref.nrrd", REFERENCE), ("test.nrrd", TEST), ("one.nrrd", shapes.labelImage({1: BOXES[1]}, (12, 12, 12)))]
     for name, image in names:

@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("page", ALONE, ids=lambda page: page.stem)
-def testPage(page, folder):
+def testPage(page, folder, withoutPictures):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name], reason=f"{NEEDS[page.name]} is not installed (extra report)")
     pages.run(page, folder)

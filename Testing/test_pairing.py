@@ -13,7 +13,6 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Structure, __main__, naming, readStructures
-from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import pairStructures, propose
 from SegmentMetricsLib.protocol.protocol import parseProtocol
@@ -284,9 +283,7 @@ def testObserversOfTheHeadAndNeck():
 
 
 @pytest.fixture
-def folders(tmp_path, monkeypatch):
-    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
-    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
+def folders(withoutPictures, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for side, names in (("ref", ("Parotid_L", "Druse", "Brain")), ("test", ("Left Parotid", "Gland", "Brain"))):
         (tmp_path / side).mkdir()

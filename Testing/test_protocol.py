@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
-from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.measurements import Measurement
 from SegmentMetricsLib.protocol.judgment import judge, judgeCase, score, worst
@@ -175,17 +175,18 @@ def testSettingsFollow():
     assert list(protocolOf("A,HD95,<=,2,,,MeshMetrics-0.1").settingsFor(tool, "A")) == ["MedPy", "MeshMetrics-0.1"]
 
 
-def testRulesInTheConventionOfATool(tmp_path, monkeypatch):
+def testRulesInTheConventionOfATool(withoutPictures, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pair = shapes.ball(8), shapes.ball(9, (1, 0, 0))
     for name, image in zip(("reference.nrrd", "test.nrrd"), pair, strict=True):
         SimpleITK.WriteImage(image, name)
     (tmp_path / "limits.csv").write_text(f"{HEADING}Label 1,MASD,<=,0.1,,,MedPy,\nLabel 1,MASD,<=,5,,,,\n", "utf-8")
-    assert __main__.main(["compare", "reference.nrrd", "test.nrrd", "--protocol", "limits.csv", "--output", "out"]) == 0
+    given = ["--protocol", "limits.csv", "--metrics", "boundary", "--output", "out"]
+    assert __main__.main(["compare", "reference.nrrd", "test.nrrd", *given]) == 0
     medpy, own = json.loads((tmp_path / "out" / "metrics.json").read_text())["protocol"]["structures"][0]["rules"]
     assert medpy["convention"] == "MedPy" and medpy["verdict"] == "fail" and "MASD as by MedPy" in medpy["reason"]
     assert medpy["value"] == compare(*pair, Settings.preset("MedPy"))["MASD"].value
-    assert own["value"] == compare(*pair)["MASD"].value != medpy["value"]
+    assert own["value"] == compare(*pair, Settings(families="boundary"))["MASD"].value != medpy["value"]
 
 
 # Verdicts
@@ -270,9 +271,7 @@ def testMeasuredLikeAnyOther():
 
 
 @pytest.fixture
-def case(tmp_path, monkeypatch):
-    monkeypatch.setattr(pairwork.Overlays, "write", lambda *given: None)
-    monkeypatch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
+def case(withoutPictures, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for side, shift in (("ref", 0), ("test", 2)):
         (tmp_path / side).mkdir()
@@ -337,13 +336,13 @@ def testTableNodes(scene, savedAndLoaded):
 def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
     from SegmentMetricsLib.cohort import casework
 
-    pair = shapes.ball(6), shapes.ball(7, (1, 0, 0))
-    result = compare(*pair)
+    pair, settings = (shapes.ball(6), shapes.ball(7, (1, 0, 0))), Settings(families=("boundary", "overlap"))
+    result = compare(*pair, settings)
     rules = "*,DSC,>=,0.5,\n*,NSD_3mm,>=,0.5,\n*,HD95,<=,3,MedPy\n"
     protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n" + rules, "Limits")
     names, found = casework.measuredFor(result, protocol)
     assert names == (result.reference.name, result.test.name)
-    assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, Settings(tolerances=3))["NSD_3mm"].value
+    assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, replace(settings, tolerances=3))["NSD_3mm"].value
     assert found["SegmentMetrics"]["DSC"].value == result["DSC"].value
     assert found["MedPy"]["HD95"].value == compare(*pair, Settings(convention="MedPy"))["HD95"].value
     assert "NSD_3mm" not in result

@@ -56,10 +56,10 @@ def browser():
         yield browser
 
 
-@pytest.fixture
-def page(browser, written):
-    """The report, opened; anything it says to the console as a problem or asks for elsewhere fails the test."""
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
+@pytest.fixture(scope="module")
+def opened(browser, written):
+    """The report, opened once, as it takes long to draw; and what goes wrong in it."""
+    page = browser.new_page()
     problems = []
     page.on("console", lambda message: message.type == "error" and problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -68,8 +68,17 @@ def page(browser, written):
     )
     page.goto(written.as_uri())
     page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
-    yield page
+    yield page, problems
     page.close()
+
+
+@pytest.fixture
+def page(opened):
+    """The report on a screen; anything it says to the console as a problem or asks for elsewhere fails the test."""
+    page, problems = opened
+    page.set_viewport_size({"width": 1200, "height": 1000})
+    page.emulate_media(media="screen")
+    yield page
     assert not problems
 
 
@@ -110,8 +119,12 @@ def testSectionsOpenAndClose(page):
     assert second.locator("svg").count() == 0
     second.locator("summary").click()
     second.locator("svg").first.wait_for()
-    page.locator("section.structure summary").first.click()
+    second.locator("summary").click()
+    first = page.locator("section.structure summary").first
+    first.click()
     page.wait_for_function("!document.querySelector('#map0 canvas')")
+    first.click()
+    page.wait_for_function("document.querySelector('#map0 canvas')")
 
 
 def testNothingIsWiderThanThePage(page):
@@ -139,7 +152,7 @@ def testReducedSurfacesKeepShapeAndDistances():
         assert surface.signed.mean() == pytest.approx(-3, abs=0.25)
 
 
-def testOnTheCommandLine(tmp_path, capsys):
+def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     """Compare --report writes the page beside the other results; its settings can be used again."""
     from SegmentMetricsLib import __main__
 

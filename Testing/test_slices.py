@@ -163,7 +163,7 @@ def testRowsSurviveJson():
     assert Record.fromDictionary(data).slices == comparison.slices
 
 
-def testFiles(tmp_path, capsys):
+def testFiles(withoutPictures, tmp_path, capsys):
     import SimpleITK
 
     for name, image in zip(("a.nrrd", "b.nrrd"), BOXES, strict=True):

@@ -24,7 +24,7 @@ def ratio(growth, work, other) -> float:
     return median(growth.processorSeconds(work) / growth.processorSeconds(other) for _ in range(ROUNDS))
 
 
-@pytest.mark.parametrize(("road", "triangles"), [("fast", 2e4), ("general", 5e3)])
+@pytest.mark.parametrize(("road", "triangles"), [("fast", 2e4), ("general", 2.5e3)])
 def testTimeAndMemoryGrowWithTheSurfaces(growth, road, triangles):
     """Eight times the triangles: eight times the time and memory, not the 64 times of something quadratic."""
     small, large = growth.pairOf(triangles), growth.pairOf(8 * triangles)
@@ -38,10 +38,10 @@ def testTimeAndMemoryGrowWithTheSurfaces(growth, road, triangles):
 
 def testFarApartIsNoCliffForMeshes(growth):
     """30 mm apart instead of 2 mm."""
-    near = growth.pairOf(1e4)
+    near = growth.pairOf(5e3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growth, "APART", np.array([26.0, -12.0, 9.0]))
-        far = growth.pairOf(1e4)
+        far = growth.pairOf(5e3)
     assert far.triangles == pytest.approx(near.triangles, rel=0.02)
     apart, close = (compare(*pair.images, SETTINGS)["MASD"].value for pair in (far, near))
     assert apart > 5 * close

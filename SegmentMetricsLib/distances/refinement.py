@@ -34,16 +34,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
 from ..progress import checkpoint
 from .bounded import Bounded
-from .crossing import firstReaching, sizesBelow, sizesBeyond, total, valueAbove, valueBelow
+from .crossing import sizesBeyond, total
 from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered, uniqueSides
+from .extrapolation import (
+    BOUNDS,
+    LEFT_OF_FINE_MEAN,
+    LEFT_OF_MEAN,
+    LEFT_OF_SIZE,
+    ROUNDING,
+    SIZE_ROUNDING,
+    errorOf,
+)
 from .farthest import farthest
-from .linear import PIECES, negative, ordered
+from .linear import PIECES, ordered
+from .percentiles import Estimate, Percentiles
 from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
@@ -51,20 +60,8 @@ from .sampling import Sampler
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0015, 0.008
 # Boundaries smaller than this, mm, have errors in mm as much smaller.
 SMALL = 1.0
-# A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
-LEAST_SHARE = 2e-5
-# What is left after extrapolation of a sum of differences, and of the part left to chance. Means are smoother than
-# sizes up to a limit, whose line jumps from one side of a kink to the other; once more so when all sides were halved
-# twice.
-LEFT_OF_MEAN, LEFT_OF_FINE_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.05, 0.3), (0.2, 1.0)
-# How many times its estimate an error may be in one of twenty pairs.
-BOUNDS = 3.5
-# How far the bounds of the largest distance may be apart, mm; and what rounding may add to any distance.
-LARGEST_ERROR, ROUNDING = 0.01, 1e-6
-# How far around a percentile its bounds are sought first, and how precisely, as multiples of its error.
-AROUND, COARSE = (1, 2, 4, 8), 1 / 80
-# What rounding may change in a sum of sizes, as a share of it.
-SIZE_ROUNDING = 1e-12
+# How far the bounds of the largest distance may be apart, mm.
+LARGEST_ERROR = 0.01
 # Equal parts of a segment that are the elements of contours.
 PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
@@ -72,17 +69,6 @@ MOST_ROUNDS, MOST_HALVINGS = 6, 7
 FEW_ELEMENTS = 10_000
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
-
-
-class Estimate(NamedTuple):
-    """A percentile in mm with bounds, the leaves (c,) it passes through, how much these differ, and may."""
-
-    value: float
-    low: float
-    high: float
-    chosen: np.ndarray
-    differences: np.ndarray
-    wanted: float
 
 
 def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
@@ -227,31 +213,12 @@ class Refined:
         return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize)
 
     def percentileEstimate(self, percent: float) -> Estimate:
-        """Return a percentile, found from the size up to it, compared with how much there is around it."""
-        if percent in self._isKnown:
-            return self._estimates[percent]
-        near = self.percentileError
-        fine = self.percentile(percent, near / 16)
-        within = self._around(max(fine - AROUND[-1] * near, 0.0), fine + AROUND[-1] * near)
-        limits, reached = within.sizesAround(fine, near)
-        low, high = np.interp([fine - near, fine + near], limits, reached)
-        wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
-        _, chosen, differences = self.leaves.within(fine)
-        # with a third of the differences the size up to it is that much larger, so another one is wanted
-        size = percent / 100 * self.totalSize - float(differences.sum()) / 3
-        error = BOUNDS * errorOf(differences)
-        value = self._ofSize(size, within)
-        low, high = (
-            float(np.interp(bound - self.sharedSize, reached, limits))
-            if reached[0] < bound - self.sharedSize < reached[-1]
-            else self._ofSize(bound, within, COARSE * near)
-            for bound in (size - error, size + error)
-        )
-        low, high = max(min(low - COARSE * near, value - ROUNDING), 0.0), max(high, value + ROUNDING)
-        found = Estimate(value, low, high, chosen, differences, wanted)
-        self._estimates[percent] = found
-        self._isKnown.add(percent)
-        return found
+        """Return a percentile of the elements as they are now."""
+        if percent not in self._isKnown:
+            percentiles = Percentiles(self.leaves, self.totalSize, self.sharedSize, self.percentileError)
+            self._estimates[percent] = percentiles.estimate(percent, self._estimates.get(percent))
+            self._isKnown.add(percent)
+        return self._estimates[percent]
 
     @staticmethod
     def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float, left=LEFT_OF_SIZE) -> bool:
@@ -380,67 +347,3 @@ class Refined:
         """Return the smallest distance in mm that at least `percent` of the size does not exceed, with bounds."""
         found = self.percentileEstimate(percent)
         return Bounded(found.value, found.low, found.high)
-
-    def percentile(self, percent: float, precision: float = 0.0) -> float:
-        """Return the same of the pieces as they are, or up to precision in mm more."""
-        around = self._estimates.get(percent)
-        within = None
-        if around is not None:
-            within = self._around(max(around.low - self.percentileError, 0.0), around.high + self.percentileError)
-        return self._ofSize(percent / 100 * self.totalSize, within, precision)
-
-    def _ofSize(self, size: float, within: Surroundings | None, precision: float = 0.0) -> float:
-        """Return the smallest distance in mm within which the boundary has a size, sought among some pieces first."""
-        wanted = min(size, self.totalSize) * (1 - SIZE_ROUNDING) - self.sharedSize
-        if wanted <= 0:
-            return 0.0
-        if within is not None:
-            found = within.reaching(wanted, precision)
-            if within.least < found < within.most:
-                return found
-        leaves = self.leaves
-        # the size within a distance lies between that of the elements wholly within and of those partly within
-        least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
-        return self._around(least, most).reaching(wanted, precision)
-
-    def _around(self, least: float, most: float) -> Surroundings:
-        """Return the pieces that a limit from least to most in mm passes through."""
-        leaves = self.leaves
-        below = float(leaves.sizes[leaves.high <= least].sum())
-        ascending, sizes = leaves.near(least, most)
-        # what reaches down to the other side counts there as well: once for each side, less once
-        both = np.flatnonzero(ascending[0] < 0)
-        if len(both):
-            turned = negative(column[both] for column in ascending)
-            below -= float(sizes[both].sum())
-            ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
-            sizes = np.concatenate([sizes, sizes[both]])
-        return Surroundings(least, most, below, ascending, sizes)
-
-
-class Surroundings(NamedTuple):
-    """Pieces through which limits from least to most in mm pass, and the size of what lies below all of these limits.
-
-    ascending: (n,) each, distances at their corners in order. sizes: (n,) mm2 or mm.
-    """
-
-    least: float
-    most: float
-    below: float
-    ascending: tuple[np.ndarray, ...]
-    sizes: np.ndarray
-
-    def sizesAround(self, value: float, near: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances (n,) around one, multiples of `near` away where there are pieces, and the sizes within."""
-        steps = np.array([*(-step for step in reversed(AROUND)), 0, *AROUND])
-        limits = (value + near * steps).clip(self.least, self.most)
-        return limits, sizesBelow(self.ascending, self.sizes, limits) + self.below
-
-    def reaching(self, wanted: float, precision: float) -> float:
-        """Return the smallest distance within which there is a wanted size, or the nearer end of the limits."""
-        return firstReaching(self.ascending, self.sizes, wanted - self.below, self.least, self.most, precision)
-
-
-def errorOf(differences: np.ndarray, left: tuple[float, float] = LEFT_OF_SIZE) -> float:
-    """Return the estimated error of an extrapolated sum whose finer and coarser summands (n,) differ so much."""
-    return left[0] * abs(float(differences.sum())) + left[1] * float(np.sqrt((differences**2).sum()))

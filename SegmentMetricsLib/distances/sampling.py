@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..geometry.cases import caseEdges, nodePositions
 from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface
 from . import lattice as lookup
@@ -73,7 +74,7 @@ class Sampler:
     def longestSide(self) -> float:
         """Length in mm that no side of an element exceeds."""
         if self._lattice is not None:
-            ends = lookup.caseEdges()[0] * self._lattice.grid.spacing
+            ends = caseEdges()[0] * self._lattice.grid.spacing
             return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
         ends = self.surface.points[self.surface.cells]
         return max(float(np.linalg.norm(ends[:, n] - ends[:, n - 1], axis=1).max()) for n in range(ends.shape[1]))
@@ -93,7 +94,7 @@ class Sampler:
                 return self.signedAt(self.points(coordinates))
             return self._onSameSide(self.points(coordinates), self.points(neighbors[0]), neighbors[1])
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
-        positions = lookup.nodePositions(halvings)
+        positions = nodePositions(halvings)
         return self._sign * lookup.signedDistancesAt(
             self._lattice, self._source, multiples, positions, lambda points: self._tree().distances(points)
         )

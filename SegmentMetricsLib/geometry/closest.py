@@ -20,7 +20,7 @@ from .triangles import distancesToTriangles
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
 # Fewer points find the triangle next to them sooner one by one than together.
-ONE_BY_ONE = 48
+ONE_BY_ONE, TRIANGLES_PER_POINT = 48, 100
 # Fewer points are answered sooner than threads are started.
 FEW = 2048
 
@@ -77,7 +77,10 @@ class ClosestSurface:
         return self._nearestTo(points - self.center) + self.center
 
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:
-        find = self._oneByOne if len(local) <= ONE_BY_ONE else self._nearest.find
+        # preparing the search takes as long as many points take one by one
+        isPrepared = "_nearest" in self.__dict__
+        few = ONE_BY_ONE if isPrepared else max(ONE_BY_ONE, len(self._triangles.cells) // TRIANGLES_PER_POINT)
+        find = self._oneByOne if len(local) <= few else self._nearest.find
         return self._triangles.points[self._triangles.cells[find(local)]]
 
     @cached_property

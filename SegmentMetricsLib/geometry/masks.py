@@ -107,7 +107,7 @@ class Mask:
 
     def alongAxesOf(self, grid: Grid) -> Mask:
         """Return the same voxels stored in the order of another grid's axes, if they run along the same lines."""
-        found = self.grid.alongAxesOf(grid)
+        found = None if np.array_equal(self.grid.axes, grid.axes) else self.grid.alongAxesOf(grid)
         if found is None:
             return self
         own, order, turned = found

@@ -48,6 +48,7 @@ class NearestTriangles:
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, otherwise: Callable[[np.ndarray], np.ndarray]):
         self._otherwise = otherwise
+        self._points, self._cells = np.ascontiguousarray(points.T), np.ascontiguousarray(cells.T, np.int32)
         # triangles around every point
         ends = np.repeat(np.arange(len(cells), dtype=np.int32), 3)
         around = csr_array((np.ones(len(ends), bool), (cells.ravel(), ends)), shape=(len(points), len(cells)))
@@ -56,10 +57,8 @@ class NearestTriangles:
         used = np.flatnonzero(counts)
         self._first, self._count, self._triangles = around.indptr[used], counts[used], around.indices
         self._tree = cKDTree(points[used], balanced_tree=False, compact_nodes=False)
-        a, b, c = (points.take(column, axis=0).T.copy() for column in cells.T)
-        self._corners = a, b, c
-        self._sides = _squared(a, b), _squared(b, c), _squared(c, a)
-        spread = np.maximum(np.maximum(*self._sides[:2]), self._sides[2]) / 3
+        a, b, c = (self._points.take(column, axis=1) for column in self._cells)
+        spread = np.maximum(np.maximum(_squared(a, b), _squared(b, c)), _squared(c, a)) / 3
         # of the largest triangle around every point
         self._spread = np.maximum.reduceat(spread[self._triangles], self._first)
         self._largestSpread = float(spread.max())
@@ -109,8 +108,9 @@ class NearestTriangles:
 
         From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest.
         """
-        toA, toB, toC = (_squared(points, corner.take(triangles, axis=1)) for corner in self._corners)
-        ab, bc, ca = (side.take(triangles) for side in self._sides)
+        a, b, c = (self._points.take(column.take(triangles), axis=1) for column in self._cells)
+        toA, toB, toC = (_squared(points, corner) for corner in (a, b, c))
+        ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
         # twice the inner products of the sides at corner A with each other, and with the way to the point
         between, alongB, alongC = ab + ca - bc, toA + ab - toB, toA + ca - toC
         area = 4 * ab * ca - between * between

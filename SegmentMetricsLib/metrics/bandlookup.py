@@ -14,6 +14,7 @@ import numpy as np
 
 from ..distances import lattice
 from ..distances.bounded import Bounded
+from ..geometry.cases import Positions
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
 
@@ -219,12 +220,17 @@ def bandCells(pair: lattice.Lattice, limit: float) -> list[np.ndarray]:
 
 def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
     """Return all bits that are set in a box around every place of a volume, so many places to either side."""
+    flags = flags.copy()
     for axis, steps in enumerate(reach):
-        before, flags = np.moveaxis(flags, axis, 0), flags.copy()
-        after = np.moveaxis(flags, axis, 0)
-        for step in range(1, min(int(steps), len(before) - 1) + 1):
+        after, done = np.moveaxis(flags, axis, 0), 0
+        steps = min(int(steps), len(after) - 1)
+        while done < steps:
+            # boxes that overlap make a larger one
+            step = min(done + 1, steps - done)
+            before = after.copy()
             after[step:] |= before[:-step]
             after[:-step] |= before[step:]
+            done += step
     return flags
 
 
@@ -263,7 +269,7 @@ def bandMembership(
 
 
 @lru_cache(maxsize=8)
-def spreadPositions(count: int) -> lattice.Positions:
+def spreadPositions(count: int) -> Positions:
     """Return positions spread evenly over the cell, in an order whose aligned blocks of 2, 4, 8 ... are even as well.
 
     count: a power of two. These are the first points of Sobol's sequence in three dimensions. Every one has a place of
@@ -281,7 +287,7 @@ def spreadPositions(count: int) -> lattice.Positions:
     for bit in range(bits):
         used = (np.arange(count) >> bit) & 1
         place ^= used[:, None] * (directions[bit] << (bits - 1 - bit))
-    return lattice.Positions(16 * count, 16 * place + (7, 8, 10))
+    return Positions(16 * count, 16 * place + (7, 8, 10))
 
 
 def scrambled(voxels: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..distances import lattice
 from ..distances.surfacedistances import BoundaryPair
+from ..geometry.cases import subVoxelPositions
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, elementCenters
@@ -91,7 +92,7 @@ def bandCandidates(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarr
 def subVoxels(voxels: np.ndarray, pieces: int, flatAxis: int | None) -> np.ndarray:
     """Return the centers of the sub-voxels of every voxel (n, 3) as multiples (n * m, 3) of 1 / denominator.
 
-    The denominator is that of lattice.subVoxelPositions(pieces).
+    The denominator is that of subVoxelPositions(pieces).
     """
     axes = [axis for axis in range(3) if axis != flatAxis]
     chosen = np.stack(np.meshgrid(*[np.arange(pieces)] * len(axes), indexing="ij"), axis=-1).reshape(-1, len(axes))
@@ -156,7 +157,7 @@ class _LookupSampler:
         if pairLattice is None:
             return None
         reach = lattice.cellsWithin(pairLattice.grid, tolerance)
-        positions = lattice.subVoxelPositions(pieces)
+        positions = subVoxelPositions(pieces)
         tables = lattice.cellTables(pairLattice.spacing, positions, reach)
         tooFar = reach > pairLattice.reach or tolerance > tables.horizon
         if tooFar or np.count_nonzero(tables.bounds < tolerance) > LARGEST_TABLE_COUNT:

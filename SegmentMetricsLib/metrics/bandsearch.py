@@ -17,13 +17,14 @@ chance to be drawn grows with the root of that, which is the best use of a numbe
 from __future__ import annotations
 
 import itertools
+from functools import lru_cache
 
 import numpy as np
 
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry.masks import Mask
 from ..progress import checkpoint
-from .bandlookup import Bands, Estimate, scrambled
+from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 
 # Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
 # voxel is cut along each axis for that at most.
@@ -36,6 +37,10 @@ FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1500, 5000, 400_000
 LEAST_CHANCE = 0.02
 # Parts of the wanted error that the spread of the points and the draw may have; their squares make 1.
 SPREAD_SHARE, DRAW_SHARE = 0.6, 0.8
+# Different places in cells; points in a cell are a power of two of them.
+PLACES = 512
+# Margins are told apart in so many steps.
+STEPS = 1024
 # Points interpolated at a time.
 CHUNK = 1 << 17
 
@@ -49,16 +54,16 @@ def searchedBands(
     overlap at which there are points enough.
     """
     cells = Cells(boundaries, masks, tolerance)
-    perCell = max(4, POINTS // max(1, len(cells.numbers)) // 2 * 2)
+    most = powerOfTwo(LARGEST_POINTS / max(1, len(cells.numbers)))
+    perCell = min(powerOfTwo(POINTS / max(1, len(cells.numbers))), most)
     while True:
         points = Points(cells, perCell)
         estimate = Estimate.of(points.inBand)
-        most = LARGEST_POINTS // max(1, len(cells.numbers)) // 2 * 2
         if estimate.error <= SPREAD_SHARE * wanted or perCell >= most:
             break
         # the error of evenly spread points falls with the 2/3rd power of their number
         growth = min((1.1 * estimate.error / (SPREAD_SHARE * wanted)) ** 1.5, 8)
-        perCell = min(int(np.ceil(perCell * growth / 2)) * 2, most)
+        perCell = min(powerOfTwo(perCell * growth), most)
     wrong = points.firstDraw()
     draw = min(SECOND_DRAW, points.count)
     while True:
@@ -69,6 +74,11 @@ def searchedBands(
     scale = cells.size / perCell
     error = float(np.hypot(error, estimate.error))
     return Bands(both * scale, either * scale, points.count, error), int(estimate.either.sum())
+
+
+def powerOfTwo(count: float) -> int:
+    """Return the least power of two that is not less, from 4 to as many as there are different places."""
+    return int(np.clip(2 ** np.ceil(np.log2(max(count, 1))), 4, PLACES))
 
 
 class Cells:
@@ -118,46 +128,60 @@ class Cells:
 class Points:
     """Points spread over cells, so many in each, and what the distances at the cells' corners make of them.
 
-    inBand: for each boundary which points (n, perCell) seem to lie in its band. margins: (n, perCell) how far in mm the
-    next border of a band is from each, by interpolation.
+    perCell: a power of two. inBand: for each boundary which points (n, perCell) seem to lie in its band. margins: (n,
+    perCell) how far in mm the next border of a band is from each, by interpolation.
     """
 
     def __init__(self, cells: Cells, perCell: int):
         self.cells, self.perCell = cells, perCell
         shape = len(cells.numbers), perCell
         self.count = shape[0] * perCell
+        # every cell takes a part of the same places, which one by a hash
+        self._places = spreadPlaces(len(cells.axes))
+        self._blocks = (scrambled(cells.numbers)[:, 0] * (PLACES // perCell)).astype(np.intp)
         self.inBand = [np.zeros(shape, bool) for _ in (0, 1)]
         self.margins = np.full(shape, np.inf, np.float32)
-        rows = max(1, CHUNK // perCell)
-        for first in range(0, shape[0], rows):
-            checkpoint()
-            chosen = slice(first, first + rows)
-            offsets = spreadOffsets(cells.numbers[chosen], perCell, cells.grid.flatAxis)
-            inSlab = self._inSlab(np.arange(*chosen.indices(shape[0])), offsets)
-            for number in (0, 1):
-                near = cells.near[number][chosen]
-                signed = interpolated(cells.corners[number][chosen][near], offsets[near][..., cells.axes] + 0.5)
-                self.inBand[number][chosen][near] = self._member(signed)
-                margins = np.minimum(np.abs(signed), np.abs(signed + cells.tolerance))
-                self.margins[chosen][near] = np.minimum(self.margins[chosen][near], margins)
-                if inSlab is not None:
-                    self.inBand[number][chosen] &= inSlab
+        weights = cornerWeights(self._places).astype(np.float32).reshape(-1, perCell, cells.corners[0].shape[1])
+        order = np.argsort(self._blocks, kind="stable")
+        ends = np.searchsorted(self._blocks[order], np.arange(len(weights) + 1))
+        for block, (first, last) in enumerate(itertools.pairwise(ends.tolist())):
+            for start in range(first, last, max(1, CHUNK // perCell)):
+                checkpoint()
+                self._interpolate(order[start : min(start + max(1, CHUNK // perCell), last)], weights[block])
         # by lot, always the same
-        random = np.random.default_rng(0)
-        self._lots = random.random(self.count)
+        self._lots = np.random.default_rng(0).random(self.count, np.float32)
         self._searched = np.zeros(self.count, bool)
         self._found = [np.zeros(self.count, bool) for _ in (0, 1)]
+
+    def _interpolate(self, rows: np.ndarray, weights: np.ndarray) -> None:
+        """Tell what the corners of cells (k,) with the same places make of these; weights: (perCell, corners)."""
+        inSlab = self._inSlab(rows)
+        margins = np.full((len(rows), self.perCell), np.inf, np.float32)
+        for number in (0, 1):
+            near = self.cells.near[number][rows]
+            signed = self.cells.corners[number][rows[near]].astype(np.float32) @ weights.T
+            member = self._member(signed)
+            self.inBand[number][rows[near]] = member if inSlab is None else member & inSlab[near]
+            # from the nearer one of the two borders, 0 and minus the tolerance
+            half = np.float32(self.cells.tolerance / 2)
+            margins[near] = np.minimum(margins[near], np.abs(np.abs(signed + half) - half))
+        self.margins[rows] = margins
 
     def _member(self, signed: np.ndarray) -> np.ndarray:
         return (signed < 0) & (signed > -self.cells.tolerance)
 
-    def _inSlab(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray | None:
+    def _inSlab(self, rows: np.ndarray) -> np.ndarray | None:
         slab = self.cells.boundaries.surfaces[0].slab
         if slab is None:
             return None
-        return slab.contains(self._places(rows[:, None], offsets).reshape(-1, 3)).reshape(offsets.shape[:2])
+        which = np.arange(self.perCell)
+        return slab.contains(self._at(rows[:, None], which).reshape(-1, 3)).reshape(len(rows), -1)
 
-    def _places(self, rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    def _at(self, rows: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """Return the LPS points (..., 3) in mm of these numbers (...) in cells (...)."""
+        places = self._places[self._blocks[rows] * self.perCell + which]
+        offsets = np.zeros((*places.shape[:-1], 3))
+        offsets[..., self.cells.axes] = places - 0.5
         index = self.cells.centers[rows] + self.cells.sides * offsets
         return self.cells.grid.toWorld(index.reshape(-1, 3)).reshape(index.shape)
 
@@ -165,18 +189,17 @@ class Points:
         """Return how far off in mm the interpolation is at some points, ascending."""
         drawn = np.argpartition(self._lots, min(FIRST_DRAW, self.count - 1))[:FIRST_DRAW]
         wrong = []
-        for signed, rows, offsets, number in self._search(drawn):
-            values = interpolated(self.cells.corners[number][rows], offsets[:, None, self.cells.axes] + 0.5)
-            wrong.append(np.abs(values[:, 0] - signed))
+        for signed, rows, which, number in self._search(drawn):
+            weights = cornerWeights(self._places[self._blocks[rows] * self.perCell + which])
+            wrong.append(np.abs((self.cells.corners[number][rows] * weights).sum(axis=1) - signed))
         return np.sort(np.concatenate(wrong))
 
     def _search(self, points: np.ndarray):
         """Search at points (k,), keep what is found, and yield for each boundary what it tells of which points."""
         cells = self.cells
         rows, which = np.divmod(points, self.perCell)
-        offsets = offsetsOf(cells.numbers[rows], which, cells.grid.flatAxis)
         slab = cells.boundaries.surfaces[0].slab
-        places = self._places(rows, offsets)
+        places = self._at(rows, which)
         for number in (0, 1):
             near = cells.near[number][rows]
             signed = cells.boundaries.search(number).signedDistances(places[near])
@@ -184,7 +207,7 @@ class Points:
             if slab is not None:
                 found &= slab.contains(places[near])
             self._found[number][points[near]] = found
-            yield signed, rows[near], offsets[near], number
+            yield signed, rows[near], which[near], number
         self._searched[points] = True
 
     def corrected(self, estimate: Estimate, wrong: np.ndarray, draw: int) -> tuple[float, float, float]:
@@ -192,15 +215,18 @@ class Points:
 
         wrong: see firstDraw(). draw: how many points are searched, about.
         """
+        # points with about the same margin have the same chance
         margins = self.margins.ravel()
-        chances = np.where(np.isinf(margins), 0.0, LEAST_CHANCE)
-        close = np.flatnonzero(margins < wrong[-1]) if len(wrong) else np.zeros(0, int)
-        share = 1 - np.searchsorted(wrong, margins[close]) / max(1, len(wrong))
-        chances[close] = np.sqrt(np.maximum(share, LEAST_CHANCE**2))
-        factor = draw / max(chances.sum(), 1e-9)
+        top = float(wrong[-1]) if len(wrong) and wrong[-1] > 0 else 1.0
+        steps = np.minimum(margins * np.float32(STEPS / top), STEPS + 1).astype(np.intp)
+        steps[np.isinf(margins)] = STEPS + 2
+        counts = np.bincount(steps, minlength=STEPS + 3)
+        share = 1 - np.searchsorted(wrong, top / STEPS * (np.arange(STEPS + 2) + 0.5)) / max(1, len(wrong))
+        chances = np.append(np.sqrt(np.maximum(share, LEAST_CHANCE**2)), 0.0)
+        factor = draw / max(float(chances @ counts), 1e-9)
         for _ in range(4):  # those that are sure to be drawn leave the others more
-            factor *= draw / max(np.minimum(chances * factor, 1).sum(), 1e-9)
-        chances = np.minimum(chances * factor, 1)
+            factor *= draw / max(float(np.minimum(chances * factor, 1) @ counts), 1e-9)
+        chances = np.minimum(chances * factor, 1).take(steps)
         drawn = np.flatnonzero(self._lots < chances)
         for _ in self._search(drawn[~self._searched[drawn]]):
             pass
@@ -217,13 +243,20 @@ class Points:
         return inBoth, inEither, float(np.sqrt((excess**2 * (1 - chances)).sum()) / inEither)
 
 
-def interpolated(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return values (n, m) at places (n, m, d) in [0, 1] between corners (n, 2 ** d), the last axis the fastest."""
-    values = corners[:, None, :]
-    for axis in range(places.shape[2]):
-        low, high = np.split(values, 2, axis=2)
-        values = low + (high - low) * places[..., axis, None]
-    return values[..., 0]
+@lru_cache(maxsize=2)
+def spreadPlaces(dimension: int) -> np.ndarray:
+    """Return places (512, 2 or 3) in [0, 1) along each axis, spread evenly, aligned blocks of 2, 4, 8 ... as well."""
+    positions = spreadPositions(PLACES)
+    return positions.local[:, :dimension] / positions.denominator
+
+
+def cornerWeights(places: np.ndarray) -> np.ndarray:
+    """Return the weights (n, 2 ** d) by which values at corners make those at places (n, d), the last axis fastest."""
+    weights = np.ones((len(places), 1))
+    for along in places.T:
+        parts = np.stack([1 - along, along], axis=1)
+        weights = (weights[:, :, None] * parts[:, None]).reshape(len(places), -1)
+    return weights
 
 
 def bandBlocks(
@@ -254,8 +287,6 @@ def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
 
 def bandFlags(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, list[np.ndarray]]:
     """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first."""
-    from scipy.ndimage import maximum_filter, minimum_filter
-
     grid = masks[0].grid
     low = np.min([m.low for m in masks], axis=0) - 2
     high = np.max([m.high for m in masks], axis=0) + 2
@@ -263,33 +294,11 @@ def bandFlags(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, l
         low[grid.flatAxis] = high[grid.flatAxis] = 0
     # A voxel whose surrounding box of this half-width is all inside lies deeper than the band, whatever its sub-voxel.
     depth = np.ceil(tolerance / grid.spacing + 0.5).astype(int)
-    grown = np.full(3, 3)
+    grown = np.ones(3, int)
     if grid.planar:
-        depth[grid.flatAxis], grown[grid.flatAxis] = 0, 1
+        depth[grid.flatAxis] = grown[grid.flatAxis] = 0
     flags = []
     for mask in masks:
-        block = mask.block(low, high)
-        outside = maximum_filter(block, grown[::-1], mode="constant")
-        deep = minimum_filter(block, (2 * depth + 1)[::-1], mode="constant")
-        flags.append(outside > deep)
+        block = mask.block(low, high) != 0
+        flags.append(spread(block, grown[::-1]) & spread(~block, depth[::-1]))
     return low, flags
-
-
-def spreadOffsets(voxels: np.ndarray, count: int, flatAxis: int | None) -> np.ndarray:
-    """Return places in every voxel (n, 3), (n, count, 3) relative to its center, spread evenly.
-
-    They are powers of the inverse of the root of x^(d + 1) = x + 1 (Roberts 2018), begun at a hash of the voxel index.
-    """
-    return offsetsOf(voxels[:, None], np.arange(count), flatAxis)
-
-
-def offsetsOf(voxels: np.ndarray, numbers: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the places (..., 3) of these numbers (...) that spreadOffsets() gives the voxels (..., 3)."""
-    axes = [axis for axis in range(3) if axis != flatAxis]
-    root = {2: 1.32471795724474602596, 3: 1.22074408460575947536}[len(axes)]
-    steps = numbers[..., None] * root ** -np.arange(1, len(axes) + 1)
-    starts = scrambled(voxels.reshape(-1, 3)).reshape(voxels.shape)[..., : len(axes)]
-    places = (starts + steps) % 1.0 - 0.5
-    offsets = np.zeros((*places.shape[:-1], 3))
-    offsets[..., axes] = places
-    return offsets

@@ -19,16 +19,9 @@ import numpy as np
 from vtkmodules.vtkCommonCore import mutable
 from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
-from ..distances.lattice import (
-    CORNERS,
-    CellTables,
-    Lattice,
-    caseTriangles,
-    cellTables,
-    doubledPoints,
-    elementPositions,
-)
+from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
+from ..geometry.cases import CORNERS, caseTriangles, elementPositions
 from ..geometry.surfaces import Surface, elementCenters, toPolyData
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint

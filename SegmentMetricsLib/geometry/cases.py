@@ -1,0 +1,123 @@
+"""What the cells between voxel centers hold: the triangles of their 256 cases, and the places inside a cell.
+
+A cell is the box between eight neighboring voxel centers; which of the eight belong to a structure is its case.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
+
+from .surfaces import barycentricWeights, triangleIndices
+
+# The corner (x, y, z) of a cell contributes bit 1 << (x + 2 y + 4 z) to its case.
+CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
+
+
+def cellCodes(block: np.ndarray) -> np.ndarray:
+    """Return the case (0..255) of every cell between the voxels of a mask [k, j, i]; one shorter along each axis."""
+    codes = np.zeros(np.array(block.shape) - 1, np.uint8)
+    for bit, (x, y, z) in enumerate(CORNERS):
+        corner = block[z : z + codes.shape[0], y : y + codes.shape[1], x : x + codes.shape[2]]
+        codes |= corner << np.uint8(bit)
+    return codes
+
+
+@lru_cache(maxsize=1)
+def caseTriangles() -> tuple[np.ndarray, np.ndarray]:
+    """Return the triangles of all cases, as the surface filter itself makes them.
+
+    The first array (189, 3, 3) holds the corners of every different triangle in cell coordinates 0..1; the second
+    (256, 5) the triangle numbers of every case, the last one repeated to fill up, -1 for the two cases without any.
+    """
+    image = vtkImageData()
+    image.SetDimensions(2, 2, 2)
+    flyingEdges = vtkDiscreteFlyingEdges3D()
+    flyingEdges.SetValue(0, 1)
+    flyingEdges.ComputeScalarsOff()
+    numbers: dict[tuple, int] = {}
+    cases = np.full((256, 5), -1)
+    for case in range(1, 255):
+        voxels = np.array([(case >> bit) & 1 for bit in range(8)], np.uint8)
+        image.GetPointData().SetScalars(numpy_to_vtk(voxels, deep=True))
+        flyingEdges.SetInputData(image)
+        flyingEdges.Modified()
+        flyingEdges.Update()
+        output = flyingEdges.GetOutput()
+        triangles = vtk_to_numpy(output.GetPoints().GetData())[triangleIndices(output)]
+        # where the corners are, not in which order, is what makes a triangle
+        found = [numbers.setdefault(tuple(sorted(map(tuple, t.tolist()))), len(numbers)) for t in triangles]
+        cases[case] = (found + found[-1:] * 5)[:5]
+    return np.array(list(numbers)), cases
+
+
+@lru_cache(maxsize=1)
+def caseEdges() -> tuple[np.ndarray, np.ndarray]:
+    """Return the different sides (e, 2, 3) of the triangles of all cases, and each triangle's side numbers (189, 3)."""
+    triangles, _ = caseTriangles()
+    pairs = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 6)
+    rank = pairs.reshape(-1, 2, 3) @ [9, 3, 1]  # coordinates are 0, 1/2 or 1, so no two corners share a rank
+    pairs = np.where((rank[:, 0] > rank[:, 1])[:, None], pairs[:, [3, 4, 5, 0, 1, 2]], pairs)
+    edges, sides = np.unique(pairs, axis=0, return_inverse=True)
+    return edges.reshape(-1, 2, 3), sides.reshape(-1, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """The different places inside a cell from which distances are asked.
+
+    denominator: coordinates are whole multiples of 1 / denominator. local: (p, 3) those multiples, 0 <= local <
+    denominator.
+    """
+
+    denominator: int
+    local: np.ndarray
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """(denominator ** 3,) number of every position by its multiples x + denominator * (y + denominator * z)."""
+        numbers = np.full(self.denominator**3, -1)
+        numbers[self.local @ self.denominator ** np.arange(3)] = np.arange(len(self.local))
+        return numbers
+
+
+@lru_cache(maxsize=8)
+def elementPositions(subdivisions: int) -> Positions:
+    """Return the positions of the centers of all pieces of all triangles, subdivided so often."""
+    weights = barycentricWeights(3, subdivisions)
+    denominator = 2 * int(weights[0].sum())
+    triangles, _ = caseTriangles()
+    centers = np.einsum("pc,tcx->tpx", weights, np.rint(2 * triangles).astype(int)).reshape(-1, 3)
+    return Positions(denominator, np.unique(centers % denominator, axis=0))
+
+
+@lru_cache(maxsize=8)
+def cornerPositions() -> Positions:
+    """Return the positions of triangle corners: the middles of cell edges."""
+    corners = np.rint(2 * caseTriangles()[0]).astype(int).reshape(-1, 3)
+    return Positions(2, np.unique(corners % 2, axis=0))
+
+
+@lru_cache(maxsize=8)
+def nodePositions(halvings: int) -> Positions:
+    """Return the positions of the corners of all pieces of all triangles whose sides have been halved so often."""
+    count = 2**halvings
+    weights = np.array([(a, b, count - a - b) for a in range(count + 1) for b in range(count + 1 - a)])
+    nodes = np.einsum("pc,tcx->tpx", weights, np.rint(2 * caseTriangles()[0]).astype(int)).reshape(-1, 3)
+    return Positions(2 * count, np.unique(nodes % (2 * count), axis=0))
+
+
+@lru_cache(maxsize=8)
+def subVoxelPositions(pieces: int) -> Positions:
+    """Return the centers of voxels cut into pieces along each axis."""
+    if pieces % 2:  # a whole multiple of 1 / pieces away from the voxel center
+        axis, denominator = np.arange(pieces), pieces
+    else:
+        axis, denominator = np.arange(1, 2 * pieces, 2), 2 * pieces
+    return Positions(denominator, np.array(list(itertools.product(axis, repeat=3))))

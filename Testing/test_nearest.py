@@ -1,0 +1,91 @@
+"""The triangle next to a point, found through the corners next to it, against all triangles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.nearest import MANY_CORNERS, NearestTriangles
+from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.geometry.triangles import distancesToTriangles
+from SegmentMetricsLib.inputs import labelMasks
+
+
+def allDistances(points, triangles):
+    return distancesToTriangles(points[:, None], triangles[None])
+
+
+def blobSurface(spacing=(1.0, 1.0, 2.5)) -> Surface:
+    return fromMask(labelMasks(shapes.imageOf(shapes.blob(3, (14, 13, 12), 0.4, 2.0), spacing), 0.5)[1])
+
+
+def refuse(points):
+    raise AssertionError(f"{len(points)} points were not decided by corners")
+
+
+@pytest.mark.parametrize("away", [0.0, 0.1, 1.0, 10.0, 1000.0])
+def testNearestOfSmallTriangles(away):
+    surface = blobSurface()
+    random = np.random.default_rng(2)
+    points = surface.points[random.integers(0, len(surface.points), 400)] + away * random.normal(size=(400, 3))
+    found = NearestTriangles(surface.points, surface.cells, refuse).find(points)
+    distances = allDistances(points, surface.points[surface.cells])
+    assert distances[np.arange(400), found] == pytest.approx(distances.min(axis=1), rel=1e-12, abs=1e-12)
+
+
+def testTrianglesThatCornersDoNotDecideAreAskedOtherwise():
+    # a fan of many corners around a large triangle, in front of whose middle no corner is
+    random = np.random.default_rng(3)
+    angles = np.sort(random.random(200)) * 2 * np.pi
+    ring = 10 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1) + (0, 0, -4)
+    points = np.concatenate([[[0, 0, -4]], ring, [[-30, -30, 1], [30, -30, 1], [0, 40, 1]]])
+    around = np.arange(1, 200)
+    cells = np.concatenate([np.stack([0 * around, around, around + 1], axis=1), [[201, 202, 203]]])
+    asked = []
+
+    def otherwise(some):
+        asked.append(len(some))
+        return allDistances(some, points[cells]).argmin(axis=1)
+
+    places = random.uniform((-8, -8, -3), (8, 8, 4), (300, 3))
+    found = NearestTriangles(points, cells, otherwise).find(places)
+    distances = allDistances(places, points[cells])
+    assert distances[np.arange(300), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
+    assert 0 < sum(asked) <= 300 and len(points) > MANY_CORNERS
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def testFewTrianglesAndPointsWithoutAny(count):
+    random = np.random.default_rng(count)
+    points = random.random((40, 3))
+    cells = 10 + random.permutation(30)[: 3 * count].reshape(-1, 3)
+    places = 3 * random.normal(size=(50, 3))
+    found = NearestTriangles(points, cells, refuse if 3 * count <= 8 else lambda some: brute(some)).find(places)
+
+    def brute(some):
+        return allDistances(some, points[cells]).argmin(axis=1)
+
+    distances = allDistances(places, points[cells])
+    assert distances[np.arange(50), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
+
+
+def testTrianglesAsThinAsLinesAndPoints():
+    points = np.array([[0, 0, 0], [4, 0, 0], [2, 0, 0], [9, 9, 9], [9, 9, 9 + 1e-9], [0, 5, 0.0]])
+    cells = np.array([[0, 1, 2], [3, 3, 4], [0, 5, 5]])
+    places = np.random.default_rng(5).uniform(-3, 10, (200, 3))
+    found = NearestTriangles(points, cells, refuse).find(places)
+    distances = allDistances(places, points[cells])
+    assert distances[np.arange(200), found] == pytest.approx(distances.min(axis=1), abs=1e-6)
+    assert set(found) == {0, 1, 2}
+
+
+def testOneByOneAndTogether():
+    surface = blobSurface()
+    closest = ClosestSurface(surface)
+    points = surface.points[:ONE_BY_ONE] + np.random.default_rng(6).normal(size=(ONE_BY_ONE, 3))
+    alone, together = closest.distances(points), closest.distances(np.concatenate([points, points[:1]]))
+    assert alone == pytest.approx(together[:-1], abs=1e-12)
+    assert alone == pytest.approx(np.abs(closest.signedDistances(points)), abs=1e-9)
