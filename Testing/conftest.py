@@ -10,7 +10,8 @@ import pytest
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("conventions", "bands", "module", "speed", "invariance", "pages", "batch_processes", "module_limits", "hostile"),
+    *("conventions_inputs", "conventions", "bands", "module", "speed", "invariance", "pages", "batch_processes"),
+    *("module_limits", "hostile"),
     *("mrml_inputs", "adding", "module_scenes", "readme", "pictures", "ground_truth", "recipes", "commandline"),
     *("workers", "extent", "report", "documentation", "module_changes", "module_tools", "extension", "mrml_pictures"),
 )

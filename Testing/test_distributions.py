@@ -59,6 +59,30 @@ class TestHistogram:
         shown = distributions.histogram(given(([1.0, 80.0], [90, 10]), ([-1.0], [100])), 2.0, signed=True)
         assert shown.edges[-1] >= 80 and shown.beyond == 0
 
+    @pytest.mark.parametrize(("largest", "isSqueezed"), [(5.0, False), (6.0, True)])
+    def testFarIsTwiceAsFar(self, largest, isSqueezed):
+        """98 % lie within 1 mm: the axis would end at 3 mm, the round number that leaves room beyond 2 mm."""
+        shown = distributions.histogram(given(([1.0, largest], [99, 1]), ([-1.0], [100])), 2.0, signed=True)
+        assert (shown.edges[-1] < 4) == isSqueezed
+        assert shown.beyond == (0.5 if isSqueezed else 0) and len(shown.shares) <= 60
+
+    @pytest.mark.parametrize("signed", [False, True])
+    def testFarOnesToEitherSideAreBeyond(self, signed):
+        shown = distributions.histogram(given(([1.0, 80.0], [99, 1]), ([-1.0, -90.0], [98, 2])), 2.0, signed)
+        assert shown.beyond == pytest.approx(1.5) and shown.largest == 90
+        assert shown.shares[-1] == pytest.approx(0.5 if signed else 1.5)
+        assert shown.shares[0] == pytest.approx(1 if signed else 0)
+        assert shown.shares.sum() == pytest.approx(100)
+
+    def testAroundZero(self):
+        """2 of 10 are at zero, 3 just outside, 4 just inside, 1 at 2 mm: zeros are half on either side."""
+        distances = given(([0.0, 0.05, -0.05], [2, 3, 4]), ([2.0], [1]))
+        signed, unsigned = (distributions.histogram(distances, 2.0, signed=one) for one in (True, False))
+        middle = len(signed.shares) // 2
+        assert signed.shares[middle - 1 : middle + 1] == pytest.approx([50, 40])
+        assert unsigned.shares[0] == pytest.approx(90)
+        assert signed.shares.sum() == pytest.approx(100) == unsigned.shares.sum()
+
     def testIdenticalIsAllZero(self):
         shown = distributions.histogram(given(([0.0], [1]), ([0.0], [1])), 2.0, signed=True)
         middle = len(shown.shares) // 2
@@ -91,7 +115,28 @@ def testEdges(limit, tolerance):
         assert len(edges) > 15
 
 
+@pytest.mark.parametrize(
+    ("limit", "tolerance", "width", "count"),
+    # the finest parts of the tolerance that 30 bins allow: 1/10, 1/8, 1/16, 1/2, all of it; else a round width
+    [(4, 2, 0.2, 20), (7, 2, 0.25, 28), (3.5, 2, 0.125, 28), (15, 1, 0.5, 30), (30, 1, 1, 30), (50, 1, 2, 25)],
+)
+def testWidthsOfBins(limit, tolerance, width, count):
+    edges = distributions.binEdges(limit, tolerance, 30)
+    assert len(edges) == count + 1 and edges[1] == width
+
+
+@pytest.mark.parametrize(
+    ("distance", "tolerance", "limit"), [(0.0, 0.0, 0.1), (0.15, 0.0, 0.15), (3.2, 2.0, 4), (3.2, 5.0, 5)]
+)
+def testRangeOfAMap(distance, tolerance, limit):
+    assert distributions.mapRange(given(([distance], [1]), ([0.0], [1])), tolerance) == limit
+
+
 class TestCumulative:
+    def testNothingIsWithinLessThanTheLeast(self):
+        distances = given(([1.0], [1]), ([-2.0], [3]))
+        np.testing.assert_allclose(distributions.cumulativeShares(distances, [0.0, 0.5, 1, 2]), [0, 0, 25, 100])
+
     def testSharesWithinDistances(self):
         distances = given(([0.0, 2.0], [2, 3]), ([4.0, -1.0], [4, 1]))
         shares = distributions.cumulativeShares(distances, np.array([0.0, 0.5, 1.0, 2.0, 3.0, 4.0]))
@@ -118,7 +163,21 @@ class TestCumulative:
 
 
 @pytest.mark.parametrize(
-    ("value", "above"), [(0.1, 0.1), (0.11, 0.15), (1, 1), (3.2, 4), (9, 10), (61, 80), (100, 100)]
+    ("value", "above"),
+    [
+        (0.1, 0.1),
+        (0.11, 0.15),
+        (1, 1),
+        (1.6, 2),
+        (2.1, 3),
+        (3.2, 4),
+        (4.5, 5),
+        (5.5, 6),
+        (6.5, 8),
+        (9, 10),
+        (61, 80),
+        (100, 100),
+    ],
 )
 def testRoundNumbers(value, above):
     assert distributions.roundAbove(value) == above

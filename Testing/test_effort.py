@@ -10,7 +10,9 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.metrics.effort import NearContour
+from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.metrics.effort import NearContour, centroid
+from SegmentMetricsLib.structures import Structure
 
 EFFORT = Settings(families="effort", tolerances=(1, 2))
 SQUARE = shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)])
@@ -74,6 +76,21 @@ def testShiftsOfObliqueMasksAndMeshes():
     assert measured["APL_2mm"].reason == "the reference is a mesh, which has no slices"
 
 
+def testCentersByHand():
+    """Boxes of unequal sides, an L of 4 x 1 and 1 x 2 mm, a pyramid of 4 mm height on a square of 2 mm."""
+    boxes = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((6, 3, 7), (9, 12, 20))
+    found = valuesOf(compare(*boxes, EFFORT))
+    assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([9.5 - 7.5, 9.5 - 7.5, 13.5 - 9.5])
+    bent = fromPolyData(shapes.loops([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)]))
+    assert centroid(Structure("L", givenSurface=bent)) == pytest.approx(
+        ((4 * 2 + 2 * 0.5) / 6, (4 * 0.5 + 2 * 2) / 6, 0)
+    )
+    base = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (1, 1, 4)]
+    sides = [(0, 2, 1), (0, 3, 2), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)]
+    pyramid = Surface(np.array(base, float), np.array(sides))
+    assert centroid(Structure("pyramid", givenSurface=pyramid)) == pytest.approx((1, 1, 1))
+
+
 def testDeclaredProperties():
     for one in (shapes.ball(12), SQUARE):
         assert set(valuesOf(compare(one, one, EFFORT)).values()) == {0}
@@ -102,3 +119,15 @@ def testDistancesToContours():
     exact = np.linalg.norm(points[:, None] - start - along[..., None] * step, axis=2).min(axis=1)
     found = NearContour(surface).distances(points, 3.0)
     assert found[exact <= 3] == pytest.approx(exact[exact <= 3], abs=1e-12) and (found[exact > 3] > 3).all()
+
+
+def testContoursOfFewSegments():
+    """Three segments are fewer than are looked at first."""
+    near = NearContour(fromPolyData(shapes.loops([(0, 0), (8, 0), (0, 6)])))
+    points = np.array([[4, -1, 0], [1, 1, 0], [10, 0, 0], [4, 3, 0], [7, 7, 0.0]])
+    # below its first side, nearest to its second one, beyond a corner, on the slope, above it: 3 x + 4 y = 24
+    found, segments = near.nearest(points, math.inf)
+    assert found == pytest.approx([1, 1, 2, 0, (21 + 28 - 24) / 5])
+    assert near.areWithin(points, segments, 1.5).tolist() == [True, True, False, True, False]
+    least, greatest = near.bounds(points)
+    assert (least <= found + 1e-12).all() and (found <= greatest + 1e-12).all()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.metrics.places import mostlyToward, worstPlaces
 
 BOX = ((8, 8, 8), (19, 19, 19))
 
@@ -75,3 +77,89 @@ def testContoursHavePlacesToo():
     (place,) = compare(square, bulged).worstPlaces
     assert place.direction == "L" and place.value == pytest.approx(6, abs=0.1)
     assert place.area == pytest.approx(4 + 4 + 4, abs=0.5)
+
+
+def testBothBoundariesTellOfOnePlace():
+    """A square moved by 6 mm: its L side is too far out, its R side too far in, each seen from either boundary."""
+    squares = [shapes.loops([(x, 0), (x + 20, 0), (x + 20, 20), (x, 20)]) for x in (0, 6)]
+    places = compare(*squares).worstPlaces
+    assert sorted((place.direction, round(place.value, 3)) for place in places) == [("L", 6), ("R", -6)]
+    assert [place.rank for place in places] == [1, 2]
+    for place in places:
+        assert place.normal == pytest.approx((1 if place.direction == "L" else -1, 0, 0), abs=1e-9)
+
+
+@pytest.mark.parametrize("isMissing", [False, True])
+def testTheNormalIsThatOfTheBoundaryInside(isMissing):
+    """A slanted spike of the one on the straight side of the other, from 8 to 12 mm, its tip 6 mm out."""
+    plain = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
+    # in steps of less than 1 mm, so that its tip has walls of its own around it
+    spike = [(20 + 6 * t, 8 + 6 * t) for t in np.linspace(0, 1, 11)] + [
+        (26 - 6 * t, 14 - 2 * t) for t in (0.25, 0.5, 0.75, 1)
+    ]
+    spiked = shapes.loops([(0, 0), (20, 0), *spike, (20, 20), (0, 20)])
+    comparison = compare(*((spiked, plain) if isMissing else (plain, spiked)))
+    assert mostlyToward(comparison.distances, 2.0, over=not isMissing) == "L"
+    (place,) = comparison.worstPlaces
+    assert place.value == pytest.approx(-6 if isMissing else 6, abs=0.1)
+    assert place.position == pytest.approx((26, 14, 0), abs=0.1)
+    assert place.side == ("reference" if isMissing else "test")
+    assert place.normal == pytest.approx((1, 0, 0), abs=1e-9) and place.direction == "L"
+
+
+def testHowManyPlacesAreReturned():
+    """A comb of twelve teeth, from 3 to 8.5 mm long."""
+    teeth = [
+        corner
+        for n in range(12)
+        for corner in ((100, 10 * n + 4), (103 + n / 2, 10 * n + 4), (103 + n / 2, 10 * n + 6), (100, 10 * n + 6))
+    ]
+    plain = shapes.loops([(0, 0), (100, 0), (100, 120), (0, 120)])
+    comparison = compare(plain, shapes.loops([(0, 0), (100, 0), *teeth, (100, 120), (0, 120)]))
+    assert [round(place.value, 2) for place in comparison.worstPlaces] == [8.5 - n / 2 for n in range(10)]
+    for most in (1, 3, 12, 20):
+        found = worstPlaces(comparison.distances, 2.0, most)
+        assert [place.rank for place in found] == list(range(1, min(most, 12) + 1))
+        assert found[0].value == pytest.approx(8.5)
+
+
+def rectangle(left: float, right: float, front: float, back: float):
+    return shapes.loops([(left, front), (right, front), (right, back), (left, back)])
+
+
+@pytest.mark.parametrize(
+    ("test", "over", "under"),
+    [
+        (rectangle(6, 26, 0, 20), "L", "R"),
+        (rectangle(0, 20, -6, 14), "A", "P"),
+        (rectangle(1, 21, 0, 20), "", ""),  # 1 mm is within the tolerance
+        (rectangle(6, 26, 6, 26), "", ""),  # toward two sides as much
+        # 4 mm too far toward L and 3 toward P: on 20 mm each 2 and 1 mm more than the tolerance; then 2 and 1.5
+        (rectangle(0, 24, 0, 23), "L", ""),
+        (rectangle(0, 24, 0, 23.5), "", ""),
+        (rectangle(-6, 26, -6, 26), "", ""),  # all around
+        # toward L, and less so toward R: 3 - 1 of 3 + 1 parts are half of all
+        (rectangle(-2.9, 26, 0, 20), "L", ""),
+        (rectangle(-4.5, 26, 0, 20), "", ""),
+    ],
+)
+def testTheSideTowardWhichMostLies(test, over, under):
+    distances = compare(rectangle(0, 20, 0, 20), test).distances
+    assert (mostlyToward(distances, 2.0), mostlyToward(distances, 2.0, over=False)) == (over, under)
+    back = compare(test, rectangle(0, 20, 0, 20)).distances
+    assert mostlyToward(back, 2.0, over=False) == over
+
+
+def testOpenBoundariesHaveNoSide():
+    half = vtkSphereSource()
+    half.SetRadius(10)
+    half.SetEndPhi(90)
+    half.Update()
+    assert mostlyToward(compare(shapes.ballMesh(6, resolution=16), half.GetOutput()).distances, 2.0) == ""
+
+
+def testBothWallsOfSomethingThin():
+    """A strip of half a millimeter, in segments of 1 mm: its walls face away from each other, its end tells."""
+    strip = [(x, 0) for x in range(20)] + [(20, 0)] + [(x, 0.5) for x in range(20, 0, -1)] + [(0, 0.5)]
+    (place,) = compare(shapes.loops(strip), rectangle(0, 26, 0, 0.5)).worstPlaces
+    assert place.normal == pytest.approx((1, 0, 0)) and place.direction == "L"

@@ -256,6 +256,18 @@ def testACase():
     assert len(judgeCase(protocol, measured, {"reference": [], "test": []}, isWhole=False).verdicts) == 1
 
 
+def testTheDictionaryOfACase():
+    protocol = protocolOf("Lens*,HD95,<=,3", "Lens*,DSC,>=,0.9,,2,MedPy", "Lens*,MASD,<=,1")
+    values = {"SegmentMetrics": {"HD95": measurement(1)}, "MedPy": {"DSC": measurement(0.5, "DSC", "")}}
+    judged = judgeCase(protocol, [(("Lens_L", "Lens_L"), values)], {"reference": [], "test": []}).toDictionary()
+    (structure,) = judged["structures"]
+    assert (judged["verdict"], structure["verdict"], structure["structure"]) == ("fail", "fail", "Lens_L")
+    assert judged["score"] == structure["score"] == 1 / (1 + 2)
+    assert structure["reason"] == "DSC as by MedPy 0.5 is not >= 0.9."
+    found = [[rule[key] for key in ("measurement", "value", "unit", "verdict")] for rule in structure["rules"]]
+    assert found == [["HD95", 1, "mm", "pass"], ["DSC", 0.5, "", "fail"], ["MASD", None, "", "not evaluable"]]
+
+
 def testMeasuredLikeAnyOther():
     """The verdict is about the very number of compare()."""
     box, shifted = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import shapes
 from vtkmodules.vtkCommonDataModel import vtkPolyData
@@ -44,6 +45,56 @@ def testSquareMovedToTheRight():
     assert {key: found[key] for key in extremes} == pytest.approx(extremes, abs=1e-9)
     assert found["MaxA"] == pytest.approx(0, abs=1e-9) and found["MinA"] == pytest.approx(-2, abs=0.2)
     assert math.isnan(found["MeanS"])
+
+
+def squares(scale: float = 1) -> list:
+    """Return a square of 10 mm, and one of 2 mm that lies 10 mm to its left, opposite the middle of its L side.
+
+    Sides consist of four segments each.
+    """
+    corners = [[(x, y), (x + w, y), (x + w, y + w), (x, y + w)] for x, y, w in ((0, 0, 10), (20, 4, 2))]
+    split = [
+        [np.array(a) * (1 - t) + np.array(b) * t for a, b in zip(one, [*one[1:], one[0]]) for t in (0, 0.25, 0.5, 0.75)]
+        for one in corners
+    ]
+    return [shapes.loops(scale * np.array(one, float)) for one in split]
+
+
+@pytest.mark.parametrize("scale", [1, 0.02])
+def testSquareFarToTheLeft(scale):
+    """All of it is nearest to the L side, x = 10; the R side, x = 0, is 20 mm away along x, and up to 4 mm along y."""
+    found = valuesOf(compare(*squares(scale), Settings(families="signed", subdivisions=5)))
+    y = np.linspace(0, 10, 100_001)
+    beside = np.maximum(np.maximum(4 - y, y - 6), 0)
+    right, left = -np.hypot(20, beside).mean(), -np.hypot(10, beside).mean()
+    # the other square's near side is 10, its far one 12, the two between 11 mm away
+    expected = {"MeanR": right, "MeanL": (10 * left + 2 * 10 + 2 * 12 + 2 * 2 * 11) / 18, "MaxR": -20, "MaxL": 12}
+    assert {key: found[key] / scale for key in expected} == pytest.approx(expected, abs=2e-3)
+    # of an element 10/32 mm long at a corner
+    expected = {"MinR": -math.hypot(20, 4), "MinL": -math.hypot(10, 4)}
+    assert {key: found[key] / scale for key in expected} == pytest.approx(expected, abs=0.07)
+
+
+def testBoundsOfExtremes():
+    """An extreme lies between those of elements' means and of all that was found, as far as distances are known."""
+    comparison = compare(*squares(), SIGNED)
+    between = max(direction.between for direction in comparison.distances.directions)
+    expected = {
+        "MaxR": (-20, -20),
+        "MaxL": (12, 12),
+        "MinR": (-math.hypot(20, 4), -20),
+        "MinL": (-math.hypot(10, 4), -10),
+    }
+    for key, (low, high) in expected.items():
+        found = comparison[key]
+        assert low - 1e-9 <= found.value <= high + 1e-9
+        lower = low if key.startswith("Min") else found.value
+        upper = high if key.startswith("Max") else found.value
+        assert (found.lower, found.upper) == pytest.approx((lower - between, upper + between))
+    # the tip of a triangle is farther than any element on the whole
+    tip = compare(squares()[0], shapes.loops([(20, 4), (22, 5), (20, 6)]), SIGNED)
+    between = max(direction.between for direction in tip.distances.directions)
+    assert tip["MaxL"].value < 12 and tip["MaxL"].upper == pytest.approx(12 + between)
 
 
 def testSidesOfAContourThatFacesNoneOfThem():
@@ -88,10 +139,12 @@ def testConcentricBallsDifferAlikeTowardAllSides():
     assert found["OverVolume"] == pytest.approx(4 / 3 * math.pi * (22**3 - 20**3), rel=0.01)
 
 
-def testIdenticalStructures():
+@pytest.mark.parametrize("subdivisions", [{}, {"subdivisions": 0}], ids=str)
+def testIdenticalStructures(subdivisions):
     ball = shapes.ball(12)
-    found = valuesOf(compare(ball, ball, SIGNED))
+    found = valuesOf(compare(ball, ball, Settings(families="signed", **subdivisions)))
     assert set(found.values()) == {0}
+    assert all(math.copysign(1, value) == 1 for value in found.values()), "no -0"
 
 
 def testMirroredPairsExchangeLeftAndRight():

@@ -50,6 +50,25 @@ def testBoxesThatAreMovedSideways():
     assert rows[0].place == (9.5, 9.5, 5) and rows[11].place == (12.5, 9.5, 16)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def testTheTipOfASpikeIsWhereTheyDifferMost(order):
+    """A row of four pixels that stick out toward L: its tip, half a pixel beyond the last center, is 4 mm away."""
+    plain = shapes.box((5, 5, 5), (14, 14, 8))
+    spiked = plain | shapes.box((15, 10, 6), (18, 10, 7))
+    rows = rowsOf(*(plain, spiked)[::order])
+    assert [row.hausdorff for row in rows] == pytest.approx([0, 4, 4, 0])
+    assert [row.place for row in rows[1:3]] == [pytest.approx((18.5, 10, k)) for k in (6, 7)]
+
+
+def testPositionsAreInMillimeters():
+    geometry = {"spacing": (2.0, 3.0, 4.0), "origin": (7.0, 8.0, 9.0)}
+    boxes = shapes.box((5, 5, 5), (14, 14, 8), **geometry), shapes.box((5, 5, 6), (14, 14, 9), **geometry)
+    rows = rowsOf(*boxes)
+    assert [row.position for row in rows] == pytest.approx([9 + 4 * k for k in range(5, 10)])
+    assert [row.areaReference for row in rows] == pytest.approx([600] * 4 + [0])
+    assert rows[0].place == pytest.approx((7 + 2 * 9.5, 8 + 3 * 9.5, 9 + 4 * 5))
+
+
 def testMeanOfAFrame():
     """Squares of 20 and 14 mm around one center: the outline of the smaller one is 3 mm away everywhere but corners."""
     outer, inner = shapes.box((2, 2, 5), (21, 21, 9)), shapes.box((5, 5, 5), (18, 18, 9))

@@ -56,6 +56,26 @@ def testByHand():
     assert (found.q1, found.median, found.q3) == (1.75, 2.5, 3.25)
 
 
+def testTwoValuesHaveASpread():
+    assert only(cohortOf([1, 3])).sd == pytest.approx(math.sqrt(2))
+
+
+def testEveryMethodHasItsOwnMeasurements():
+    cohort = Cohort([outcome("1", {"DSC": 0.5}, "A"), outcome("1", {"HD95": 3.0}, "B", "Brain")])
+    assert [(s.structure, s.method, s.measurement, s.mean) for s in summarize(cohort)] == [
+        ("Lens", "A", "DSC", 0.5), ("Brain", "B", "HD95", 3),
+    ]  # fmt: skip
+
+
+def testWhiskersOfBoxes():
+    # quartiles 11.25 and 13.75: whiskers reach at most 3.75 farther, to 7.5 and 17.5
+    found = box([30, 14, 12, 10, 11, 13])
+    assert (found.q1, found.median, found.q3, found.low, found.high) == (11.25, 12.5, 13.75, 10, 14)
+    assert found.outliers == (30,)
+    # quartiles 1 and 3: what lies 3 farther is within
+    assert box([-2, 1, 2, 3, 6]).outliers == () and box([-2.1, 1, 2, 3, 6.1]).outliers == (-2.1, 6.1)
+
+
 def testOneValueHasNoSpread():
     found = only(cohortOf([3]))
     assert (found.mean, found.median, found.iqr, found.sd, found.meanLow, found.meanHigh) == (3, 3, 0, None, None, None)

@@ -1,0 +1,190 @@
+"""What other tools would have reported of empty masks, at edges, of memberships, slices, meshes; a chosen one."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+import shapes
+from test_conventions import KEYS, LONGER, POINT, ROD, table
+
+from SegmentMetricsLib import Settings, compare, conventions, tables
+from SegmentMetricsLib.records import Record
+
+EMPTY = np.zeros((8, 8, 8), bool)
+
+
+# Empty masks: what each tool reports, for one and for both.
+
+LARGEST = float(np.finfo(np.float32).max)
+ONE = {
+    "DeepMind": {"HD": math.inf, "NSD_2mm": 0},
+    "MONAI": {"HD": math.inf, "HD95": math.nan, "NSD_2mm": 0},
+    "MetricsReloaded": {"HD": math.nan, "MASD": math.nan, "BIoU_2mm": 0, "NSD_2mm": math.nan},
+    "MedPy": {"HD": math.nan},
+    "seg-metrics": {"HD": 0, "ASSD": 0},
+    "pymia": {"HD": math.inf, "NSD_2mm": 0},
+    "Plastimatch": {"HD": LARGEST, "MASD": LARGEST / 2},
+    "SimpleITK": {"HD": math.nan},
+    "EvaluateSegmentation": {"HD": math.nan},
+    "MISeval": {"HD": math.nan},
+    "Anima": {"HD": math.nan, "ASSD": math.nan},
+    "MeshMetrics-0.1": {"HD": math.inf, "NSD_2mm": 0, "BIoU_2mm": 0},
+    "MeshMetrics-1.4.1": {"HD": math.inf, "NSD_2mm": 0, "DSC": 0},
+    "MeshMetrics-surfacenets": {"HD": math.inf, "NSD_2mm": 0},
+}
+BOTH = {
+    "DeepMind": {"HD": math.inf, "MASD": math.nan, "NSD_2mm": math.nan},
+    "MONAI": {"HD": math.nan, "NSD_2mm": math.nan},
+    "MetricsReloaded": {"HD": 0, "HD95": 0, "MASD": 0, "NSD_2mm": 1, "BIoU_2mm": 1},
+    "MedPy": {"HD": math.nan},
+    "seg-metrics": {"HD": 0, "HD95": 0},
+    "pymia": {"HD": math.inf, "NSD_2mm": -math.inf},
+    "Plastimatch": {"HD": math.nan},
+    "SimpleITK": {"HD": math.nan},
+    "MISeval": {"HD": 0},
+    "MeshMetrics-0.1": {"HD": math.nan, "NSD_2mm": math.nan},
+    "MeshMetrics-1.4.1": {"HD": 0, "NSD_2mm": 1},
+    "MeshMetrics-surfacenets": {"HD": 0, "BIoU_2mm": 1},
+}
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def testOneEmptyMask(swapped):
+    pair = (shapes.imageOf(EMPTY), POINT) if swapped else (POINT, shapes.imageOf(EMPTY))
+    found = table(*pair)
+    for tool, expected in ONE.items():
+        for key, value in expected.items():
+            assert found[tool][key].value == pytest.approx(value, nan_ok=True), (tool, key)
+            assert f"the {'reference' if swapped else 'test'} is empty" in found[tool][key].reason
+
+
+def testTwoEmptyMasks():
+    found = table(shapes.imageOf(EMPTY), shapes.imageOf(EMPTY))
+    for tool, expected in BOTH.items():
+        for key, value in expected.items():
+            assert found[tool][key].value == pytest.approx(value, nan_ok=True), (tool, key)
+            assert "both masks are empty" in found[tool][key].reason
+
+
+def testWhatCannotBeReproducedSaysSo():
+    found = table(ROD, LONGER)
+    marked = {(tool, key) for tool in found for key, number in found[tool].items() if not number.isReproducible}
+    assert marked == {("EvaluateSegmentation", "HD95"), ("Anima", "ASSD"), ("MeshMetrics-0.1", "BIoU_2mm")}
+    assert found["Anima"]["ASSD"].reason.endswith("this is the value of its definition")
+    assert found["Anima"]["ASSD"].toDictionary()["reproducible"] is False
+
+
+def testSettingsOfTheComparisonDoNotChangeTheReferenceValue():
+    ball, other = shapes.ball(6), shapes.ball(7)
+    expected = table(ball, other, keys=["MONAI"])["MONAI"]["HD"].reference
+    for settings in (Settings(families=("voxel",)), Settings.preset("MeshMetrics-1.4.1"), Settings(convention="MedPy")):
+        assert table(ball, other, settings, keys=["MONAI"])["MONAI"]["HD"].reference == expected
+
+
+def testEdgeOfTheImage():
+    solid = np.zeros((6, 6, 6), bool)
+    solid[:4] = True
+    wider = np.zeros((6, 6, 6), bool)
+    wider[:5] = True
+    pair = shapes.imageOf(solid), shapes.imageOf(wider)
+    beyond = table(*pair, keys=["seg-metrics", "MedPy"])
+    stored = table(*pair, keys=["seg-metrics", "MedPy"], atEdge=True)
+    # at the stored edge only the two inner faces are border
+    assert stored["seg-metrics"]["ASSD"].value == 1
+    assert beyond["seg-metrics"]["ASSD"].value < 1
+    assert "at the edge" in beyond["seg-metrics"]["HD"].reason
+    assert stored["MedPy"]["ASSD"].value == beyond["MedPy"]["ASSD"].value
+
+
+def testStructuresWithoutBorderInTheirImage():
+    full = shapes.imageOf(np.ones((6, 6, 6), np.uint8))
+    for test in (full, shapes.box((2, 2, 2), (3, 3, 3), (6, 6, 6))):
+        reported = compare(full, test).conventions(atEdge=True)
+        assert math.isnan(reported["Anima"]["ASSD"].value) and "fills the image" in reported["Anima"]["ASSD"].reason
+        assert math.isfinite(reported["MedPy"]["HD"].value)
+
+
+def testEdgeOfImagesThatLieApart():
+    near, far = (shapes.imageOf(np.ones((1, 3, 3)), origin=(x, 0.0, 0.0)) for x in (0.0, 40.0))
+    reported = compare(near, far).conventions(atEdge=True)
+    assert reported["MedPy"]["HD"].value == 40
+
+
+def testMembershipsAreWholeForAllTools():
+    whole = np.pad(np.ones((4, 4, 4)), 3)
+    comparison = compare(shapes.imageOf(whole), shapes.imageOf(0.8 * whole))
+    assert comparison["DSC"].value == pytest.approx(2 * 0.8 / (1 + 0.8))
+    number = comparison.conventions()["MedPy"]["DSC"]
+    assert (number.value, number.reference) == (1, 1)
+
+
+def testToolsSeeTheCommonExtentAlone():
+    long, short = shapes.box((8, 8, 2), (12, 12, 12)), shapes.box((8, 8, 6), (12, 13, 16))
+    common = compare(long, short, Settings(extent="common"))
+    assert common["HD"].value == 1
+    assert common.conventions()["MedPy"]["HD"].value == common.conventions()["MedPy"]["HD"].reference == 1
+    assert compare(long, short, Settings(extent="common", convention="MedPy"))["HD"].value == 1
+    apart = compare(long, shapes.box((8, 8, 15), (12, 12, 20)), Settings(extent="common")).conventions()
+    assert math.isnan(apart["MedPy"]["HD"].value) and "no common extent" in apart["MedPy"]["HD"].reason
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def testSliceInAnyPosition(axis):
+    first, second = (np.expand_dims(shapes.blob(seed, (9, 11, 13))[4], axis) for seed in (1, 2))
+    spacing = np.insert([1.0, 2.0][::-1], 2 - axis, 5.0)
+    found = table(*(shapes.imageOf(array, spacing.tolist()) for array in (first, second)))
+    flat = table(*(shapes.imageOf(array.squeeze(axis), [2.0, 1.0]) for array in (first, second)))
+    for tool in found:
+        for key in found[tool]:
+            # the reference value of BIoU is sampled
+            exact = 2e-3 if (tool, key) == ("MeshMetrics-0.1", "BIoU_2mm") else 1e-5
+            assert found[tool][key].value == pytest.approx(flat[tool][key].value, abs=exact), (tool, key)
+            assert math.isfinite(found[tool][key].value)
+
+
+def testMeshesAreVoxelized():
+    found = table(shapes.ballMesh(8), shapes.ballMesh(9))
+    assert found["MedPy"]["HD"].value == pytest.approx(1, abs=0.8)
+    assert found["MeshMetrics-1.4.1"]["HD"].value == pytest.approx(1, abs=0.05)
+
+
+# A convention chosen for a comparison.
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in ("MeshMetrics-0.1", "MeshMetrics-1.4.1")])
+def testChosenConvention(key):
+    pair = shapes.ball(6), shapes.ball(7, (1, 0, 0))
+    comparison = compare(*pair, Settings(convention=key))
+    expected = table(*pair, keys=[key])[key]
+    for name in ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC", "IoU"):
+        if name in expected:
+            assert comparison[name].value == expected[name].value
+        else:
+            assert comparison[name].status == "undefined" and "does not report it" in comparison[name].reason
+        assert conventions.find(key).tool in comparison[name].title
+    assert comparison["SignedMean"].title == "Signed mean distance"
+    assert comparison.toDictionary()["convention"] == key
+    assert any(conventions.find(key).label in finding for finding in comparison.findings)
+    assert comparison.summary
+    assert conventions.find(key).label in tables.pairTable(comparison.record())
+    restored = Record.fromDictionary(json.loads(json.dumps(comparison.toDictionary())))
+    assert restored.measurements["HD"].title == comparison["HD"].title
+    assert restored.measurements["HD"].description == comparison["HD"].description
+
+
+@pytest.mark.parametrize("pair", [(EMPTY, EMPTY), (EMPTY, shapes.blob(1)), (shapes.blob(1), EMPTY)])
+def testChosenConventionOfEmptyMasks(pair):
+    for key in KEYS:
+        comparison = compare(*map(shapes.imageOf, pair), Settings.preset(key))
+        assert comparison.summary
+        assert comparison["HD"].status == "ok" or "empty" in comparison["HD"].reason
+
+
+def testChosenConventionFixesHowIsMeasured():
+    with pytest.raises(ValueError, match="The convention MedPy fixes the subdivisions"):
+        Settings(convention="MedPy", subdivisions=2)
+    with pytest.raises(ValueError, match="There is no convention 'Medpy'; choose from SegmentMetrics, "):
+        Settings(convention="Medpy")

@@ -1,0 +1,151 @@
+"""What other tools would have reported, as commands and the scene show it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from test_conventions import KEYS, table
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.conventions import output
+from SegmentMetricsLib.errors import InputError
+
+
+@pytest.fixture
+def files(tmp_path):
+    names = ("reference.nrrd", "test.nrrd")
+    for name, image in zip(names, (shapes.ball(6), shapes.ball(7, (1, 0, 0))), strict=True):
+        SimpleITK.WriteImage(image, str(tmp_path / name))
+    return [str(tmp_path / name) for name in names]
+
+
+def testCommand(files, tmp_path, capsys):
+    assert main(["conventions", *files, "--output", str(tmp_path / "out"), "--reasons", "--percentile", "90"]) == 0
+    printed = capsys.readouterr().out
+    assert "\033[" not in printed
+    assert "percentile over the pooled distances of both directions" in printed
+    content = json.loads((tmp_path / "out" / "conventions.json").read_text("utf-8"))
+    assert content["schema"] == "segment-metrics-conventions/1"
+    pair = content["pairs"][0]
+    assert tuple(pair["conventions"]) == KEYS
+    found = table(shapes.ball(6), shapes.ball(7, (1, 0, 0)), Settings(percentiles=(90,)))
+    for tool, numbers in pair["conventions"].items():
+        assert set(numbers) == set(found[tool])
+        for key, number in numbers.items():
+            assert number["value"] == pytest.approx(found[tool][key].value) and number["status"] == "ok"
+    with (tmp_path / "out" / "conventions.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(map(len, found.values()))
+    assert {row["Convention"] for row in rows} == set(KEYS)
+
+
+def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
+    output = ["--output", str(tmp_path / "out")]
+    assert main(["conventions", *files, *output, "--tool", "MedPy"]) == 0
+    assert main(["conventions", *files, "--output", str(tmp_path / "none"), "--tool", "medpy"]) == 2
+    assert "There is no convention 'medpy'" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def testCommandWithMembershipsAsWholeNumbers(tmp_path, capsys):
+    soft = np.pad(np.full((5, 5, 5), 200, np.uint8), 3)
+    soft[3] //= 4
+    SimpleITK.WriteImage(shapes.imageOf(soft), str(tmp_path / "soft.nrrd"))
+    SimpleITK.WriteImage(shapes.imageOf((soft > 0).astype(np.uint8)), str(tmp_path / "mask.nrrd"))
+    given = [str(tmp_path / name) for name in ("mask.nrrd", "soft.nrrd")]
+    given += ["--membership-maximum", "255", "--tool", "MedPy", "--output", str(tmp_path / "out")]
+    assert main(["conventions", *given]) == 0
+    assert "0.889" in capsys.readouterr().out  # 2 * 100 / (125 + 100): one of five layers stays below 0.5
+
+
+def testColorsOfTerminals():
+    comparison = compare(shapes.ball(6), shapes.ball(7, (1, 0, 0)))
+    record = output.ConventionsRecord({"name": "ball"}, {"name": "ball"}, comparison.conventions())
+    plain, colored = output.textTable(record), output.textTable(record, colored=True)
+    for code in (*output.TERMINAL_COLORS.values(), output.TERMINAL_RESET):
+        assert code in colored
+        colored = colored.replace(code, "")
+    assert colored.split("\n") == [line.rstrip() for line in plain.split("\n")]
+
+
+def testCompareCommandWithConvention(files, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert main(["compare", *files, "--output", str(out), "--convention", "MedPy"]) == 0
+    assert "MedPy 0.5.2" in capsys.readouterr().out
+    with (out / "metrics.csv").open(encoding="utf-8") as file:
+        assert next(csv.DictReader(file))["Convention"] == "MedPy"
+    assert "MedPy" in (out / "metrics.schema.csv").read_text("utf-8")
+    assert json.loads((out / "metrics.json").read_text("utf-8"))["pairs"][0]["convention"] == "MedPy"
+    assert main(["compare", *files, "--output", str(out), "--convention", "MedPy", "--preset", "MeshMetrics-0.1"]) == 2
+
+
+def testTableInTheScene(scene, savedAndLoaded):
+    from SegmentMetricsLib import mrml
+
+    comparison = compare(shapes.ball(6), shapes.ball(7, (1, 0, 0)))
+    node = mrml.showConventionsTable(comparison, scene=scene)
+    again = mrml.showConventionsTable(comparison, scene=scene)
+    assert node is again
+    found = comparison.conventions()
+    assert node.GetNumberOfRows() == sum(map(len, found.values()))
+    columns = {node.GetColumnName(n): n for n in range(node.GetNumberOfColumns())}
+    row = next(
+        r
+        for r in range(node.GetNumberOfRows())
+        if (node.GetCellText(r, 0), node.GetCellText(r, columns["Measurement"])) == ("SimpleITK", "MASD")
+    )
+    assert node.GetCellText(row, columns["Leaning"]) == "over-optimistic"
+    number = node.GetTable().GetValue(row, columns["Difference"]).ToDouble()
+    assert number == pytest.approx(found["SimpleITK"]["MASD"].difference)
+    loaded = savedAndLoaded(scene).GetFirstNodeByName(node.GetName())
+    kept = json.loads(loaded.GetAttribute("SegmentMetrics.Conventions"))
+    assert kept["SimpleITK"]["MASD"]["value"] == found["SimpleITK"]["MASD"].value
+    recalled = mrml.recallConventions(loaded)
+    assert recalled == found and list(recalled) == list(found)
+
+
+def testTableOfEmptyMasksIsRecalled(scene):
+    from SegmentMetricsLib import mrml
+
+    comparison = compare(shapes.ball(6), 0 * shapes.ball(6))
+    node = mrml.showConventionsTable(comparison, scene=scene)
+    found, recalled = comparison.conventions(), mrml.recallConventions(node)
+    assert {key: repr(number) for key, number in found["MONAI"].items()} == {
+        key: repr(number) for key, number in recalled["MONAI"].items()
+    }
+    assert any(math.isinf(number.reference) for numbers in recalled.values() for number in numbers.values())
+    node.SetAttribute("SegmentMetrics.Conventions", '{"MedPy": {"HD": {}}}')
+    with pytest.raises(InputError, match="cannot be read"):
+        mrml.recallConventions(node)
+
+
+def testMeasurementsTableNamesTheConvention(scene):
+    from SegmentMetricsLib import mrml
+
+    comparison = compare(shapes.ball(6), shapes.ball(7), Settings(convention="MedPy"))
+    node = mrml.showTable(comparison, scene=scene)
+    assert "MedPy" in node.GetName()
+    assert "MedPy 0.5.2" in node.GetCellText(0, 1)
+    overview = mrml.showComparisonsTable([comparison], scene=scene)
+    assert (overview.GetColumnName(0), overview.GetCellText(0, 0)) == ("Convention", "MedPy")
+
+
+def testCommandPairsStructuresAsToldTo(tmp_path, capsys):
+    images = [shapes.labelImage({1: ((2, 2, 2), (6, 6, 6)), 2: ((10, 10, 10), (14, 15, high))}) for high in (14, 16)]
+    paths = [str(tmp_path / f"{name}.nrrd") for name in ("one", "two")]
+    for image, path in zip(images, paths, strict=True):
+        SimpleITK.WriteImage(image, path)
+    given = ["conventions", *paths, "--output", str(tmp_path / "out"), "--tool", "MedPy"]
+    assert main([*given, "--pair", "Label 1=Label 2", "--pair", "Label 2="]) == 0
+    capsys.readouterr()
+    (pair,) = json.loads((tmp_path / "out" / "conventions.json").read_text("utf-8"))["pairs"]
+    assert (pair["reference"]["name"], pair["test"]["name"]) == ("Label 1", "Label 2")
+    assert main([*given, "--pair", "Label 1"]) == 2
+    assert "REFERENCE=TEST" in capsys.readouterr().err

@@ -1,0 +1,75 @@
+"""Linear functions over elements: where their size reaches a wanted one, pieces, bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib.distances import crossing, linear
+from SegmentMetricsLib.distances.bounded import Bounded, combined
+
+
+@pytest.mark.parametrize("corners", [2, 3])
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def testWhereASizeIsReached(corners, scale):
+    """Against all shares added up, at the place that is found."""
+    random = np.random.default_rng(corners)
+    for count in (1, 3, 40, 700):
+        values = linear.ordered(random.uniform(1, 9, (corners, count)))
+        sizes = scale * random.uniform(0.1, 2, count)
+        least, most = float(values[0].min()), float(values[-1].max())
+        for share in (0.01, 0.3, 0.5, 0.77, 0.95, 0.999):
+            wanted = share * float(sizes.sum())
+            found = crossing.firstReaching(values, sizes, wanted, least, most)
+            assert least <= found <= most
+            reached = float(linear.orderedShareBelow(values, found) @ sizes)
+            assert reached == pytest.approx(wanted, rel=1e-9)
+            assert crossing.sizesBelow(values, sizes, np.array([found])) == pytest.approx([wanted], rel=1e-9)
+
+
+def testOneTriangle():
+    """Values 2, 3, 6 at the corners: 1/4 of it is below 3, and 1 - (6 - 4)^2 / 12 below 4."""
+    values = tuple(np.array([value]) for value in (2.0, 3.0, 6.0))
+    sizes = np.array([8.0])
+    assert crossing.sizesBelow(values, sizes, np.array([1, 2.5, 3, 4, 6, 7])) == pytest.approx(
+        [0, 8 * 0.25 / 4, 8 / 4, 8 * (1 - 4 / 12), 8, 8]
+    )
+    assert crossing.firstReaching(values, sizes, 8 * (1 - 4 / 12), 2, 6) == pytest.approx(4)
+    assert crossing.firstReaching(values, sizes, 0.5, 2, 6) == pytest.approx(2.5)
+    assert crossing.sizesBeyond(values, sizes, np.array([1.0, 3, 4, 6])) == pytest.approx([8, 6, 8 / 3, 0])
+
+
+def testBinsHoldAllValues():
+    values, sizes = np.array([0.0, 250, 999.999, 1000]), np.array([1.0, 2, 4, 8])
+    edges, sums = crossing.binnedSums(values, sizes, 4)
+    assert (len(edges), len(sums)) == (5, 4)
+    assert edges == pytest.approx([0, 250, 500, 750, 1000]) and edges[-1] > 1000
+    assert sums.tolist() == [3, 3, 3, 15]
+    for wanted in (0.5, 1, 2.5, 3, 10, 15):
+        below, above = (function(values, sizes, wanted, 4) for function in (crossing.valueBelow, crossing.valueAbove))
+        assert sizes[values <= below].sum() < wanted <= sizes[values <= above].sum()
+
+
+@pytest.mark.parametrize("corners", [2, 3])
+def testPiecesAreEqual(corners):
+    """The corners of an element and the middles of its sides, in order: all pieces are as large, and turned alike."""
+    points = np.array([[0, 0], [6, 0], [0, 6.0]])[:corners]
+    middles = [points[side].mean(axis=0) for side in linear.SIDES[corners]]
+    pieces = np.vstack([points, *middles])[linear.PIECES[corners]]
+    steps = pieces[:, 1:] - pieces[:, :1]
+    if corners == 2:
+        assert steps[:, 0].tolist() == [[3, 0], [3, 0]] and pieces[0, 1].tolist() == pieces[1, 0].tolist()
+    else:
+        assert (steps[:, 0, 0] * steps[:, 1, 1] - steps[:, 0, 1] * steps[:, 1, 0]).tolist() == [9] * 4
+
+
+def testTurnedUpward():
+    turned = linear.upward(tuple(np.array(column, float) for column in ([-5, -1, 1], [0, 2, 2], [1, 5, 3])))
+    assert [column.tolist() for column in turned] == [[-1, -1, 1], [0, 2, 2], [5, 5, 3]]
+
+
+@pytest.mark.parametrize("number", [Bounded(1, 0.5, None), Bounded(1, None, 2), Bounded(1)])
+def testBoundsOfOneSideAreNone(number):
+    for pair in ((number, Bounded(3, 2, 4)), (Bounded(3, 2, 4), number)):
+        found = combined(max, *pair)
+        assert (found, found.lower, found.upper) == (3, None, None)
