@@ -181,6 +181,52 @@ def testSegmentation(tmp_path, fractional):
             np.testing.assert_allclose(memberships, array, atol=1 / 255)
 
 
+def testSegmentsHaveTheColorsOfTheFile(tmp_path):
+    """A recommended color is CIELab of D65; pure red is L* 53.24, a* 80.09, b* 67.20."""
+    import pydicom
+
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
+    arrays = {name: shapes.blob(seed, grid.size, 0.2) for seed, name in enumerate(("Liver", "Other"))}
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, arrays, False)
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    encoded = [53.24 / 100, (80.09 + 128) / 255, (67.20 + 128) / 255]
+    content.SegmentSequence[0].RecommendedDisplayCIELabValue = [round(65535 * part) for part in encoded]
+    content.save_as(tmp_path / "colored.dcm")
+    liver, other = readStructures(tmp_path / "colored.dcm")
+    assert liver.color == pytest.approx((1, 0, 0), abs=0.02)
+    assert other.color is None
+
+
+def testFramesThatMakeNoVolume(tmp_path):
+    import pydicom
+
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Liver": shapes.blob(0, grid.size, 0.2)}, False)
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    position = content.PerFrameFunctionalGroupsSequence[1].PlanePositionSequence[0]
+    x, y, z = position.ImagePositionPatient
+    position.ImagePositionPatient = [x, y, z + 0.4]
+    content.save_as(tmp_path / "uneven.dcm")
+    with pytest.raises(ValueError, match=r"uneven.dcm: the segmentation's frames make no regular volume"):
+        readStructures(tmp_path / "uneven.dcm")
+
+
+def testNeighborsOfTheImage(tmp_path, monkeypatch):
+    """A damaged file beside the image's slices does not matter; of endless folders only so much is searched."""
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path, grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (tmp_path / "a damaged one").write_bytes(b"\0" * 128 + b"DICM" + b"\1\2\3")
+    (structure,) = readStructures(tmp_path / "set.dcm")
+    assert structure.mask.grid.size == grid.size
+    monkeypatch.setattr("SegmentMetricsLib.dicom.series.MOST_FILES", 1)
+    (structure,) = readStructures(tmp_path / "set.dcm")
+    assert structure.mask.grid.size != grid.size
+
+
 def testUnusable(tmp_path):
     grid = GRIDS["axial"]
     slices = dicomfiles.writeSeries(tmp_path / "ct", grid)

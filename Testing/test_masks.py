@@ -9,9 +9,11 @@ import SimpleITK
 from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask, commonGrid, fromLabels
 from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.surfaces import Surface, empty
 from SegmentMetricsLib.geometry.voxelization import maskOf
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.metrics import overlap
@@ -242,3 +244,14 @@ def testDifferentPixelsInAPlane(first, second):
     result = compare(disk(0.5, first), disk(1.0, second))
     assert result["DSC"].value == pytest.approx(0.985, abs=0.015) and result.grid["size"].count(1) == 1
     assert result["BIoU_2mm"].value == pytest.approx(compare(disk(0.5), disk(1.0))["BIoU_2mm"].value, abs=0.02)
+
+
+def testMasksOfNothing():
+    assert maskOf(empty(), Grid((5, 5, 5), np.eye(4))).isEmpty
+
+
+def testContoursOnAGridOfSlices():
+    corners = np.array([(1, 1, 2), (3, 1, 2), (3, 3, 2), (1, 3, 2)], float)
+    square = Surface(corners, np.array([(0, 1), (1, 2), (2, 3), (3, 0)]), normal=np.array([0.0, 0.0, 1.0]))
+    with pytest.raises(InputError, match="can only be drawn on a grid of one slice"):
+        maskOf(square, Grid((5, 5, 5), np.eye(4)))

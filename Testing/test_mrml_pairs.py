@@ -17,6 +17,19 @@ def boxesNode(scene, *names: str):
     return node
 
 
+def breakSegment(monkeypatch, module, name: str) -> None:
+    """Let a module fail to read the segment of this name."""
+    read = module.structureFromSegment
+
+    def unreadable(node, segment, surface):
+        structure = read(node, segment, surface)
+        if structure.name == name:
+            raise InputError(f"{name} is broken.")
+        return structure
+
+    monkeypatch.setattr(module, "structureFromSegment", unreadable)
+
+
 def testPairsBeforeAnythingIsMeasured(scene):
     from SegmentMetricsLib import mrml
 
@@ -46,16 +59,18 @@ def testChosenStructuresThatCannotBeMeasured(scene, monkeypatch):
     from SegmentMetricsLib.mrml import comparing
 
     reference, test = boxesNode(scene, "A", "B", "C"), boxesNode(scene, "X", "A", "C")
-    read = comparing.structureFromSegment
-
-    def unreadable(node, segment, surface):
-        structure = read(node, segment, surface)
-        if structure.name == "X":
-            raise InputError("X is broken.")
-        return structure
-
-    monkeypatch.setattr(comparing, "structureFromSegment", unreadable)
+    breakSegment(monkeypatch, comparing, "X")
     result = comparing.compareSegmentations(reference, test, choices={"B": "X", "A": "A"})
     assert result.failures == {"X": "X is broken."}
     assert [(c.reference.name, c.test.name) for c in result] == [("A", "A"), ("C", "C")]
     assert result.unmatched == {"reference": [], "test": []}
+
+
+def testProposalsLeaveOutWhatCannotBeMeasured(scene, monkeypatch):
+    from SegmentMetricsLib.mrml import pairs
+
+    reference, test = boxesNode(scene, "Druse", "Stone"), boxesNode(scene, "Gland", "Pebble")
+    proposed = pairs.proposePairs(reference, test)
+    assert {(m.reference.name, m.test.name) for m in proposed} == {("Druse", "Gland"), ("Stone", "Pebble")}
+    breakSegment(monkeypatch, pairs, "Gland")
+    assert [(m.reference.name, m.test.name) for m in pairs.proposePairs(reference, test)] == [("Stone", "Pebble")]

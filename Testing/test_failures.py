@@ -1,0 +1,213 @@
+"""What fails, and what is said then: missing packages and terminals, memory, disks, headers, cases, samples."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import __main__, dicom, readStructures
+from SegmentMetricsLib.cohort import tasks
+from SegmentMetricsLib.cohort.cases import Task
+from SegmentMetricsLib.dicom import segmentation
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.files.messages import quiet
+from SegmentMetricsLib.files.textheaders import checkMeta, checkNrrd
+from SegmentMetricsLib.workers import DIED, deaf
+
+
+@pytest.mark.parametrize(
+    ("package", "read", "says"),
+    [
+        ("pydicom", dicom.read, "needs pydicom and highdicom: install segment-metrics with the extra dicom"),
+        ("highdicom", segmentation.readSegmentation, "needs highdicom: install segment-metrics with the extra dicom"),
+    ],
+)
+def testReadersNameTheExtraThatIsMissing(monkeypatch, package, read, says):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=says):
+        read(Path("any.dcm"))
+
+
+def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
+    def tooLarge(task):
+        raise MemoryError
+
+    monkeypatch.setattr(tasks, "_compared", tooLarge)
+    outcome = tasks.runCase(Task("one", "", "r", "t"))
+    assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
+
+
+def folderOf(path: Path, **images) -> str:
+    """Write images into a new folder and return its path."""
+    path.mkdir()
+    for name, image in images.items():
+        SimpleITK.WriteImage(image, str(path / f"{name}.nrrd"))
+    return str(path)
+
+
+def testACaseWithoutCommonNamesSaysWhatThereIs(tmp_path):
+    low, high = shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((12, 12, 12), (15, 15, 15))
+    task = Task("one", "", folderOf(tmp_path / "a", Lung=low, Heart=low), folderOf(tmp_path / "b", Cord=high, Eye=high))
+    outcome = tasks.runCase(task)
+    assert (outcome["status"], outcome["pairs"]) == ("failed", [])
+    assert outcome["reason"] == (
+        "No structure has the same name in both: the reference has Heart, Lung; the test has Cord, Eye."
+    )
+
+
+def testAPairThatCannotBeComparedLeavesTheOthersOfItsCase(tmp_path):
+    box = shapes.box((2, 2, 2), (5, 5, 5))
+    planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    task = Task(
+        "one", "", folderOf(tmp_path / "a", Lung=box, Heart=box), folderOf(tmp_path / "b", Lung=box, Heart=planar)
+    )
+    outcome = tasks.runCase(task)
+    assert outcome["status"] == "failed" and "Heart" in outcome["reason"]
+    assert [pair["structure"] for pair in outcome["pairs"]] == ["Lung"]
+    assert outcome["pairs"][0]["measurements"]["DSC"]["value"] == 1
+
+
+def testWhatAClusterSaysAboutAWorkerThatWasKilled():
+    class KilledWorker(Exception):
+        pass
+
+    class Lost(tasks.Executor):
+        def __init__(self, error):
+            self.error = error
+
+        def submit(self, function, task):
+            future = tasks.Future()
+            future.set_exception(self.error)
+            return future
+
+    def reasonOf(error) -> str:
+        ((_, outcome),) = tasks.runAll([Task("one", "", "r", "t")], lambda number: Lost(error), 1)
+        assert outcome["status"] == "failed"
+        return outcome["reason"]
+
+    assert reasonOf(KilledWorker("tcp://10.0.0.1")) == DIED
+    assert reasonOf(RuntimeError("gone")) == "The worker could not run it: RuntimeError: gone"
+
+
+def command(folder: Path) -> list[str]:
+    """Write a box into a folder and return a command that compares it with itself."""
+    path = str(folder / "box.nrrd")
+    SimpleITK.WriteImage(shapes.box((2, 2, 2), (5, 6, 7)), path)
+    return ["compare", path, path, "--metrics", "overlap", "--output", str(folder / "out")]
+
+
+def testCommandsRunWhereSignalsDoNotArrive(tmp_path):
+    handler = signal.getsignal(signal.SIGTERM)
+    with ThreadPoolExecutor(1) as executor:
+        assert executor.submit(__main__.main, command(tmp_path)).result() == 0
+    assert (tmp_path / "out" / "metrics.json").is_file()
+    assert signal.getsignal(signal.SIGTERM) is handler
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "says"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 2, "The input is too large for the memory of this computer."),
+        (OSError(28, "No space left on device"), 2, "OUTPUT: No space left on device"),
+        (OSError(28, "No space left on device", "x.csv"), 2, "x.csv: No space left on device"),
+        (OSError("The disk is gone."), 2, "The disk is gone."),
+    ],
+)
+def testWhatStopsACommandIsSaidInOneLine(tmp_path, monkeypatch, capsys, error, status, says):
+    def stopped(options):
+        raise error
+
+    monkeypatch.setattr("SegmentMetricsLib.commands.compare.run", stopped)
+    assert __main__.main(command(tmp_path)) == status
+    assert capsys.readouterr().err == f"segment-metrics: {says.replace('OUTPUT', str(tmp_path / 'out'))}\n"
+    assert not (tmp_path / "out").exists()
+
+
+def testProcessesAreStartedWhereSignalsDoNotArrive():
+    handler = signal.getsignal(signal.SIGINT)
+
+    def during():
+        with deaf():
+            return signal.getsignal(signal.SIGINT)
+
+    with ThreadPoolExecutor(1) as executor:
+        assert executor.submit(during).result() is handler
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):
+    path = tmp_path / "box.nrrd"
+    SimpleITK.WriteImage(shapes.box((2, 2, 2), (5, 6, 7)), str(path))
+
+    def closed(descriptor):
+        raise OSError(9, "Bad file descriptor")
+
+    shown = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "dup", closed)
+        patch.setattr(sys, "stderr", None)
+        (structure,) = readStructures(path)
+        with quiet():
+            assert not SimpleITK.ProcessObject.GetGlobalWarningDisplay()
+    assert structure.mask.size == 4 * 5 * 6
+    assert SimpleITK.ProcessObject.GetGlobalWarningDisplay() == shown
+
+
+def testASampleThatCannotBeMadeIsSaidInOneLine(tmp_path, monkeypatch, capsys):
+    def damaged(folder):
+        raise ValueError("The sample is damaged.")
+
+    monkeypatch.setattr("SegmentMetricsLib.samples.writeHeadAndNeck", damaged)
+    output = tmp_path / "out"
+    assert __main__.main(["demo", "--output", str(output)]) == 2
+    assert capsys.readouterr().err == "segment-metrics: The sample is damaged.\n"
+    assert not output.exists()
+
+
+def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch):
+    from SegmentMetricsLib.mrml import sample
+
+    def damaged(folder):
+        path = Path(folder, "observer1.seg.nrrd")
+        path.write_text("no segmentation")
+        return [path]
+
+    monkeypatch.setattr(sample, "writeHeadAndNeck", damaged)
+    before = {node.GetID() for node in scene.GetNodes()}
+    with quiet(), pytest.raises(InputError, match=r"The sample could not be loaded\."):
+        sample.loadSample(scene)
+    assert {node.GetID() for node in scene.GetNodes()} == before
+
+
+META = {"NDims": "3", "DimSize": "4 5 6", "ElementSpacing": "1 1 2", "ElementDataFile": "LOCAL"}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"DimSize": "4 5"}, "more or fewer sizes than axes"),
+        ({"DimSize": "4 5 0"}, "at least one voxel along each axis"),
+        ({"ElementSpacing": "1 1"}, "a place or a voxel size that is not a number"),
+        ({"Offset": "0 0"}, "a place or a voxel size that is not a number"),
+        ({"TransformMatrix": "1 0 0 0 1 0 0 0"}, "a place or a voxel size that is not a number"),
+    ],
+)
+def testMetaImagesWhoseHeadersAreTooShort(change, says):
+    assert checkMeta(Path("a.mha"), META) == ()
+    with pytest.raises(ValueError, match=says):
+        checkMeta(Path("a.mha"), META | change)
+
+
+def testVoxelsAsTextInAFileOfTheirOwn():
+    fields = {"encoding": "ascii", "datafile": "a.txt", "sizes": "4 5 6", "spacings": "1 1 2"}
+    with pytest.raises(InputError, match="written as text in a file of its own; save it in binary"):
+        checkNrrd(Path("a.nhdr"), fields)
