@@ -219,18 +219,22 @@ class Points:
 
         wrong: see firstDraw(). draw: how many points are searched, about.
         """
-        # points with about the same margin have the same chance
-        margins = self.margins.ravel()
-        top = float(wrong[-1]) if len(wrong) and wrong[-1] > 0 else 1.0
-        steps = np.minimum(margins * np.float32(STEPS / top), STEPS + 1).astype(np.intp)
-        steps[np.isinf(margins)] = STEPS + 2
-        counts = np.bincount(steps, minlength=STEPS + 3)
-        share = 1 - np.searchsorted(wrong, top / STEPS * (np.arange(STEPS + 2) + 0.5)) / max(1, len(wrong))
-        chances = np.append(np.sqrt(np.maximum(share, LEAST_CHANCE**2)), 0.0)
-        factor = draw / max(float(chances @ counts), 1e-9)
+        margins, top = self.margins.ravel(), float(wrong[-1]) if len(wrong) and wrong[-1] > 0 else 1.0
+        isNowhere = np.isinf(margins)
+        # the chance falls with the margin without jumps: what rounding does to margins must not decide who is drawn
+        places = np.minimum(margins * np.float32(STEPS / top), np.float32(STEPS + 0.5))
+        steps = places.astype(np.intp)
+        counts = np.bincount(steps, minlength=STEPS + 1)
+        counts[STEPS] -= np.count_nonzero(isNowhere)
+        share = 1 - np.searchsorted(wrong, top / STEPS * np.arange(STEPS + 2)) / max(1, len(wrong))
+        atSteps = np.sqrt(np.maximum(share, LEAST_CHANCE**2))
+        usual = (atSteps[1:] + atSteps[:-1]) / 2
+        factor = draw / max(float(usual @ counts), 1e-9)
         for _ in range(4):  # those that are sure to be drawn leave the others more
-            factor *= draw / max(float(np.minimum(chances * factor, 1) @ counts), 1e-9)
-        chances = np.minimum(chances * factor, 1).take(steps)
+            factor *= draw / max(float(np.minimum(usual * factor, 1) @ counts), 1e-9)
+        chances = atSteps.take(steps)
+        chances += (places - steps) * np.diff(atSteps).take(steps)
+        chances = np.where(isNowhere, 0.0, np.minimum(chances * factor, 1))
         drawn = np.flatnonzero(self._lots < chances)
         for _ in self._search(drawn[~self._searched[drawn]]):
             pass
