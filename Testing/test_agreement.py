@@ -215,6 +215,10 @@ def testGridsOfOneAndTwoVoxels():
     same, full = Table.of(Counts(1, 0, 0), 2), Table.of(Counts(1, 1, 0), 2)
     assert (agreement.randIndex(same), agreement.randIndex(full)) == (1, 0)
     assert agreement.adjustedRandIndex(full) == 0
+    with pytest.raises(Undefined, match="both structures part the two voxels"):
+        agreement.adjustedRandIndex(same)
+    with pytest.raises(Undefined, match="both structures fill the whole"):
+        agreement.adjustedRandIndex(Table.of(Counts(2, 0, 0), 2))
     # memberships 1, 1 and 0, 1: the voxels' means are 1 and 1/2, so MSb = 2 (1/16 + 1/16), MSw = (1/4 + 1/4) / 2
     assert (agreement.interclassCorrelation(same), agreement.interclassCorrelation(full)) == (1, 0)
 

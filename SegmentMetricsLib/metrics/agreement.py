@@ -164,7 +164,9 @@ def adjustedRandIndex(table: Table) -> float:
     """Return the Rand index corrected for chance, in [-1, 1] (Hubert 1985); 0 when one structure is empty."""
     a, b, c, d = _pairs(table)
     whole = c**2 + b**2 + 2 * a * d + (a + d) * (c + b)
-    return _ratio(2 * (a * d - b * c), whole, "both structures fill the whole evaluated grid")
+    isFull = table.truePositive == table.size
+    why = "fill the whole evaluated grid" if isFull else "part the two voxels of the evaluated grid"
+    return _ratio(2 * (a * d - b * c), whole, f"both structures {why}")
 
 
 def _entropy(size: int, *cells: Fraction) -> float:
