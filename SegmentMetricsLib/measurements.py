@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from .definitions import Definition, Empty
@@ -106,9 +107,8 @@ class Measurement:
             return "-inf" if self.value < 0 else "inf"
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
-            if 0 < abs(self.value) < 0.1 * scale:  # as cm3 it would be little more than 0
-                return f"{rounded(self.value, 1)} {self.unit}"
-            return f"{rounded(self.value / scale, 2)} {unit}"
+            value = self.value / scale
+            return f"{rounded(value, 2) if not 0 < abs(value) < 0.1 else significant(value, 2)} {unit}"
         if self.unit in ("mm", "voxel", "pixel"):
             return f"{rounded(self.value, 2)} {self.unit}"
         return f"{rounded(self.value, 3)} {self.unit}".rstrip()
@@ -117,6 +117,11 @@ class Measurement:
 def rounded(value: float, digits: int) -> str:
     """Return a number with so many digits behind the point; nothing is negative zero."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def significant(value: float, digits: int) -> str:
+    """Return a number with so many significant digits, never as a power of ten."""
+    return f"{Decimal(f'{value:.{digits - 1}e}'):f}"
 
 
 def finite(value: float | None) -> float | None:
