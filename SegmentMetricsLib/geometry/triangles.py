@@ -95,17 +95,25 @@ def _cross(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
 
 def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the point (n, 3) of each triangle (n, 3, 3) that is nearest to each point (n, 3)."""
-    following = np.roll(triangles, -1, axis=1)
-    steps, offsets = following - triangles, points[:, None] - triangles
-    along = np.einsum("nci,nci->nc", offsets, steps) / np.einsum("nci,nci->nc", steps, steps)
-    toSides = triangles + np.clip(along, 0, 1)[..., None] * steps
-    nearest = ((points[:, None] - toSides) ** 2).sum(axis=2).argmin(axis=1)
-    result = toSides[np.arange(len(points)), nearest]
+    point = _coordinates(points)
+    corners = [_coordinates(triangles[:, corner]) for corner in range(3)]
+    sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
+    normal = _cross(sides[0], sides[1])
+    isAbove, least, nearest = True, None, None
+    for start, side in zip(corners, sides, strict=True):
+        gap = _difference(point, start)
+        along = np.minimum(np.maximum(_dot(gap, side) / _dot(side, side), 0), 1)
+        place = [s + along * d for s, d in zip(start, side, strict=True)]
+        aside = _difference(point, place)
+        squared = _dot(aside, aside)
+        isNearer = True if least is None else squared < least
+        least = squared if least is None else np.where(isNearer, squared, least)
+        nearest = [np.where(isNearer, new, old) for new, old in zip(place, nearest or place, strict=True)]
+        isAbove = isAbove & (_dot(_cross(side, normal), gap) <= 0)
     # the foot of the perpendicular where that lies in the triangle
-    normals = np.cross(steps[:, 0], steps[:, 1])
-    isAbove = (np.einsum("nci,nci->nc", np.cross(steps, normals[:, None]), offsets) <= 0).all(axis=1)
-    heights = np.einsum("ni,ni->n", offsets[:, 0], normals) / np.einsum("ni,ni->n", normals, normals)
-    return np.where(isAbove[:, None], points - heights[:, None] * normals, result)
+    height = _dot(_difference(point, corners[0]), normal) / _dot(normal, normal)
+    feet = [p - height * n for p, n in zip(point, normal, strict=True)]
+    return np.stack([np.where(isAbove, foot, near) for foot, near in zip(feet, nearest, strict=True)], axis=1)
 
 
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
