@@ -32,6 +32,8 @@ TIE_TOLERANCE = 1e-5
 # Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
 # voxel is cut along each axis for that at most.
 CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 15_000, 40_000, 6
+# Voxels looked at one by one; where the box around the structures has more, blocks of them.
+LARGEST_VOLUME = 1 << 21
 # Points in all, interpolated: at first, and at most where those do not suffice.
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Points searched in the first draw, in the second, and at most where those do not suffice.
@@ -276,37 +278,59 @@ def bandBlocks(
     cropping an image must not change where they lie.
     """
     grid = masks[0].grid
-    low, flags = bandFlags(masks, tolerance)
     axes = [axis for axis in range(3) if axis != grid.flatAxis]
-    sides = np.ones(3, int)
-    sides[axes] = max(1, int(np.ceil((np.count_nonzero(flags[0] | flags[1]) / most) ** (1 / len(axes)))))
-    flags = [joined(f, sides[::-1]) for f in flags]
+    low, high = boxAround(masks)
+    first, more = np.ones(3, int), np.ones(3, int)
+    first[axes] = sideOf(float(np.prod(high - low + 1.0)), LARGEST_VOLUME, len(axes))
+    low, flags = bandFlags(masks, tolerance, first)
+    more[axes] = sideOf(np.count_nonzero(flags[0] | flags[1]), most, len(axes))
+    flags, sides = [joined(f, more[::-1]) for f in flags], first * more
     chosen = np.flatnonzero(flags[0] | flags[1])
     numbers = np.stack(np.unravel_index(chosen, flags[0].shape)[::-1], axis=1)
     return numbers, low + numbers * sides + (sides - 1) / 2, [f.ravel()[chosen] for f in flags], sides
 
 
+def sideOf(count: float, most: float, dimension: int) -> int:
+    """Return along how many of `count` things a block must reach so that there are about `most` blocks."""
+    return max(1, int(np.ceil((count / most) ** (1 / dimension))))
+
+
 def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
     """Return flags [k, j, i] of blocks of voxels that hold a flagged one. sides: of the blocks, in voxels."""
     for axis, side in enumerate(sides):
-        flags = np.logical_or.reduceat(flags, np.arange(0, flags.shape[axis], side), axis=axis)
+        if side > 1:
+            flags = np.logical_or.reduceat(flags, np.arange(0, flags.shape[axis], side), axis=axis)
     return flags
 
 
-def bandFlags(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first."""
+def boxAround(masks: tuple[Mask, Mask]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last voxel index (i, j, k) of a box around both masks, with room."""
     grid = masks[0].grid
     low = np.min([m.low for m in masks], axis=0) - 2
     high = np.max([m.high for m in masks], axis=0) + 2
     if grid.planar:
         low[grid.flatAxis] = high[grid.flatAxis] = 0
+    return low, high
+
+
+def bandFlags(
+    masks: tuple[Mask, Mask], tolerance: float, sides: np.ndarray | None = None
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first.
+
+    sides: (3,) of blocks of voxels that are told of instead, those along the last ones smaller.
+    """
+    grid = masks[0].grid
+    sides = np.ones(3, int) if sides is None else sides
+    low, high = boxAround(masks)
     # A voxel whose surrounding box of this half-width is all inside lies deeper than the band, whatever its sub-voxel.
-    depth = np.ceil(tolerance / grid.spacing + 0.5).astype(int)
+    depth = np.ceil(np.ceil(tolerance / grid.spacing + 0.5) / sides).astype(int)
     grown = np.ones(3, int)
     if grid.planar:
         depth[grid.flatAxis] = grown[grid.flatAxis] = 0
     flags = []
     for mask in masks:
         block = mask.block(low, high) != 0
-        flags.append(spread(block, grown[::-1]) & spread(~block, depth[::-1]))
+        inside, outside = (joined(voxels, sides[::-1]) for voxels in (block, ~block))
+        flags.append(spread(inside, grown[::-1]) & spread(outside, depth[::-1]))
     return low, flags
