@@ -132,7 +132,7 @@ def test_pageIsMadeOfTheNumbersAlone(written, modules, tmp_path):
     tools["other"]["warmRatio"] = 7.0
     tools["other"]["values"][0]["HD95"] += 1
     page.write(result, tmp_path)
-    assert "- other: 7.0 times as long" in (tmp_path / "performance.md").read_text("utf-8")
+    assert "- other: 7 times as long" in (tmp_path / "performance.md").read_text("utf-8")
     rows = page.errorRows(result["cases"][:1], "HD95")
     assert rows[-1][0] == "other" and rows[-1][1] == pytest.approx(1, abs=0.1) and rows[-1][2] is False
 

@@ -73,8 +73,8 @@ def comparisonOf(case: dict) -> str:
     lines = []
     for name, tool in case["tools"].items():
         if not name.startswith(OURS) and "meshes" not in name:
-            lines.append(f"- {name}: {tool['warmRatio']:.1f} times as long as everything that we measure, ")
-            lines[-1] += f"{tool['warmRatioWithoutBands']:.1f} times as long as ours without BIoU"
+            lines.append(f"- {name}: {tool['warmRatio']:.2g} times as long as everything that we measure, ")
+            lines[-1] += f"{tool['warmRatioWithoutBands']:.2g} times as long as ours without BIoU"
     return "\n".join(lines) or "No other tool was installed."
 
 
@@ -86,7 +86,7 @@ def meshesOf(cases: Sequence[dict]) -> str:
     for case in cases:
         if all(name in case["tools"] for name in ON_MESHES):
             ours, theirs = (case["tools"][name]["warm"] for name in ON_MESHES)
-            lines.append(f"- {case['name']}: {theirs / ours:.1f} times as long ({1000 * ours:.0f} ms ours)")
+            lines.append(f"- {case['name']}: {theirs / ours:.2g} times as long ({1000 * ours:.0f} ms ours)")
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
 
