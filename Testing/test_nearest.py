@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 
+from SegmentMetricsLib import progress
 from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.nearest import MANY_CORNERS, NearestTriangles
@@ -80,6 +81,13 @@ def testTrianglesAsThinAsLinesAndPoints():
     distances = allDistances(places, points[cells])
     assert distances[np.arange(200), found] == pytest.approx(distances.min(axis=1), abs=1e-6)
     assert set(found) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("count", [1, ONE_BY_ONE + 1, 3000])
+def testTheSearchCanBeStopped(count):
+    closest = ClosestSurface(blobSurface())
+    with progress.stoppable(lambda: True), pytest.raises(progress.Cancelled):
+        closest.distances(np.zeros((count, 3)))
 
 
 def testOneByOneAndTogether():

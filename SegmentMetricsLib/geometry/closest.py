@@ -97,6 +97,8 @@ class ClosestSurface:
         numbers = np.empty(len(points), np.int64)
         find = self._locator.FindClosestPoint
         for row, point in enumerate(points.tolist()):
+            if row % CHUNK == 0:
+                checkpoint()
             find(point, closest, cell, number, part, squared)
             numbers[row] = number.get()
         return numbers

@@ -272,10 +272,11 @@ def cornerWeights(places: np.ndarray) -> np.ndarray:
 def bandBlocks(
     masks: tuple[Mask, Mask], tolerance: float, most: int
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], np.ndarray]:
-    """Return the same for blocks of voxels, about `most` of them: numbers (n, 3), centers (n, 3), flags, sides (3,).
+    """Return the blocks of voxels that can touch either band, about `most`: numbers and centers (n, 3), flags, sides.
 
-    Centers are voxel indices, not always whole ones. Blocks are counted from the structures, not from the image:
-    cropping an image must not change where they lie.
+    flags: for each mask which blocks (n,) can touch its band. sides: (3,) of the blocks, in voxels. Centers are voxel
+    indices, not always whole ones. Blocks are counted from the structures, not from the image: cropping an image must
+    not change where they lie.
     """
     grid = masks[0].grid
     axes = [axis for axis in range(3) if axis != grid.flatAxis]
