@@ -35,19 +35,19 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from ..geometry.cases import (
-    CORNERS,
     Positions,
     caseEdges,
     caseTriangles,
     cellCodes,
     cornerPositions,
     elementPositions,
+    isInside,
 )
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, barycentricWeights
-from ..geometry.triangles import TriangleSet, segmentsCrossTriangles
+from ..geometry.triangles import TriangleSet
 from ..progress import checkpoint
 
 # How many cells away the lookup reaches along each axis before the search tree takes over.
@@ -131,21 +131,8 @@ class CellTables:
     @cached_property
     def inside(self) -> np.ndarray:
         """(p * 256,) whether position p lies inside the structure of case c, at index 256 p + c."""
-        triangles, cases = caseTriangles()
         local = self.points / self.spacing
-        votes = np.zeros((len(local), 256), int)
-        # A segment from the position to a corner whose side is known crosses the boundary an odd number of times when
-        # the sides differ. Its end is moved off the cell's edges by odd amounts, so that it meets no triangle edge;
-        # three corners outvote the rare segment that does.
-        for corner, nudge in ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0253, 0.0149, 0.0127))):
-            end = CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge
-            crossed = np.zeros((len(local), len(triangles) + 1), bool)
-            crossed[:, :-1] = segmentsCrossTriangles(local, end, triangles)
-            distinct = np.ones(cases.shape, bool)
-            distinct[:, 1:] = np.diff(cases, axis=1) != 0
-            odd = (crossed[:, cases] & distinct).sum(axis=2) % 2
-            votes += odd ^ ((np.arange(256) >> corner) & 1)
-        return (votes >= 2).ravel()
+        return isInside(local, np.broadcast_to(np.arange(256), (len(local), 256))).ravel()
 
 
 @lru_cache(maxsize=16)
@@ -178,15 +165,37 @@ class Lattice:
 
     def split(self, multiples: np.ndarray, positions: Positions) -> tuple[np.ndarray, np.ndarray]:
         """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel."""
-        counted = multiples - (self.low * positions.denominator).astype(multiples.dtype)
-        cells = counted // positions.denominator
-        local = counted - cells * positions.denominator
-        number = positions.numbers[local @ (positions.denominator ** np.arange(3)).astype(local.dtype)]
-        return cells @ self.strides, number
+        cells, numbers = np.empty(len(multiples), np.intp), np.empty(len(multiples), np.int32)
+        for first in range(0, len(multiples), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            cell, local = np.intp(0), 0
+            for axis, column in enumerate(multiples[chosen].T):
+                counted = column - int(self.low[axis]) * positions.denominator
+                steps = counted // positions.denominator
+                cell = cell + steps * self.strides[axis]
+                local = local + (counted - steps * positions.denominator) * positions.denominator**axis
+            cells[chosen], numbers[chosen] = cell, positions.numbers.take(local)
+        return cells, numbers
 
     def isInside(self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables) -> np.ndarray:
         """Return whether points (n,) lie inside the mask of that number (0 or 1)."""
         return tables.inside.take(numbers * 256 + self.codes[target].take(cells))
+
+    def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
+        """Return the same of LPS points (n, 3) in mm, wherever they are."""
+        counted = self.grid.toIndex(points) - self.low
+        cells = np.floor(counted).astype(np.int64)
+        result = np.zeros(len(points), bool)
+        rows = np.flatnonzero(((cells >= 0) & (cells < self.shape)).all(axis=1))
+        codes = self.codes[target].take(cells[rows] @ self.strides)
+        result[rows] = codes == 255
+        isMixed = (codes > 0) & (codes < 255)
+        rows, codes = rows[isMixed], codes[isMixed]
+        for first in range(0, len(rows), TABLE_CHUNK):
+            chosen = slice(first, first + TABLE_CHUNK)
+            local = counted[rows[chosen]] - cells[rows[chosen]]
+            result[rows[chosen]] = isInside(local, codes[chosen, None])[:, 0]
+        return result
 
     def squaredDistances(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
@@ -195,17 +204,25 @@ class Lattice:
 
         Those not final are out of the tables' reach, or cheaper to ask from a search tree.
         """
-        best = np.full(len(cells), np.inf, np.float32)
-        rows = numbers.astype(np.intp) * 256
-        active = np.arange(len(cells))
-        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
-            if group.start:
-                active = active[best[active] > bounds.take(numbers[active])]
+        best = np.empty(len(cells), np.float32)
+        farther = [*tables.positionBounds[1:], np.full(len(tables.points), np.float32(tables.horizon**2))]
+        active = None
+        for group, bounds in zip(tables.groups, farther, strict=True):
+            if active is not None:
                 cost = len(active) * len(group) * LOOKUP_COST + len(group) * len(tables.points) * TABLE_COST
                 if cost > len(active) * SEARCH_COST:
-                    return best, active
-            self._lookUp(target, cells, rows, active, group, tables, best)
-        return best, active[best[active] > np.float32(tables.horizon**2)]
+                    break
+            left = [np.zeros(0, np.intp)]
+            for first in range(0, len(best if active is None else active), CHUNK):
+                checkpoint()
+                chosen = slice(first, first + CHUNK) if active is None else active[first : first + CHUNK]
+                value = np.full(len(best[chosen]), np.inf, np.float32) if active is None else best[chosen]
+                self._lookUp(target, cells[chosen], numbers[chosen], group, tables, value)
+                best[chosen] = value
+                isOpen = np.flatnonzero(value > bounds.take(numbers[chosen]))
+                left.append(isOpen + first if active is None else chosen[isOpen])
+            active = np.concatenate(left)
+        return best, active
 
     def isWithin(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables, limit: float
@@ -214,28 +231,25 @@ class Lattice:
         if limit > tables.horizon:
             raise ValueError(f"The tables reach {tables.horizon} mm, less than {limit} mm.")
         best = np.full(len(cells), np.inf, np.float32)
-        rows = numbers.astype(np.intp) * 256
-        active = np.arange(len(cells))
-        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
-            active = active[(best[active] >= limit**2) & (bounds.take(numbers[active]) < limit**2)]
-            if tables.bounds[group.start] >= limit or not len(active):
-                break
-            self._lookUp(target, cells, rows, active, group, tables, best)
+        for first in range(0, len(cells), CHUNK):
+            checkpoint()
+            active = np.arange(first, min(first + CHUNK, len(cells)))
+            for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
+                active = active[(best[active] >= limit**2) & (bounds.take(numbers[active]) < limit**2)]
+                if tables.bounds[group.start] >= limit or not len(active):
+                    break
+                value = best[active]
+                self._lookUp(target, cells[active], numbers[active], group, tables, value)
+                best[active] = value
         return best < limit**2
 
-    def _lookUp(self, target, cells, rows, active, group, tables, best) -> None:
-        """Lower `best` of the active points by the steps of a group."""
-        codes = self.codes[target]
-        shifts = tables.steps[group.start : group.stop] @ self.strides
-        for first in range(0, len(active), CHUNK):
-            checkpoint()
-            chosen = active[first : first + CHUNK]
-            cell, row, value = cells[chosen], rows[chosen], best[chosen]
-            index = np.empty_like(row)
-            for number, shift in zip(group, shifts, strict=True):
-                np.add(row, codes.take(cell + shift), out=index)
-                np.minimum(value, tables.table(number).take(index), out=value)
-            best[chosen] = value
+    def _lookUp(self, target, cells, numbers, group, tables, best) -> None:
+        """Lower `best` (n,) of some points by the steps of a group."""
+        codes, rows = self.codes[target], numbers.astype(np.intp) * 256
+        index = np.empty_like(rows)
+        for number in group:
+            np.add(rows, codes.take(cells + tables.steps[number] @ self.strides), out=index)
+            np.minimum(best, tables.table(number).take(index), out=best)
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:
@@ -294,17 +308,22 @@ def signedDistancesAt(
     target = 1 - number
     cells, numbers = lattice.split(multiples, positions)
     tables = cellTables(lattice.spacing, positions)
-    codes = lattice.codes[target].take(cells)
-
-    # Where both masks have the same case a cell's triangles coincide. A point on a cell face may belong to the cell
-    # next door, so only points within the cell are skipped.
     within = (positions.local > 0).all(axis=1)
-    same = (codes == lattice.codes[number].take(cells)) & within.take(numbers)
-    asked = np.flatnonzero(~same)
+    asked, sides = [], np.empty(len(cells), bool)
+    for first in range(0, len(cells), CHUNK):
+        chosen = slice(first, first + CHUNK)
+        cell, position = cells[chosen], numbers[chosen]
+        codes = lattice.codes[target].take(cell)
+        # Where both masks have the same case a cell's triangles coincide. A point on a cell face may belong to the cell
+        # next door, so only points within the cell are skipped.
+        same = (codes == lattice.codes[number].take(cell)) & within.take(position)
+        asked.append(first + np.flatnonzero(~same))
+        sides[chosen] = tables.inside.take(position * 256 + codes)
+    asked = np.concatenate([np.zeros(0, np.intp), *asked])
     squared, far = lattice.squaredDistances(target, cells[asked], numbers[asked], tables)
     result = np.zeros(len(cells))
     result[asked] = np.sqrt(squared)
     if len(far):
         result[asked[far]] = np.abs(search(lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)))
-    inside = tables.inside.take(numbers * 256 + codes)
-    return np.where(inside, -result, result)
+    np.negative(result, out=result, where=sides)
+    return result

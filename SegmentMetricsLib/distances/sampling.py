@@ -90,31 +90,27 @@ class Sampler:
         and signed distances (n,) there, which tell the side of places that are nearer to them than the boundary is.
         """
         if self._lattice is None or halvings > LARGEST_LATTICE_HALVINGS:
-            if neighbors is None or len(coordinates) > FEW_TO_SEARCH:
-                return self.signedAt(self.points(coordinates))
-            return self._onSameSide(self.points(coordinates), self.points(neighbors[0]), neighbors[1])
+            return self.signedAt(self.points(coordinates), neighbors and (self.points(neighbors[0]), neighbors[1]))
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
         positions = nodePositions(halvings)
         return self._sign * lookup.signedDistancesAt(
             self._lattice, self._source, multiples, positions, lambda points: self._tree().distances(points)
         )
 
-    def _onSameSide(self, points: np.ndarray, others: np.ndarray, atOthers: np.ndarray) -> np.ndarray:
-        """Return signed distances (n,) at points (n, 3), searching for the side only of those that may have changed it.
-
-        The search without side needs a tree that is made much sooner.
-        """
+    def signedAt(self, points: np.ndarray, neighbors=None) -> np.ndarray:
+        """Return the same of LPS points (n, 3), mm, with neighbors in mm."""
+        if self._lattice is not None:
+            inside = self._lattice.isInsideAt(1 - self._source, points)
+            return np.where(inside, -self._sign, self._sign) * self.distancesAt(points)
+        if neighbors is None or len(points) > FEW_TO_SEARCH:
+            return self._sign * self._tree().signedDistances(points)
+        # the search without side needs a tree that is made much sooner
+        others, atOthers = neighbors
+        result = np.copysign(self.distancesAt(points), atOthers)
         changed = np.linalg.norm(points - others, axis=1) >= np.abs(atOthers) - SAME
-        result = np.empty(len(points))
-        same = ~changed
-        result[same] = np.copysign(self._tree().distances(points[same]), atOthers[same])
         if changed.any():
-            result[changed] = self.signedAt(points[changed])
+            result[changed] = self._sign * self._tree().signedDistances(points[changed])
         return result
-
-    def signedAt(self, points: np.ndarray) -> np.ndarray:
-        """Return the same of LPS points (n, 3), mm."""
-        return self._sign * self._tree().signedDistances(points)
 
     def distancesAt(self, points: np.ndarray) -> np.ndarray:
         """Return the distances (n,) in mm of LPS points (n, 3), not negative."""

@@ -20,7 +20,9 @@ from .triangles import distancesToTriangles
 # Points asked at a time: VTK keeps Python's lock while it answers, and a user interface stands still that long.
 CHUNK = 4096
 # Fewer points find the triangle next to them sooner one by one than together.
-ONE_BY_ONE, TRIANGLES_PER_POINT = 48, 100
+ONE_BY_ONE = 48
+# The search for points one by one in more triangles takes longer to prepare than the other.
+FEW_TRIANGLES = 20_000
 # Fewer points are answered sooner than threads are started.
 FEW = 2048
 
@@ -76,11 +78,14 @@ class ClosestSurface:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
         return self._nearestTo(points - self.center) + self.center
 
+    def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and of which (k,)."""
+        return self._nearest.within(points - self.center, squared)
+
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:
-        # preparing the search takes as long as many points take one by one
-        isPrepared = "_nearest" in self.__dict__
-        few = ONE_BY_ONE if isPrepared else max(ONE_BY_ONE, len(self._triangles.cells) // TRIANGLES_PER_POINT)
-        find = self._oneByOne if len(local) <= few else self._nearest.find
+        isPrepared = len(self._triangles.cells) <= FEW_TRIANGLES or "_locator" in self.__dict__
+        isAlone = len(local) <= ONE_BY_ONE and isPrepared
+        find = self._oneByOne if isAlone else self._nearest.find
         return self._triangles.points[self._triangles.cells[find(local)]]
 
     @cached_property

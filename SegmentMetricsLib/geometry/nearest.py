@@ -13,7 +13,7 @@ side. The nearest triangle is not farther than the nearest corner of all. So it 
 larger than that of the nearest one by no more than r^2, which far from the surface is next to nothing: mostly two or
 three corners are left, with the few triangles around each.
 
-Where triangles are so large that many corners are left, a search tree of triangles is asked instead.
+Where some triangles are so large that many corners are left, a search tree of triangles is asked instead.
 """
 
 from __future__ import annotations
@@ -33,6 +33,12 @@ FEW_CORNERS, MANY_CORNERS = 8, 32
 SEARCHED, FEW = 1 << 14, 1024
 # Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1024
+# Squared sizes of triangles, as multiples of their mean, of which no corner has too many others next to it.
+EVEN = 16
+# Triangles whose sizes are found at a time, for the same reason.
+CELLS = 1 << 14
+# Makes up for what single precision takes away.
+ROUNDED_UP = 1 + 1e-6
 # What rounding may change in squared distances, as a share of them.
 ROUNDING = 1e-12
 # Triangles thinner than this, as the square of their height over a side by another, are lines.
@@ -51,17 +57,25 @@ class NearestTriangles:
         self._points, self._cells = np.ascontiguousarray(points.T), np.ascontiguousarray(cells.T, np.int32)
         # triangles around every point
         ends = np.repeat(np.arange(len(cells), dtype=np.int32), 3)
-        around = csr_array((np.ones(len(ends), bool), (cells.ravel(), ends)), shape=(len(points), len(cells)))
+        corners = self._cells.T.ravel()
+        around = csr_array((np.ones(len(ends), bool), (corners, ends)), shape=(len(points), len(cells)))
         counts = np.diff(around.indptr)
         # points without triangles would hide those with
         used = np.flatnonzero(counts)
         self._first, self._count, self._triangles = around.indptr[used], counts[used], around.indices
-        self._tree = cKDTree(points[used], balanced_tree=False, compact_nodes=False)
-        a, b, c = (self._points.take(column, axis=1) for column in self._cells)
-        spread = np.maximum(np.maximum(_squared(a, b), _squared(b, c)), _squared(c, a)) / 3
+        everyPoint = points if len(used) == len(points) else points[used]
+        self._tree = cKDTree(everyPoint, balanced_tree=False, compact_nodes=False)
+        spread = np.concatenate([self._spreads(first) for first in range(0, len(cells), CELLS)])
         # of the largest triangle around every point
         self._spread = np.maximum.reduceat(spread[self._triangles], self._first)
         self._largestSpread = float(spread.max())
+        self._isEven = self._largestSpread <= EVEN * float(spread.mean())
+
+    def _spreads(self, first: int) -> np.ndarray:
+        """Return a third of the squared longest sides of some triangles, rounded up."""
+        a, b, c = (self._points.take(column, axis=1) for column in self._cells[:, first : first + CELLS])
+        longest = np.maximum(np.maximum(_squared(a, b), _squared(b, c)), _squared(c, a))
+        return (longest * (ROUNDED_UP / 3)).astype(np.float32)
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
@@ -71,9 +85,35 @@ class NearestTriangles:
             numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], FEW_CORNERS)
         return numbers
 
+    def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which triangles (k,) are within a squared distance (n,) of points (n, 3), and of which (k,) of these.
+
+        A triangle may be told more than once.
+        """
+        owners, triangles = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)]
+        for first in range(0, len(points), CHUNK):
+            checkpoint()
+            chosen = slice(first, first + CHUNK)
+            rows, around = self._trianglesAround(*self._cornersWithin(points[chosen], squared[chosen]))
+            isWithin = self._squaredDistances(points[first + rows].T, around) <= squared[first + rows]
+            owners.append(first + rows[isWithin])
+            triangles.append(around[isWithin])
+        return np.concatenate(triangles), np.concatenate(owners)
+
+    def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points' numbers (c,), in order, and corners (c,) of all triangles within squared distances."""
+        reach = np.sqrt(squared + self._largestSpread) * (1 + ROUNDING)
+        near = self._tree.query_ball_point(points, reach, workers=self._workers(points))
+        owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
+        return owners, np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
+
+    @staticmethod
+    def _workers(points: np.ndarray) -> int:
+        return threads() if len(points) > FEW else 1
+
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
-        workers = threads() if len(points) > FEW else 1
-        distances, near = self._tree.query(points, k=np.arange(1, min(count, self._tree.n) + 1), workers=workers)
+        slots = np.arange(1, min(count, self._tree.n) + 1)
+        distances, near = self._tree.query(points, k=slots, workers=self._workers(points))
         squared = distances**2
         limit = squared[:, :1] * (1 + ROUNDING)
         isNear = squared - self._spread[near] <= limit
@@ -82,7 +122,12 @@ class NearestTriangles:
         numbers = np.empty(len(points), np.int64)
         if isOpen.any():
             left = points[isOpen]
-            numbers[isOpen] = self._found(left, MANY_CORNERS) if count < MANY_CORNERS else self._otherwise(left)
+            if count < MANY_CORNERS:
+                numbers[isOpen] = self._found(left, MANY_CORNERS)
+            elif self._isEven:
+                numbers[isOpen] = self._nearestAround(left, *self._cornersWithin(left, limit[isOpen, 0]))
+            else:
+                numbers[isOpen] = self._otherwise(left)
         rows = np.flatnonzero(~isOpen)
         for first in range(0, len(rows), CHUNK):
             chosen = rows[first : first + CHUNK]
@@ -93,15 +138,19 @@ class NearestTriangles:
 
     def _nearestAround(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
         """Return the nearest of the triangles around corners (c,) to the points (c,) of which these are, in order."""
-        counts = self._count[corners]
-        starts = np.cumsum(counts) - counts
-        owners = np.repeat(owners, counts)
-        triangles = self._triangles[np.arange(len(owners)) + np.repeat(self._first[corners] - starts, counts)]
+        owners, triangles = self._trianglesAround(owners, corners)
         squared = self._squaredDistances(points[owners].T, triangles)
         firsts = np.flatnonzero(np.diff(owners, prepend=-1))
         least = np.minimum.reduceat(squared, firsts)
         isLeast = np.flatnonzero(squared == np.repeat(least, np.diff(firsts, append=len(owners))))
         return triangles[isLeast[np.diff(owners[isLeast], prepend=-1) > 0]]
+
+    def _trianglesAround(self, owners: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the triangles (k,) around corners (c,), and of which points (k,) these are, told those (c,)."""
+        counts = self._count[corners]
+        starts = np.cumsum(counts) - counts
+        triangles = self._triangles[np.arange(counts.sum()) + np.repeat(self._first[corners] - starts, counts)]
+        return np.repeat(owners, counts), triangles
 
     def _squaredDistances(self, points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return the squared distances (n,) from points (3, n) to a triangle (n,) each.

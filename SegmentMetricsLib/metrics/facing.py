@@ -37,8 +37,6 @@ EQUAL_SQUARES = 1e-5
 MOST_ELEMENTS = 100_000
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
-# The same of points whose nearest triangles are searched one by one.
-FAR_CHUNK = 1 << 10
 
 
 def sidesOf(normals: np.ndarray) -> np.ndarray:
@@ -49,10 +47,7 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
     result = np.zeros(len(normals), np.uint8)
     for side, vector in SIDES.items():
         axis = int(np.abs(vector).argmax())
-        # a cell without size, whose normal is zero, faces nowhere
-        result |= (normals[:, axis] * vector[axis] >= np.maximum(least, EQUAL_COMPONENTS)).view(np.uint8) * sideBit(
-            side
-        )
+        result |= (normals[:, axis] * vector[axis] >= least).view(np.uint8) * sideBit(side)
     return result
 
 
@@ -162,38 +157,18 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 
 
 def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
-    """Return the sides (n,) that the reference faces at all of its places that are nearest to LPS points (n, 3).
-
-    A nearest place is a corner, lies on an edge or in a triangle. The way to it is at right angles to that edge or
-    triangle, whose middle is then hardly farther away: few have to be looked at.
-    """
-    from scipy.spatial import cKDTree
-
-    surface, signed = boundaries.surfaces[0], boundaries.search(0).signedDistances(places)
-    center = surface.points.mean(axis=0)
-    triangles, points = (surface.points - center)[surface.cells], places - center
-    centers = triangles.mean(axis=1)
-    edges = (triangles + np.roll(triangles, -1, axis=1)) / 2
-    corners, first = np.unique(surface.cells, return_index=True)
-    numbers = np.arange(len(triangles))
-    middles = np.concatenate([centers, edges.reshape(-1, 3), surface.points[corners] - center])
-    owned = np.concatenate([numbers, np.repeat(numbers, 3), first // 3])
-    half = np.linalg.norm(triangles - centers[:, None], axis=2).max()
+    """Return the sides (n,) that the reference faces at all of its places that are nearest to LPS points (n, 3)."""
+    surface, closest = boundaries.surfaces[0], boundaries.search(0)
     touch = touching(float(np.sqrt(surface.sizes.mean())))
-    squared = signed**2 * (1 + EQUAL_SQUARES) + touch**2
-    tree, result = cKDTree(middles), np.zeros(len(places), np.uint8)
-    for start in range(0, len(places), FAR_CHUNK):
-        checkpoint()
-        chosen = slice(start, start + FAR_CHUNK)
-        near = tree.query_ball_point(points[chosen], np.sqrt(squared[chosen] + half**2), workers=-1)
-        owners = start + np.repeat(np.arange(len(near)), [len(found) for found in near])
-        cells = owned[np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)]
-        ways = points[owners] - closestPoints(points[owners], triangles[cells])
-        isNearest = (ways**2).sum(axis=1) <= squared[owners]
-        owners, cells, ways = owners[isNearest], cells[isNearest], ways[isNearest]
-        ways *= np.sign(signed[owners])[:, None]
-        sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
-        np.bitwise_or.at(result, owners, sides)
+    squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
+    cells, owners = closest.trianglesWithin(places, squared)
+    corners = surface.points[surface.cells[cells]] - closest.center
+    ways = places[owners] - closest.center - closestPoints(places[owners] - closest.center, corners)
+    outward = np.where(boundaries.lattice.isInsideAt(0, places), -1, 1)
+    ways *= outward[owners, None]
+    sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
+    result = np.zeros(len(places), np.uint8)
+    np.bitwise_or.at(result, owners, sides)
     return result
 
 
