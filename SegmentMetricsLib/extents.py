@@ -25,8 +25,7 @@ import numpy as np
 from .distances.surfacedistances import SurfaceDistances
 from .geometry.grids import Grid
 from .geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
-from .geometry.surfaces import Surface
-from .metrics.places import outwardNormals
+from .geometry.surfaces import Surface, outwardNormals
 from .structures import Structure, bounds
 
 # A cap of a mesh is what faces its end within 60 degrees of the axis.

@@ -10,10 +10,9 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.comparison import asStructure
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.cases import caseTriangles
-from SegmentMetricsLib.geometry.surfaces import elementCenters
+from SegmentMetricsLib.geometry.surfaces import elementCenters, outwardNormals
 from SegmentMetricsLib.geometry.triangles import closestPoints
 from SegmentMetricsLib.metrics.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
-from SegmentMetricsLib.metrics.places import outwardNormals
 from SegmentMetricsLib.pair import Pair
 
 # mm up to which the table lookup answers for sure

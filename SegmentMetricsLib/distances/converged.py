@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -38,6 +39,7 @@ class ConvergedDistances(DirectedDistances):
             "subdivisions": SHOWN_SUBDIVISIONS[surface.dimension],
             "measurePoints": self._atPoints,
             "refined": refined,
+            "_groups": {},
         }
         # not the distances of single pieces: few ask for them
         for name, value in given.items():
@@ -107,15 +109,23 @@ class ConvergedDistances(DirectedDistances):
     def farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
         return self.refined.farthest(side)
 
-    def meanOf(self, elements: np.ndarray) -> Bounded:
-        sizes = self.sizes[elements]
-        # what pieces were cut from has one corner in each of the first of them
-        count, corners = len(PIECES[len(self._corners)]), range(len(self._corners))
-        values = self._corners.reshape(len(corners), -1, count)
-        coarse = sum(values[corner, :, corner] for corner in corners) / len(corners)
-        differences = self.signed.reshape(-1, count) - coarse[:, None]
-        differences = (differences * (self.sizes * elements).reshape(-1, count)).sum(axis=1)
-        return self.refined.extrapolated(float(self.signed[elements] @ sizes), differences, float(sizes.sum()), -np.inf)
+    def meanOf(self, groups: np.ndarray, pieces: int) -> Bounded:
+        """Return the mean signed distance in mm of groups (g,) of so many elements each, one after the other."""
+        sizes, sums, differences = (values.take(groups) for values in self._grouped(pieces))
+        return self.refined.extrapolated(float(sums.sum()), differences, float(sizes.sum()), -np.inf)
+
+    def _grouped(self, pieces: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return size, distance times size, and by how much this differs from that of what was cut, of every group."""
+        if pieces not in self._groups:
+            # what pieces were cut from has one corner in each of the first of them
+            count, corners = len(PIECES[len(self._corners)]), range(len(self._corners))
+            values = self._corners.reshape(len(corners), -1, count)
+            coarse = sum(values[corner, :, corner] for corner in corners) / len(corners)
+            differences = (self.signed.reshape(-1, count) - coarse[:, None]).ravel()
+            size = self.sizes[::pieces]
+            ofGroups = (functools.reduce(np.add, each.reshape(-1, pieces).T) for each in (self.signed, differences))
+            self._groups[pieces] = size * pieces, *(size * sums for sums in ofGroups)
+        return self._groups[pieces]
 
     def sizeWithin(self, tolerance: float) -> Bounded:
         return self.refined.sizeWithin(tolerance)

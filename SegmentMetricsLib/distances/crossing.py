@@ -14,6 +14,8 @@ from .linear import orderedShareBelow
 
 # How far a guess may be off, as a part of the values there are.
 GUESSED = 16
+# Elements whose sizes are added at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 12
 
 
 def firstReaching(
@@ -53,17 +55,21 @@ def firstReaching(
 
 def sizesBelow(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Return the sizes (m,) on which linear functions are at most each of the limits (m,)."""
-    low, high = ascending[0], ascending[-1]
+    result = np.zeros(len(limits))
     limits = limits[:, None]
-    inside = np.minimum(np.maximum(limits, low), high)
-    if len(ascending) == 2:
-        share = (inside - low) / _orOne(high - low)
-    else:
-        middle = ascending[1]
-        lower = (inside - low) ** 2 / _orOne((high - low) * (middle - low))
-        upper = 1 - (high - inside) ** 2 / _orOne((high - low) * (high - middle))
-        share = np.where(inside <= middle, lower, upper)
-    return np.einsum("mn,n->m", np.where(limits >= high, 1.0, share), sizes)
+    for first in range(0, len(sizes), CHUNK):
+        chosen = slice(first, first + CHUNK)
+        low, high = ascending[0][chosen], ascending[-1][chosen]
+        inside = np.minimum(np.maximum(limits, low), high)
+        if len(ascending) == 2:
+            share = (inside - low) / _orOne(high - low)
+        else:
+            middle = ascending[1][chosen]
+            lower = (inside - low) ** 2 / _orOne((high - low) * (middle - low))
+            upper = 1 - (high - inside) ** 2 / _orOne((high - low) * (high - middle))
+            share = np.where(inside <= middle, lower, upper)
+        result += np.einsum("mn,n->m", np.where(limits >= high, 1.0, share), sizes[chosen])
+    return result
 
 
 def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import reference, vtkDoubleArray
-from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
+from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkPolyData, vtkStaticCellLocator
 from vtkmodules.vtkFiltersCore import vtkImplicitPolyDataDistance
 
 from ..cores import allCores
@@ -40,7 +40,10 @@ class ClosestSurface:
         self.isClosed = surface.isClosed
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
-        self._polyData = toPolyData(self._triangles)
+
+    @cached_property
+    def _polyData(self) -> vtkPolyData:
+        return toPolyData(self._triangles)
 
     @cached_property
     def _distance(self) -> vtkImplicitPolyDataDistance:

@@ -12,6 +12,7 @@ from vtkmodules.vtkCommonCore import VTK_ID_TYPE, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
 from .masks import Mask
+from .triangles import areaVectors
 
 if TYPE_CHECKING:
     from ..extents import Slab
@@ -76,10 +77,11 @@ class Surface:
     @cached_property
     def sizes(self) -> np.ndarray:
         """(m,) area of every triangle in mm2, or length of every segment in mm."""
-        corners = self.points[self.cells]
         if self.dimension == 2:
+            corners = self.points[self.cells]
             return np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
-        return 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+        vectors = (vectors for _, vectors in areaVectors(self.points, self.cells))
+        return 0.5 * np.concatenate([np.zeros(0), *(np.sqrt(x * x + y * y + z * z) for x, y, z in vectors)])
 
     @cached_property
     def volume(self) -> float:
@@ -89,10 +91,31 @@ class Surface:
         if not self.isClosed:
             return float("nan")
         # about a local origin, so that structures far from the origin keep their digits
-        corners = (self.points - self.points.mean(axis=0))[self.cells]
+        local = self.points - self.points.mean(axis=0)
         if self.dimension == 2:
+            corners = local[self.cells]
             return float(np.cross(corners[:, 0], corners[:, 1]).dot(self.normal).sum() / 2)
-        return float(np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6)
+        return sum(np.einsum("ij,ij->", a, vectors) for (a, _, _), vectors in areaVectors(local, self.cells)) / 6
+
+
+def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
+    """Return the outward unit normals (n, 3) of some cells of a boundary, in their plane for contours.
+
+    Cells without size have zeros.
+    """
+    chosen = surface.cells[cells]
+    if surface.dimension == 2:
+        corners = surface.points[chosen]
+        normals = [np.cross(corners[:, 1] - corners[:, 0], surface.normal)]
+    else:
+        normals = [vectors.T for _, vectors in areaVectors(surface.points, chosen)]
+    return np.concatenate([np.zeros((0, 3)), *map(_unit, normals)])
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors (n, 3) one long, zeros where they are."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def empty(dimension: int = 3, normal=None) -> Surface:

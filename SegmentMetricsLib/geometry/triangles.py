@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+
+# Triangles looked at at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 13
 
 
 class TriangleSet:
@@ -74,6 +79,18 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
         isAbove = isAbove & (_dot(_cross(normal, side), gap) >= 0)
     height = _dot(_difference(point, corners[0]), normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
     return np.sqrt(np.where(isAbove, height, toSides))
+
+
+def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the corners (3 corners, 3, k) of triangles and the vectors (3, k) across them, twice their area long.
+
+    points: (n, 3). cells: (m, 3) triangles of them, of which a part comes at a time.
+    """
+    coordinates = np.ascontiguousarray(points.T)
+    for first in range(0, len(cells), CHUNK):
+        corners = np.stack([coordinates.take(column, axis=1) for column in cells[first : first + CHUNK].T])
+        a, b, c = corners
+        yield corners, np.stack(_cross(b - a, c - a))
 
 
 def _coordinates(vectors: np.ndarray) -> list[np.ndarray]:

@@ -20,7 +20,7 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry.cases import subVoxelPositions
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.surfaces import Surface, elementCenters
+from ..geometry.surfaces import elementCenters, outwardNormals
 from ..progress import checkpoint
 from .bandlookup import Bands, cellBands
 from .bandsearch import TIE_TOLERANCE, bandFlags, searchedBands
@@ -125,20 +125,12 @@ def _thinBands(boundaries: BoundaryPair, tolerance: float) -> Bands:
         volumes = np.repeat(surface.sizes / pieces, pieces) * tolerance
         # the golden ratio spreads the depths evenly
         depths = tolerance * ((np.arange(len(centers)) + 0.5) * 0.6180339887498949 % 1)
-        signed = other.signedDistances(centers - depths[:, None] * np.repeat(outwardNormals(surface), pieces, axis=0))
+        inward = -np.repeat(outwardNormals(surface, np.arange(len(surface.cells))), pieces, axis=0)
+        signed = other.signedDistances(centers + depths[:, None] * inward)
         shared += float(volumes[(signed < 0) & (signed > -tolerance)].sum()) / 2
         sizes += float(volumes.sum())
         samples += len(centers)
     return Bands(shared, sizes - shared, samples)
-
-
-def outwardNormals(surface: Surface) -> np.ndarray:
-    """Return the unit normals (m, 3) of a boundary's elements, zero for those without size."""
-    corners = surface.points[surface.cells]
-    along = corners[:, 1] - corners[:, 0]
-    normals = np.cross(along, surface.normal if surface.dimension == 2 else corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normals, axis=1, keepdims=True)
-    return np.divide(normals, length, out=np.zeros_like(normals), where=length > 0)
 
 
 class _LookupSampler:

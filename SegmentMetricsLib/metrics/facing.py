@@ -22,10 +22,9 @@ from vtkmodules.vtkCommonDataModel import vtkCellLocator
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
 from ..geometry.cases import CORNERS, caseTriangles, elementPositions
-from ..geometry.surfaces import Surface, elementCenters, toPolyData
+from ..geometry.surfaces import Surface, elementCenters, outwardNormals, toPolyData
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
-from .places import outwardNormals
 
 # Sides of the patient and the LPS vectors that point there.
 SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
-from ..geometry.surfaces import Surface
+from ..geometry.surfaces import Surface, outwardNormals
 
 # Toward which side of the patient the LPS axes point.
 DIRECTIONS = (("R", "L"), ("A", "P"), ("I", "S"))
@@ -209,18 +209,6 @@ def _normalBelow(position: np.ndarray, surface: Surface, tree) -> np.ndarray:
     if length < 0.5 * sizes.sum():  # both walls of something thin
         return outwardNormals(surface, np.array([cell]))[0]
     return mean / length if length > 0 else mean
-
-
-def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
-    """Return the outward unit normals (n, 3) of some cells of a boundary, in their plane for contours.
-
-    Cells without size have zeros.
-    """
-    corners = surface.points[surface.cells[cells]]
-    along = corners[:, 1] - corners[:, 0]
-    normals = np.cross(along, surface.normal if surface.dimension == 2 else corners[:, 2] - corners[:, 0])
-    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    return normals / np.where(lengths > 0, lengths, 1)
 
 
 def _side(normal: np.ndarray) -> str:

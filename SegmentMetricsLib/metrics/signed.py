@@ -141,9 +141,7 @@ class _Faces:
         if self.distances.between is None:
             sizes = self.sizes.take(groups)
             return float(self.means.take(groups) @ sizes) / float(sizes.sum())
-        isChosen = np.zeros((len(self.sides), self.pieces), bool)
-        isChosen[groups] = True
-        return self.distances.meanOf(isChosen.ravel())
+        return self.distances.meanOf(groups, self.pieces)
 
 
 def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
