@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
+from threading import Event
+from typing import TypeVar
+
+from .progress import checkpoint, stoppable
+
+S, T = TypeVar("S"), TypeVar("T")
+
+# Seconds between two looks whether the work in other threads is still wanted.
+PATIENCE = 0.02
 
 
 def availableProcessors() -> int:
@@ -17,6 +28,45 @@ def availableProcessors() -> int:
 def threads() -> int:
     """Return how many threads long work shall have: one where the environment says so, as in worker processes."""
     return 1 if os.environ.get("VTK_SMP_MAX_THREADS") == "1" else availableProcessors()
+
+
+def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]:
+    """Return the results of tasks, each in a thread of its own where there are cores, and it is worth it.
+
+    isLong: whether the tasks take so long that starting threads does not matter. Arrays of numbers are worked on without
+    Python's lock, so such tasks do proceed side by side. Stopping the work around stops all of them.
+    """
+    first, *others = tasks
+    if not isLong or not others or threads() == 1:
+        return [first(), *(task() for task in others)]
+    isStopped = Event()
+
+    def run(task: Callable[[], T]) -> T:
+        with stoppable(isStopped.is_set):
+            return task()
+
+    with ThreadPoolExecutor(len(others)) as pool:
+        futures = [pool.submit(run, task) for task in others]
+        try:
+            result = first()
+            while wait(futures, PATIENCE).not_done:
+                checkpoint()
+        except BaseException:
+            isStopped.set()
+            raise
+        return [result, *(future.result() for future in futures)]
+
+
+def eachSideBySide(function: Callable[[S], T], values: Iterable[S]) -> list[T]:
+    """Return what a function returns for each of some values, several at a time where there are cores."""
+    values = list(values)
+    count = min(threads(), len(values))
+    shares = sideBySide([partial(_each, function, values[n::count]) for n in range(count)])
+    return [shares[n % count][n // count] for n in range(len(values))]
+
+
+def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
+    return [function(value) for value in values]
 
 
 @contextmanager

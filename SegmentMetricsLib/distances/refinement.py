@@ -37,6 +37,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from ..cores import sideBySide
 from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import sizesBeyond, total
@@ -67,6 +68,8 @@ PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
 # Of so many elements each is cut at once: looking closely at some takes as long.
 FEW_ELEMENTS = 10_000
+# Fewer elements are not worth a thread for each boundary.
+FEW_TO_SHARE = 20_000
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
@@ -77,14 +80,18 @@ def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentil
     limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the distances that this share of
     the size does not exceed, of which the largest of all boundaries shall be.
     """
-    directions = [Refined(sampler, limits, percentiles) for sampler in samplers]
+    # search trees of triangles use all cores by themselves
+    isLong = samplers[0].isOnLattice and sum(len(sampler.surface.cells) for sampler in samplers) > FEW_TO_SHARE
+    directions = sideBySide([partial(Refined, sampler, limits, percentiles) for sampler in samplers], isLong)
+    others = {one: [other for other in directions if other is not one] for one in directions}
     active = directions
     for _ in range(MOST_ROUNDS):
-        others = {one: [other for other in directions if other is not one] for one in directions}
-        for one in active:
-            one.estimate(others[one])
+        if not active:
+            break
+        sideBySide([partial(one.estimate, one.fresh(others[one])) for one in active], isLong)
         checkpoint()
-        active = [one for one in active if one.cut(others[one])]
+        wereCut = sideBySide([partial(one.cut, others[one]) for one in active], isLong)
+        active = [one for one, wasCut in zip(active, wereCut, strict=True) if wasCut]
     return directions
 
 
@@ -129,10 +136,14 @@ class Refined:
         self._percentiles, self._estimates, self._isKnown = tuple(percentiles), {}, set()
         self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
 
-    def estimate(self, others: Sequence[Refined]) -> None:
-        """Tell where the percentiles lie that still have to be known better, before flag() is asked."""
-        self._fresh = [percent for percent in self._percentiles if not self._isSmaller(percent, others)]
-        for percent in self._fresh:
+    def fresh(self, others: Sequence[Refined]) -> list[float]:
+        """Return the percentiles that still have to be known better."""
+        return [percent for percent in self._percentiles if not self._isSmaller(percent, others)]
+
+    def estimate(self, percentiles: Sequence[float]) -> None:
+        """Tell where percentiles lie, before cut() is asked."""
+        self._fresh = percentiles
+        for percent in percentiles:
             self.percentileEstimate(percent)
 
     def _isSmaller(self, percent: float, others: Sequence[Refined]) -> bool:

@@ -16,6 +16,7 @@ from ..distances import lattice
 from ..distances.bounded import Bounded
 from ..geometry.cases import Positions
 from ..geometry.lateral import Slab, alignedAxis
+from ..cores import eachSideBySide
 from ..progress import checkpoint
 
 # Positions in a number of bits.
@@ -117,6 +118,11 @@ class BandTables:
         """(256, count / 64) which positions lie inside the structure of a case."""
         return _packed(self._tables.inside.reshape(-1, 256))
 
+    def prepare(self) -> None:
+        """Fill the tables, so that threads need not wait for each other."""
+        for number in range(len(self.steps)):
+            self.within(number)
+
     def within(self, number: int) -> np.ndarray:
         """(256, count / 64) which positions are closer than the tolerance to a case one step away."""
         if number not in self._within:
@@ -186,8 +192,8 @@ def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarra
 def _cellEstimate(pair, tables: BandTables, cells, near, draw, words: int) -> Estimate:
     """Ask 64 positions of every cell, times `words`; the hash `draw` (n,) in [0, 1) says which of all positions."""
     blocks = (draw * (tables.count // WORD // words)).astype(np.intp)
-    counts = []
-    for first in range(0, len(cells), CHUNK // words):
+
+    def counted(first: int) -> Estimate:
         checkpoint()
         chosen = slice(first, first + CHUNK // words)
         cell, block, isDifferent = cells[chosen], blocks[chosen], near[2][chosen]
@@ -198,7 +204,10 @@ def _cellEstimate(pair, tables: BandTables, cells, near, draw, words: int) -> Es
         inBand.append(np.where(isDifferent[:, None], np.uint64(0), inBand[0]))
         rows = np.flatnonzero(near[1][chosen] & isDifferent)
         inBand[1][rows] = bandMembership(pair.codes[1], pair.strides, cell[rows], block[rows], words, tables)
-        counts.append(Estimate.ofBits(inBand))
+        return Estimate.ofBits(inBand)
+
+    tables.prepare()
+    counts = eachSideBySide(counted, range(0, len(cells), CHUNK // words))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
