@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +10,9 @@ import numpy as np
 
 from .crossing import total
 from .linear import PIECES, SIDES, meanMagnitude, ordered, shareBelow, shareWithin, upward
+
+# Elements looked at at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 13
 
 
 @dataclass(eq=False)
@@ -38,46 +42,49 @@ class Part:
         both = ((getattr(self, name), getattr(other, name)) for name in ("nodes", "sizes", "halvings", "isLeaf"))
         return Part(other.values, *map(np.concatenate, both))
 
+    def signed(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Return the signed distances (nodes, c) at the nodes of some elements (c,), all unless told."""
+        return self.values.take(self.nodes[rows].T)
+
     @cached_property
-    def signed(self) -> np.ndarray:
-        """(nodes, k) signed distances at the nodes of every element."""
-        return self.values[self.nodes.T]
+    def _summary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The smallest and the largest signed distance, and the mean from corners alone and from pieces (k,) each."""
+        low, high, coarse, fine = np.empty((4, len(self.nodes)))
+        for first in range(0, len(self.nodes), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            nodes = self.signed(chosen)
+            nodes.min(axis=0, out=low[chosen])
+            nodes.max(axis=0, out=high[chosen])
+            corners, middles = (np.add.reduce(some, axis=0) for some in np.split(nodes, [self.corners]))
+            # each middle is a corner of three of the four pieces of a triangle, of both of a segment
+            coarse[chosen] = corners / self.corners
+            fine[chosen] = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
+        return low, high, coarse, fine
 
     def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (k,) toward one side (1 or -1)."""
-        low, high = self._extremes
+        low, high = self._summary[:2]
         return (low, high) if side > 0 else (-high, -low)
 
-    @cached_property
-    def _extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        low, high = self.signed[0].copy(), self.signed[0].copy()
-        for column in self.signed[1:]:
-            np.minimum(low, column, out=low)
-            np.maximum(high, column, out=high)
-        return low, high
-
-    @cached_property
     def range(self) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest and the largest distance (k,) on every element."""
-        low, high = self._extremes
+        """Return the smallest and the largest distance (k,) on every element."""
+        low, high = self._summary[:2]
         return np.maximum(np.maximum(low, -high), 0), np.maximum(high, -low)
 
-    @cached_property
+    @property
     def signedMeans(self) -> tuple[np.ndarray, np.ndarray]:
         """The mean signed distance (k,) on every element: from its corners alone, and from its pieces."""
-        corners, middles = (np.add.reduce(nodes, axis=0) for nodes in np.split(self.signed, [self.corners]))
-        # each middle is a corner of three of the four pieces of a triangle, of both of a segment
-        fine = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
-        return corners / self.corners, fine
+        return self._summary[2:]
 
-    @cached_property
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """The mean distance (k,) on every element: from its corners alone, and from its pieces."""
-        coarse, fine = (np.abs(means) for means in self.signedMeans)
+        """Return the mean distance (k,) on every element: from its corners alone, and from its pieces."""
+        low, high, *means = self._summary
+        coarse, fine = map(np.abs, means)
         # that is right where the sign does not change
-        crossed = np.flatnonzero((self.range[0] == 0) & (self.range[1] > 0))
-        coarse[crossed] = meanMagnitude(self.signed[: self.corners, crossed])
-        fine[crossed] = overPieces(meanMagnitude(pieces(self.signed[:, crossed])), self.corners)
+        crossed = np.flatnonzero((low < 0) & (high > 0))
+        nodes = self.signed(crossed)
+        coarse[crossed] = meanMagnitude(nodes[: self.corners])
+        fine[crossed] = overPieces(meanMagnitude(pieces(nodes)), self.corners)
         return coarse, fine
 
 
@@ -90,11 +97,15 @@ class Leaves:
     def __init__(self, base: Part, fine: Part):
         self.base, self.fine = base, fine
         self.rows = np.flatnonzero(base.isLeaf), np.flatnonzero(fine.isLeaf)
-        self.low, self.high = (self._joined(*(part.range[n] for part in (base, fine))) for n in (0, 1))
-        self.sizes, self.halvings = self._joined(base.sizes, fine.sizes), self._joined(base.halvings, fine.halvings)
+        self.low, self.high = self._joined(base.range(), fine.range())
+        self.sizes, self.halvings = self._joined((base.sizes, base.halvings), (fine.sizes, fine.halvings))
 
-    def _joined(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return np.concatenate([first[self.rows[0]], second[self.rows[1]]])
+    def _joined(self, first: Iterable[np.ndarray], second: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        for one, other in zip(first, second, strict=True):
+            if len(other) or len(self.rows[0]) < len(one):
+                yield np.concatenate([one[self.rows[0]], other[self.rows[1]]])
+            else:
+                yield one
 
     def split(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers in either part of some leaves (c,), given in ascending order."""
@@ -105,13 +116,22 @@ class Leaves:
     def signed(self, chosen: np.ndarray) -> np.ndarray:
         """Return the signed distances (nodes, c) at the nodes of some leaves."""
         first, second = self.split(chosen)
-        return np.concatenate([self.base.signed[:, first], self.fine.signed[:, second]], axis=1)
+        return np.concatenate([self.base.signed(first), self.fine.signed(second)], axis=1)
 
     @cached_property
+    def _means(self) -> tuple[float, np.ndarray]:
+        coarse, fine = self._joined(self.base.means(), self.fine.means())
+        return total(fine, self.sizes), (fine - coarse) * self.sizes
+
+    @property
+    def meanSum(self) -> float:
+        """Distance times size of all leaves, from their pieces."""
+        return self._means[0]
+
+    @property
     def meanDifferences(self) -> np.ndarray:
         """(k,) distance times size that the pieces have more than the element as a whole."""
-        coarse, fine = (self._joined(*(part.means[n] for part in (self.base, self.fine))) for n in (0, 1))
-        return (fine - coarse) * self.sizes
+        return self._means[1]
 
     def within(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the size within a limit in mm, the leaves (c,) it passes through, and by how much these differ."""
@@ -120,7 +140,7 @@ class Leaves:
 
     def beyond(self, limit: float, side: int) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the same for the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
-        low, high = (self._joined(*(part.signedRange(side)[n] for part in (self.base, self.fine))) for n in (0, 1))
+        low, high = self._joined(*(part.signedRange(side) for part in (self.base, self.fine)))
         chosen = np.flatnonzero((low <= limit) & (high > limit))
         return self._summed(chosen, lambda values: 1 - shareBelow(side * values, limit), low > limit)
 
@@ -164,11 +184,12 @@ def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         return ends, np.arange(len(ends))[:, None]
     first, second = ends.T
     bits = int(count).bit_length()
-    keys = np.minimum(first, second).astype(np.int64) << bits | np.maximum(first, second)
+    keys = np.minimum(first, second).astype(np.int64) << bits
+    keys |= np.maximum(first, second)
     order, ordered = inOrder(keys, 2 * bits)
     isFirst = np.ones(len(keys), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=isFirst[1:])
-    numbers = np.empty(len(keys), np.int64)
+    numbers = np.empty(len(keys), np.int32)
     numbers[order] = np.cumsum(isFirst) - 1
     different = ordered[isFirst]
     return np.stack([different >> bits, different & (1 << bits) - 1], axis=1), numbers.reshape(-1, 3)
@@ -211,7 +232,7 @@ def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     used = np.flatnonzero(isUsed)
     if len(used) == count:
         return used, cells
-    return used, (np.cumsum(isUsed) - 1)[cells]
+    return used, (np.cumsum(isUsed, dtype=np.int32) - 1)[cells]
 
 
 def inOrder(keys: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:

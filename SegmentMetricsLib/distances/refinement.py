@@ -58,7 +58,7 @@ from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
-MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0008, 0.0015, 0.008
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0006, 0.0015, 0.008
 # Boundaries smaller than this, mm, have errors in mm as much smaller.
 SMALL = 1.0
 # How far the bounds of the largest distance may be apart, mm.
@@ -67,7 +67,7 @@ LARGEST_ERROR = 0.01
 PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
 # Of so many elements each is cut at once: looking closely at some takes as long.
-FEW_ELEMENTS = 10_000
+FEW_ELEMENTS = 2_000
 # Fewer elements are not worth a thread for each boundary.
 FEW_TO_SHARE = 20_000
 # Nodes added at most, per node of the first round and at least.
@@ -122,7 +122,7 @@ class Refined:
             sides = uniqueSides(cells, len(self.coordinates))
         else:
             sides = uniqueSides(cells, len(self.coordinates))
-            if len(cells) <= FEW_ELEMENTS:
+            if len(surface.cells) <= FEW_ELEMENTS:
                 halvings += 1
                 self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
         self.perCell = len(cells) // len(sizes)
@@ -201,7 +201,8 @@ class Refined:
         self.coordinates = np.concatenate([self.coordinates, middles])
         if not len(self.values):
             self.values = self.sampler.signed(self.coordinates, int(halvings[0]) + 1)
-        nodes = np.concatenate([cells, count + numbers], axis=1)
+        nodes = np.empty((len(cells), cells.shape[1] + numbers.shape[1]), np.int32)
+        np.concatenate([cells, count + numbers], axis=1, out=nodes, casting="same_kind")
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
     def _cut(self, chosen: tuple[np.ndarray, np.ndarray]) -> None:
@@ -213,6 +214,7 @@ class Refined:
         for part, rows in zip(self.parts, chosen):
             part.isLeaf[rows] = False
         new = self._withNodes(cells.reshape(-1, corners), np.repeat(sizes, pieces), np.repeat(halvings, pieces))
+        self.base.values = self.values
         self.fine = self.fine.chosen(np.flatnonzero(self.fine.isLeaf)).joined(new)
 
     def _meanGoal(self, flags) -> bool:
@@ -280,10 +282,10 @@ class Refined:
         for part in self.parts:
             # no place of a piece is farther from the nearest of its corners than the piece is long
             near = self.sampler.longestSide / 2 ** int(part.halvings.min(initial=MOST_HALVINGS))
-            high = turned(part.signed).max(axis=0) if side else part.range[1]
+            high = part.signedRange(side)[1] if side else part.range()[1]
             leaves = np.flatnonzero(part.isLeaf & (high > lowest - near))
             if part is self.base and not self.sampler.isOnLattice:
-                equal = leaves[part.range[1][leaves] <= ROUNDING]
+                equal = leaves[part.range()[1][leaves] <= ROUNDING]
                 if len(equal):
                     isShared = self.sampler.areShared(self.chosen[equal // self.perCell])
                     leaves = np.setdiff1d(leaves, equal[isShared])
@@ -307,8 +309,7 @@ class Refined:
     @cached_property
     def mean(self) -> Bounded:
         """Mean distance in mm."""
-        fine = sum(total(part.means[1][part.isLeaf], part.sizes[part.isLeaf]) for part in self.parts)
-        return self.extrapolated(fine, self.leaves.meanDifferences, self.totalSize, 0.0)
+        return self.extrapolated(self.leaves.meanSum, self.leaves.meanDifferences, self.totalSize, 0.0)
 
     @cached_property
     def signedMean(self) -> Bounded:
@@ -348,7 +349,7 @@ class Refined:
         coarse = fine.copy()
         for part in self.parts:
             rows = np.flatnonzero(part.isLeaf)
-            nodes, sizes, count = side * part.signed[:, rows], part.sizes[rows], len(PIECES[part.corners])
+            nodes, sizes, count = side * part.signed(rows), part.sizes[rows], len(PIECES[part.corners])
             fine += sizesBeyond(ordered(pieces(nodes)), np.tile(sizes / count, count), limits)
             coarse += sizesBeyond(ordered(nodes[: part.corners]), sizes, limits)
         # a curve, which never rises

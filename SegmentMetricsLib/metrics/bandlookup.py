@@ -96,7 +96,7 @@ def _bitCounts() -> np.ndarray:
 
 def countedBits(words: np.ndarray, axis: int) -> np.ndarray:
     """Return how many bits are set in numbers of 16 bits, along an axis."""
-    return _bitCounts().take(words).sum(axis=axis, dtype=np.int64)
+    return _bitCounts().take(words).sum(axis=axis, dtype=np.uint16)
 
 
 class BandTables:
@@ -156,17 +156,14 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     near = bandCells(pair, tolerance)
     cells = np.flatnonzero(near[0] | near[1])
     if slab is not None:
-        cells = cells[_layersOf(slab, pair, np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1))]
+        cells = cells[_layersOf(slab, pair, _indices(pair, cells))]
     near = [n[cells] for n in near]
-    # counted from the structures, not from the image: cropping an image must not change the number
-    index = np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1) - pair.reach
-    draw = scrambled(index)[:, 0]
     # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
     guess = 1.5 * np.log2(0.4 / wanted / np.sqrt(max(1, len(cells))))
     perCell = int(np.clip(2.0 ** np.ceil(guess), WORD, count))
     while True:
         tables = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
-        estimate = _cellEstimate(pair, tables, cells, near, draw, perCell // WORD)
+        estimate = _cellEstimate(pair, tables, cells, near, perCell // WORD)
         error = estimate.error
         if error <= wanted or perCell >= most:
             break
@@ -189,14 +186,21 @@ def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarra
     return (rows >= first) & (rows < max(last, first + 1))
 
 
-def _cellEstimate(pair, tables: BandTables, cells, near, draw, words: int) -> Estimate:
-    """Ask 64 positions of every cell, times `words`; the hash `draw` (n,) in [0, 1) says which of all positions."""
-    blocks = (draw * (tables.count // WORD // words)).astype(np.intp)
+def _indices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
+    """Return which cells (n, 3) along i, j, k those of these numbers (n,) are."""
+    return np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1)
+
+
+def _cellEstimate(pair, tables: BandTables, cells, near, words: int) -> Estimate:
+    """Ask 64 positions of every cell, times `words`; a hash of the cell's place says which of all positions."""
 
     def counted(first: int) -> Estimate:
         checkpoint()
         chosen = slice(first, first + CHUNK // words)
-        cell, block, isDifferent = cells[chosen], blocks[chosen], near[2][chosen]
+        cell, isDifferent = cells[chosen], near[2][chosen]
+        # counted from the structures, not from the image: cropping an image must not change the number
+        draw = scrambled(_indices(pair, cell) - pair.reach)[:, 0]
+        block = (draw * (tables.count // WORD // words)).astype(np.intp)
         inBand = [np.zeros((len(cell), words), np.uint64)]
         rows = np.flatnonzero(near[0][chosen])
         inBand[0][rows] = bandMembership(pair.codes[0], pair.strides, cell[rows], block[rows], words, tables)
