@@ -33,8 +33,8 @@ def threads() -> int:
 def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]:
     """Return the results of tasks, each in a thread of its own where there are cores, and it is worth it.
 
-    isLong: whether the tasks take so long that starting threads does not matter. Arrays of numbers are worked on without
-    Python's lock, so such tasks do proceed side by side. Stopping the work around stops all of them.
+    isLong: whether the tasks take so long that starting threads does not matter. Arrays of numbers are worked on
+    without Python's lock, so such tasks do proceed side by side. Stopping the work around stops all of them.
     """
     first, *others = tasks
     if not isLong or not others or threads() == 1:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -11,10 +10,12 @@ import numpy as np
 from .bounded import Bounded
 from .linear import PIECES
 from .refinement import Refined, refined
-from .surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, withTies
+from .surfacedistances import BoundaryPair, DirectedDistances, Groups, SurfaceDistances, withTies
 
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
 SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
+# Elements whose pieces are looked at at a time.
+CHUNK = 1 << 13
 
 
 def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequence[float]) -> SurfaceDistances:
@@ -39,7 +40,6 @@ class ConvergedDistances(DirectedDistances):
             "subdivisions": SHOWN_SUBDIVISIONS[surface.dimension],
             "measurePoints": self._atPoints,
             "refined": refined,
-            "_groups": {},
         }
         # not the distances of single pieces: few ask for them
         for name, value in given.items():
@@ -53,36 +53,45 @@ class ConvergedDistances(DirectedDistances):
     @cached_property
     def signed(self) -> np.ndarray:
         """(n,) mean signed distances of the pieces in mm."""
-        return self._corners.mean(axis=0)
-
-    @cached_property
-    def _nodes(self) -> np.ndarray:
-        """(elements, pieces, corners) numbers of the points that are the corners of the pieces of what was asked."""
-        base, corners = self.refined.base, self.refined.base.corners
-        isWhole = self.refined.perCell == 2 ** ((corners - 1) * self.subdivisions)
-        nodes = base.nodes[:, :corners] if isWhole else base.nodes[:, PIECES[corners]]
-        return nodes.reshape(len(self.refined.chosen), -1, corners)
-
-    @cached_property
-    def _corners(self) -> np.ndarray:
-        """(corners, n) signed distances at the corners of the pieces."""
-        asked = self.refined.values[self._nodes]
-        values = np.zeros((len(self.surface.cells), *asked.shape[1:]))
-        values[self.refined.chosen] = asked
-        return np.ascontiguousarray(values.reshape(-1, asked.shape[2]).T)
+        result = np.zeros((len(self.surface.cells), self.pieces))
+        for cells, values in self._eachPart():
+            result[cells] = values.mean(axis=0).T
+        return result.ravel()
 
     @cached_property
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._corners.min(axis=0), self._corners.max(axis=0)
+        low, high = np.zeros((2, len(self.surface.cells), self.pieces))
+        for cells, values in self._eachPart():
+            low[cells], high[cells] = values.min(axis=0).T, values.max(axis=0).T
+        return low.ravel(), high.ravel()
+
+    def _eachPart(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield some of the boundary's elements (k,) and the signed distances at the corners of their pieces.
+
+        The distances (corners, pieces, k) of all together take much memory. What both boundaries have is left out.
+        """
+        for first in range(0, len(self.refined.chosen), CHUNK):
+            rows = np.arange(first, min(first + CHUNK, len(self.refined.chosen)))
+            yield self.refined.chosen[rows], self.refined.values.take(self._nodes(rows).T)
+
+    def _nodes(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers (k, pieces, corners) of the points that are the corners of the pieces of what was asked.
+
+        rows: (k,) of the elements that were asked.
+        """
+        base, corners, perCell = self.refined.base, self.refined.base.corners, self.refined.perCell
+        nodes = base.nodes.reshape(len(self.refined.chosen), perCell, -1)[rows]
+        nodes = nodes[..., :corners] if perCell == self.pieces else nodes[..., PIECES[corners]]
+        return nodes.reshape(len(rows), -1, corners)
 
     def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
-        values = self._corners[:, element] if isPositive else -self._corners[:, element]
-        cell, piece = divmod(element, self._nodes.shape[1])
+        cell, piece = divmod(element, self.pieces)
         row = np.flatnonzero(self.refined.chosen == cell)
         if not len(row):  # both boundaries have it
             return self.surface.points[self.surface.cells[cell, 0]]
-        node = self._nodes[row[0], piece, values.argmax()]
-        return self.refined.sampler.points(self.refined.coordinates[node][None])[0]
+        nodes = self._nodes(row)[0, piece]
+        values = self.refined.values[nodes] if isPositive else -self.refined.values[nodes]
+        return self.refined.sampler.points(self.refined.coordinates[nodes[values.argmax()]][None])[0]
 
     @cached_property
     def between(self) -> float:
@@ -109,23 +118,37 @@ class ConvergedDistances(DirectedDistances):
     def farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
         return self.refined.farthest(side)
 
-    def meanOf(self, groups: np.ndarray, pieces: int) -> Bounded:
-        """Return the mean signed distance in mm of groups (g,) of so many elements each, one after the other."""
-        sizes, sums, differences = (values.take(groups) for values in self._grouped(pieces))
-        return self.refined.extrapolated(float(sums.sum()), differences, float(sizes.sum()), -np.inf)
+    def meanOf(self, groups: Groups, chosen: np.ndarray) -> Bounded:
+        sizes = groups.sizes.take(chosen)
+        fine = float((groups.means.take(chosen) * sizes).sum())
+        return self.refined.extrapolated(fine, groups.differences.take(chosen), float(sizes.sum()), -np.inf)
 
-    def _grouped(self, pieces: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return size, distance times size, and by how much this differs from that of what was cut, of every group."""
-        if pieces not in self._groups:
+    def grouped(self, pieces: int) -> Groups:
+        groups = self._ofCells() if pieces == self.pieces else super().grouped(pieces)
+        return groups._replace(differences=self._differences(pieces))
+
+    def _ofCells(self) -> Groups:
+        """Return what is known of the pieces of every cell, but for the differences."""
+        means, largest, smallest, high, low = np.zeros((5, len(self.surface.cells)))
+        for cells, values in self._eachPart():
+            ofPieces = values.mean(axis=0)
+            means[cells] = ofPieces.mean(axis=0)
+            largest[cells], smallest[cells] = ofPieces.max(axis=0), ofPieces.min(axis=0)
+            high[cells], low[cells] = values.max(axis=(0, 1)), values.min(axis=(0, 1))
+        return Groups(self.surface.sizes, means, largest, smallest, high, low)
+
+    def _differences(self, pieces: int) -> np.ndarray:
+        """Return by how much distance times size of groups of pieces is more than that of what these were cut from."""
+        count = len(PIECES[self.refined.base.corners])
+        result = np.zeros((len(self.surface.cells), self.pieces))
+        for cells, values in self._eachPart():
             # what pieces were cut from has one corner in each of the first of them
-            count, corners = len(PIECES[len(self._corners)]), range(len(self._corners))
-            values = self._corners.reshape(len(corners), -1, count)
-            coarse = sum(values[corner, :, corner] for corner in corners) / len(corners)
-            differences = (self.signed.reshape(-1, count) - coarse[:, None]).ravel()
-            size = self.sizes[::pieces]
-            ofGroups = (functools.reduce(np.add, each.reshape(-1, pieces).T) for each in (self.signed, differences))
-            self._groups[pieces] = size * pieces, *(size * sums for sums in ofGroups)
-        return self._groups[pieces]
+            corners = len(values)
+            whole = values.reshape(corners, -1, count, len(cells))
+            coarse = sum(whole[corner, :, corner] for corner in range(corners)) / corners
+            result[cells] = (whole.mean(axis=0) - coarse[:, None]).reshape(-1, len(cells)).T
+        result *= (self.surface.sizes / self.pieces)[:, None]
+        return result.reshape(-1, pieces).sum(axis=1)
 
     def sizeWithin(self, tolerance: float) -> Bounded:
         return self.refined.sizeWithin(tolerance)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,22 @@ LARGEST_LATTICE_SUBDIVISIONS = 1
 # Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it. In
 # mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-4
+
+
+class Groups(NamedTuple):
+    """Groups (g,) of elements of one boundary: their sizes in mm2 or mm, and signed distances in mm.
+
+    means: of the groups. largest, smallest: of the elements' distances. high, low: of all that was found on an element.
+    differences: by how much distance times size of what the groups were cut from is less; None where that is unknown.
+    """
+
+    sizes: np.ndarray
+    means: np.ndarray
+    largest: np.ndarray
+    smallest: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+    differences: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +57,15 @@ class DirectedDistances:
         """(n,) distances in mm, not negative."""
         return np.abs(self.signed)
 
+    @property
+    def pieces(self) -> int:
+        """How many elements each cell of the boundary is cut into."""
+        return 2 ** ((self.surface.dimension - 1) * self.subdivisions)
+
     @cached_property
     def sizes(self) -> np.ndarray:
         """(n,) area of every element in mm2, or length in mm for contours."""
-        pieces = len(self.signed) // len(self.surface.cells)
-        return np.repeat(self.surface.sizes / pieces, pieces)
+        return np.repeat(self.surface.sizes / self.pieces, self.pieces)
 
     @cached_property
     def totalSize(self) -> float:
@@ -62,7 +83,7 @@ class DirectedDistances:
 
     def positionsOf(self, elements: np.ndarray) -> np.ndarray:
         """Return the LPS centers (n, 3) of some elements (n,) in mm; those of all take much memory."""
-        cells, pieces = np.divmod(elements, len(self.signed) // len(self.surface.cells))
+        cells, pieces = np.divmod(elements, self.pieces)
         weights = barycentricWeights(self.surface.dimension, self.subdivisions)
         corners = self.surface.points[self.surface.cells[cells]]
         return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), corners)
@@ -96,6 +117,25 @@ class DirectedDistances:
     def between(self) -> float | None:
         """By how many mm a distance between the places that were asked may exceed ranges; None where that is open."""
         return None
+
+    def grouped(self, pieces: int) -> Groups:
+        """Return what is known of groups of so many elements each, which are equally large, one after the other."""
+        low, high = (values.reshape(-1, pieces).T for values in self.ranges)
+        means, sizes = self.signed.reshape(-1, pieces).T, self.sizes[::pieces] * pieces
+        # row by row, as short rows are slow to reduce
+        return Groups(
+            sizes,
+            reduce(np.add, means) / pieces,
+            reduce(np.maximum, means),
+            reduce(np.minimum, means),
+            reduce(np.maximum, high),
+            reduce(np.minimum, low),
+        )
+
+    def meanOf(self, groups: Groups, chosen: np.ndarray) -> float:
+        """Return the mean signed distance in mm of some groups, told their numbers (c,)."""
+        sizes = groups.sizes.take(chosen)
+        return float(groups.means.take(chosen) @ sizes) / float(sizes.sum())
 
     def farthest(self, side: int) -> tuple[float, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place."""

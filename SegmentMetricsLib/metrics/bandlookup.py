@@ -12,11 +12,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from ..cores import eachSideBySide
 from ..distances import lattice
 from ..distances.bounded import Bounded
 from ..geometry.cases import Positions
 from ..geometry.lateral import Slab, alignedAxis
-from ..cores import eachSideBySide
 from ..progress import checkpoint
 
 # Positions in a number of bits.

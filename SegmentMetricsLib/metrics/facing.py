@@ -69,13 +69,13 @@ def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     reference = boundaries.surfaces[0]
     if boundaries.lattice is not None and reference.target is reference:
         return _byLookup(boundaries, test)
-    if reference.lattice is None and len(test.signed) <= MOST_ELEMENTS:
-        return _sidesAt(boundaries, test, np.arange(len(test.signed)))
+    count = test.pieces * len(test.surface.cells)
+    if reference.lattice is None and count <= MOST_ELEMENTS:
+        return _sidesAt(boundaries, test, np.arange(count))
     # the piece in the middle of a cell stands for all of them: its place and its side belong together
-    pieces = len(test.signed) // len(test.surface.cells)
     centers = elementCenters(test.surface.points, test.surface.cells, 0)
-    apart = np.linalg.norm(test.positions.reshape(-1, pieces, 3) - centers[:, None], axis=2)
-    middle = apart.argmin(axis=1) + pieces * np.arange(len(centers))
+    apart = np.linalg.norm(test.positions.reshape(-1, test.pieces, 3) - centers[:, None], axis=2)
+    middle = apart.argmin(axis=1) + test.pieces * np.arange(len(centers))
     return _sidesAt(boundaries, test, middle)
 
 

@@ -145,7 +145,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    pieces = len(direction.signed) // len(direction.surface.cells)
+    pieces = direction.pieces
     signed = direction.signed.reshape(-1, pieces)
     patches = []
     for sign, farthest in zip((1, -1), reversed(direction.ranges)):

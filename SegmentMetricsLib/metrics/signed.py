@@ -5,14 +5,12 @@ Every function takes the distances of both directions and pools both boundaries 
 
 from __future__ import annotations
 
-import functools
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ..distances.bounded import Bounded, combined
-from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, withTies
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances, Groups, SurfaceDistances, withTies
 from ..errors import Undefined
 from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
 
@@ -73,75 +71,45 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair) -> dict[str, S
     boundaries: between which the distances were measured.
     """
     reference, test = distances.directions
-    faces = [_Faces(reference, sidesOfReference(boundaries)), _Faces(test, sidesBelow(boundaries, test))]
+    faces = [_Faces.of(reference, sidesOfReference(boundaries)), _Faces.of(test, sidesBelow(boundaries, test))]
     between = reference.between if test.between is None else max(reference.between, test.between)
     sides = {}
     for name in SIDES:
         parts = [np.flatnonzero(one.sides & sideBit(name)) for one in faces]
-        sizes = [float(one.sizes.take(part).sum()) for one, part in zip(faces, parts)]
+        sizes = [float(one.groups.sizes.take(part).sum()) for one, part in zip(faces, parts)]
         if sum(sizes) > 0:
-            there = [(one, part) for one, part in zip(faces, parts) if len(part)]
-            means = [one.mean(part) if size else 0.0 for one, part, size in zip(faces, parts, sizes)]
+            there = [(one.groups, part) for one, part in zip(faces, parts) if len(part)]
+            means = [
+                one.distances.meanOf(one.groups, part) if size else 0.0 for one, part, size in zip(faces, parts, sizes)
+            ]
             mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
             # An element's mean, not its ends: they may belong to a neighbor that faces another side. Adding 0 takes the
             # sign off zeros.
-            largest = max(float(one.largest.take(part).max()) for one, part in there) + 0.0
-            smallest = min(float(one.smallest.take(part).min()) for one, part in there) + 0.0
+            largest = max(float(groups.largest.take(part).max()) for groups, part in there) + 0.0
+            smallest = min(float(groups.smallest.take(part).min()) for groups, part in there) + 0.0
             if between is not None:
-                high = max(float(one.high.take(part).max()) for one, part in there)
-                low = min(float(one.low.take(part).min()) for one, part in there)
+                high = max(float(groups.high.take(part).max()) for groups, part in there)
+                low = min(float(groups.low.take(part).min()) for groups, part in there)
                 largest = Bounded(largest, largest - between, high + between)
                 smallest = Bounded(smallest, low - between, smallest + between)
             sides[name] = Side(mean, largest, smallest)
     return sides
 
 
-class _Faces:
+class _Faces(NamedTuple):
     """The elements of one boundary in groups that face one way: those of one cell, or each for itself.
 
     distances: from the boundary. sides: (g,) that the groups face, as sums of sideBit().
     """
 
-    def __init__(self, distances: DirectedDistances, sides: np.ndarray):
-        self.distances, self.sides = distances, sides
-        self.pieces = len(distances.signed) // len(sides)
-        self.sizes = distances.sizes[:: self.pieces] * self.pieces
+    distances: DirectedDistances
+    sides: np.ndarray
+    groups: Groups
 
-    @cached_property
-    def largest(self) -> np.ndarray:
-        """(g,) largest signed distance of the elements of every group, mm."""
-        return self._reduced(np.maximum, self.distances.signed)
-
-    @cached_property
-    def smallest(self) -> np.ndarray:
-        """(g,) smallest signed distance of the elements of every group, mm."""
-        return self._reduced(np.minimum, self.distances.signed)
-
-    @cached_property
-    def high(self) -> np.ndarray:
-        """(g,) largest signed distance found on any element of every group, mm."""
-        return self._reduced(np.maximum, self.distances.ranges[1])
-
-    @cached_property
-    def low(self) -> np.ndarray:
-        """(g,) smallest signed distance found on any element of every group, mm."""
-        return self._reduced(np.minimum, self.distances.ranges[0])
-
-    def _reduced(self, function: np.ufunc, values: np.ndarray) -> np.ndarray:
-        # column by column, as rows of four are slow to reduce
-        return functools.reduce(function, values.reshape(-1, self.pieces).T)
-
-    @cached_property
-    def means(self) -> np.ndarray:
-        """(g,) mean signed distance of the elements of every group, which are equally large, mm."""
-        return self._reduced(np.add, self.distances.signed) / self.pieces
-
-    def mean(self, groups: np.ndarray) -> float:
-        """Return the mean signed distance in mm of some groups, Bounded where its error is known."""
-        if self.distances.between is None:
-            sizes = self.sizes.take(groups)
-            return float(self.means.take(groups) @ sizes) / float(sizes.sum())
-        return self.distances.meanOf(groups, self.pieces)
+    @staticmethod
+    def of(distances: DirectedDistances, sides: np.ndarray) -> _Faces:
+        count = distances.pieces * len(distances.surface.cells)
+        return _Faces(distances, sides, distances.grouped(count // len(sides)))
 
 
 def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
