@@ -31,14 +31,15 @@ def threads() -> int:
 
 
 def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]:
-    """Return the results of tasks, each in a thread of its own where there are cores, and it is worth it.
+    """Return the results of tasks, in their order, each done in a thread of its own where there are cores.
 
     isLong: whether the tasks take so long that starting threads does not matter. Arrays of numbers are worked on
     without Python's lock, so such tasks do proceed side by side. Stopping the work around stops all of them.
     """
+    tasks = list(tasks)
+    if not isLong or len(tasks) < 2 or threads() == 1:
+        return [task() for task in tasks]
     first, *others = tasks
-    if not isLong or not others or threads() == 1:
-        return [first(), *(task() for task in others)]
     isStopped = Event()
 
     def run(task: Callable[[], T]) -> T:

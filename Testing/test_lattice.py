@@ -122,3 +122,20 @@ def testBandMembershipByLookup():
     assert ((signed < 0) == inside)[np.abs(signed) > 1e-5].mean() > 0.999
     with pytest.raises(ValueError, match="reach"):
         boundaries.lattice.isWithin(1, cells, numbers, tables, 50.0)
+
+
+def testSideOfPlacesAnywhere():
+    masks = masksOf(shapes.blob(5), shapes.blob(6), (1.0, 0.8, 1.5))
+    boundaries = BoundaryPair(*(fromMask(mask) for mask in masks))
+    random = np.random.default_rng(1)
+    grid = masks[1].grid
+    places = grid.toWorld(random.uniform(-8, 30, (3000, 3)))
+    found = boundaries.lattice.isInsideAt(1, places)
+    signed = boundaries.search(1).signedDistances(places)
+    assert 0.02 < found.mean() < 0.9
+    # a search tree takes the side from the normal next to a place; edges with more than two triangles confuse it
+    assert (found == (signed < 0))[np.abs(signed) > 1e-6].mean() > 0.999
+    # at the centers of voxels there is no doubt
+    index = np.stack(np.meshgrid(*map(np.arange, grid.size), indexing="ij"), axis=-1).reshape(-1, 3)
+    inMask = masks[1].block((0, 0, 0), np.array(grid.size) - 1)[tuple(index.T[::-1])]
+    assert (boundaries.lattice.isInsideAt(1, grid.toWorld(index)) == (inMask != 0)).all()

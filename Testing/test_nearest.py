@@ -97,3 +97,26 @@ def testOneByOneAndTogether():
     alone, together = closest.distances(points), closest.distances(np.concatenate([points, points[:1]]))
     assert alone == pytest.approx(together[:-1], abs=1e-12)
     assert alone == pytest.approx(np.abs(closest.signedDistances(points)), abs=1e-9)
+
+
+@pytest.mark.parametrize("away", [0.5, 5.0, 200.0])
+def testAllTrianglesWithinADistance(away):
+    surface = blobSurface()
+    random = np.random.default_rng(7)
+    points = surface.points[random.integers(0, len(surface.points), 60)] + away * random.normal(size=(60, 3))
+    distances = allDistances(points, surface.points[surface.cells])
+    squared = (distances.min(axis=1) * random.uniform(1.0, 1.3, 60)) ** 2 + 1e-9
+    triangles, owners = NearestTriangles(surface.points, surface.cells, refuse).within(points, squared)
+    found = np.zeros(distances.shape, bool)
+    found[owners, triangles] = True
+    isSure = np.abs(distances**2 - squared[:, None]) > 1e-9 * away**2
+    assert (found == (distances**2 <= squared[:, None]))[isSure].all() and found.any(axis=1).all()
+
+
+def testManyCornersEquallyNear():
+    # from the middle of a ball all corners are nearly as near, and the largest triangle is no larger than others
+    surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
+    places = np.random.default_rng(8).normal(size=(60, 3)) * 0.01
+    found = NearestTriangles(surface.points, surface.cells, refuse).find(places)
+    distances = allDistances(places, surface.points[surface.cells])
+    assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)

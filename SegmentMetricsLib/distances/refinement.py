@@ -26,8 +26,8 @@ squares. Where both tell that a number is not known well enough, the elements wi
 their pieces become elements with nodes of their own. And so on.
 
 So nearly everything stays as it was measured first, and some lines on the surface are looked at closely. Boundaries of
-a few thousand elements are cut all over at once, which takes less time than choosing, and is mostly enough. And where
-both boundaries lie on one lattice, what they have in common is no distance away: it is counted, and not asked.
+few elements are cut all over at once, which takes less time than choosing, and is mostly enough. And where both
+boundaries lie on one lattice, what they have in common is no distance away: it is counted, and not asked.
 """
 
 from __future__ import annotations

@@ -1,0 +1,107 @@
+"""Work side by side: its results, its errors, and that it can be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib import Settings, compare, cores, progress
+from SegmentMetricsLib.distances import refinement
+
+SECONDS = 20
+
+
+@pytest.fixture(autouse=True)
+def twoCores(monkeypatch):
+    monkeypatch.delenv("VTK_SMP_MAX_THREADS", raising=False)
+    monkeypatch.setattr(cores, "availableProcessors", lambda: 2)
+
+
+def testResultsKeepTheirOrder():
+    # the first one waits for the second: they do run side by side
+    isSecondDone = threading.Event()
+
+    def first():
+        assert isSecondDone.wait(SECONDS)
+        return "first", threading.get_ident()
+
+    def second():
+        isSecondDone.set()
+        return "second", threading.get_ident()
+
+    (one, thread), (other, otherThread) = cores.sideBySide([first, second])
+    assert (one, other) == ("first", "second")
+    assert thread == threading.get_ident() != otherThread
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def testEachValueHasItsResult(count):
+    assert cores.eachSideBySide(lambda value: value**2, range(count)) == [value**2 for value in range(count)]
+
+
+def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
+    monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
+    assert set(cores.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def testErrorsArrive(failing):
+    def task(number):
+        if number == failing:
+            raise ZeroDivisionError(number)
+
+    with pytest.raises(ZeroDivisionError, match=str(failing)):
+        cores.sideBySide([lambda: task(0), lambda: task(1)])
+
+
+def testStoppingReachesAllThreads():
+    wereStopped = []
+
+    def endless(name):
+        try:
+            while True:
+                progress.checkpoint()
+                time.sleep(0.001)
+        except progress.Cancelled:
+            wereStopped.append(name)
+            raise
+
+    # only the thread of the work is asked whether somebody stopped it
+    asking = set()
+
+    def isStopped():
+        asking.add(threading.get_ident())
+        return time.monotonic() > end
+
+    end = time.monotonic() + 0.1
+    with progress.stoppable(isStopped), pytest.raises(progress.Cancelled):
+        cores.sideBySide([lambda: endless("first"), lambda: endless("second")])
+    assert sorted(wereStopped) == ["first", "second"]
+    assert asking == {threading.get_ident()}
+
+
+def testWhoIsDoneStillListens():
+    def endless():
+        while True:
+            progress.checkpoint()
+            time.sleep(0.001)
+
+    end = time.monotonic() + 0.1
+    with progress.stoppable(lambda: time.monotonic() > end), pytest.raises(progress.Cancelled):
+        cores.sideBySide([lambda: None, endless])
+
+
+def testThreadsDoNotChangeNumbers(monkeypatch):
+    monkeypatch.setattr(refinement, "FEW_TO_SHARE", 0)
+    masks = [shapes.imageOf(shapes.blob(seed, (24, 25, 26), 0.4, 2.0), (1.0, 1.2, 2.5)) for seed in (1, 2)]
+    settings = Settings(families=("boundary", "signed", "overlap"))
+    side = compare(*masks, settings)
+    monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
+    alone = compare(*masks, settings)
+    for key, measurement in alone.measurements.items():
+        assert np.array_equal(measurement.value, side[key].value, equal_nan=True), key
+        assert (measurement.lower, measurement.upper) == (side[key].lower, side[key].upper), key
