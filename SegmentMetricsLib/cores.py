@@ -10,7 +10,7 @@ from functools import partial
 from threading import Event
 from typing import TypeVar
 
-from .progress import checkpoint, stoppable
+from .progress import Cancelled, alsoStoppable, checkpoint, stoppable
 
 S, T = TypeVar("S"), TypeVar("T")
 
@@ -43,18 +43,24 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
     isStopped = Event()
 
     def run(task: Callable[[], T]) -> T:
-        with stoppable(isStopped.is_set):
-            return task()
+        try:
+            with stoppable(isStopped.is_set):
+                return task()
+        except BaseException:
+            isStopped.set()  # what the others find is not wanted any more
+            raise
 
     with ThreadPoolExecutor(len(others)) as pool:
         futures = [pool.submit(run, task) for task in others]
         try:
-            result = first()
-            while wait(futures, PATIENCE).not_done:
-                checkpoint()
-        except BaseException:
+            with alsoStoppable(isStopped.is_set):
+                result = first()
+                while wait(futures, PATIENCE).not_done:
+                    checkpoint()
+        except BaseException as stopped:
             isStopped.set()
-            raise
+            errors = (future.exception() for future in futures)
+            raise next((error for error in errors if error and not isinstance(error, Cancelled)), stopped) from None
         return [result, *(future.result() for future in futures)]
 
 

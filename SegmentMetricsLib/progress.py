@@ -29,6 +29,14 @@ def stoppable(isStopped: Callable[[], bool]) -> Iterator[None]:
         _isStopped.reset(token)
 
 
+@contextmanager
+def alsoStoppable(isStopped: Callable[[], bool]) -> Iterator[None]:
+    """Stop the work inside the block as soon as isStopped() returns True, or what stops the work around does."""
+    around = _isStopped.get()
+    with stoppable(lambda: isStopped() or (around is not None and around())):
+        yield
+
+
 def checkpoint() -> None:
     """Raise Cancelled if the work around has been stopped; called from within every loop that may take long."""
     isStopped = _isStopped.get()

@@ -58,6 +58,20 @@ def testErrorsArrive(failing):
         cores.sideBySide([lambda: task(0), lambda: task(1)])
 
 
+def testAnErrorStopsTheOthers():
+    def endless():
+        while True:
+            progress.checkpoint()
+            time.sleep(0.001)
+
+    def fail():
+        raise ZeroDivisionError
+
+    for tasks in ([endless, fail], [fail, endless]):
+        with pytest.raises(ZeroDivisionError):
+            cores.sideBySide(tasks)
+
+
 def testStoppingReachesAllThreads():
     wereStopped = []
 

@@ -9,7 +9,7 @@ import shapes
 from SegmentMetricsLib import progress
 from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.nearest import MANY_CORNERS, NearestTriangles
+from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
 from SegmentMetricsLib.inputs import labelMasks
@@ -40,11 +40,11 @@ def testNearestOfSmallTriangles(away):
 def testTrianglesThatCornersDoNotDecideAreAskedOtherwise():
     # a fan of many corners around a large triangle, in front of whose middle no corner is
     random = np.random.default_rng(3)
-    angles = np.sort(random.random(200)) * 2 * np.pi
+    angles = np.sort(random.random(1500)) * 2 * np.pi
     ring = 10 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1) + (0, 0, -4)
     points = np.concatenate([[[0, 0, -4]], ring, [[-30, -30, 1], [30, -30, 1], [0, 40, 1]]])
-    around = np.arange(1, 200)
-    cells = np.concatenate([np.stack([0 * around, around, around + 1], axis=1), [[201, 202, 203]]])
+    around = np.arange(1, 1500)
+    cells = np.concatenate([np.stack([0 * around, around, around + 1], axis=1), [[1501, 1502, 1503]]])
     asked = []
 
     def otherwise(some):
@@ -55,7 +55,7 @@ def testTrianglesThatCornersDoNotDecideAreAskedOtherwise():
     found = NearestTriangles(points, cells, otherwise).find(places)
     distances = allDistances(places, points[cells])
     assert distances[np.arange(300), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
-    assert 0 < sum(asked) <= 300 and len(points) > MANY_CORNERS
+    assert 0 < sum(asked) <= 300 and len(points) > ALL_CORNERS
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])

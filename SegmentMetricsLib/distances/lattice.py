@@ -172,7 +172,7 @@ class Lattice:
             for axis, column in enumerate(multiples[chosen].T):
                 counted = column - int(self.low[axis]) * positions.denominator
                 steps = counted // positions.denominator
-                cell = cell + steps * self.strides[axis]
+                cell = cell + steps.astype(np.intp) * self.strides[axis]
                 local = local + (counted - steps * positions.denominator) * positions.denominator**axis
             cells[chosen], numbers[chosen] = cell, positions.numbers.take(local)
         return cells, numbers
@@ -182,7 +182,7 @@ class Lattice:
         return tables.inside.take(numbers * 256 + self.codes[target].take(cells))
 
     def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
-        """Return the same of LPS points (n, 3) in mm, wherever they are."""
+        """Return whether LPS points (n, 3) in mm, wherever they are, lie inside the mask of that number (0 or 1)."""
         counted = self.grid.toIndex(points) - self.low
         cells = np.floor(counted).astype(np.int64)
         result = np.zeros(len(points), bool)
@@ -204,23 +204,20 @@ class Lattice:
 
         Those not final are out of the tables' reach, or cheaper to ask from a search tree.
         """
-        best = np.empty(len(cells), np.float32)
+        best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         farther = [*tables.positionBounds[1:], np.full(len(tables.points), np.float32(tables.horizon**2))]
-        active = None
         for group, bounds in zip(tables.groups, farther, strict=True):
-            if active is not None:
-                cost = len(active) * len(group) * LOOKUP_COST + len(group) * len(tables.points) * TABLE_COST
-                if cost > len(active) * SEARCH_COST:
-                    break
+            cost = len(active) * len(group) * LOOKUP_COST + len(group) * len(tables.points) * TABLE_COST
+            if group.start and cost > len(active) * SEARCH_COST:
+                break
             left = [np.zeros(0, np.intp)]
-            for first in range(0, len(best if active is None else active), CHUNK):
+            for first in range(0, len(active), CHUNK):
                 checkpoint()
-                chosen = slice(first, first + CHUNK) if active is None else active[first : first + CHUNK]
-                value = np.full(len(best[chosen]), np.inf, np.float32) if active is None else best[chosen]
+                chosen = active[first : first + CHUNK]
+                value = best[chosen]
                 self._lookUp(target, cells[chosen], numbers[chosen], group, tables, value)
                 best[chosen] = value
-                isOpen = np.flatnonzero(value > bounds.take(numbers[chosen]))
-                left.append(isOpen + first if active is None else chosen[isOpen])
+                left.append(chosen[value > bounds.take(numbers[chosen])])
             active = np.concatenate(left)
         return best, active
 

@@ -98,7 +98,7 @@ class Sampler:
         )
 
     def signedAt(self, points: np.ndarray, neighbors=None) -> np.ndarray:
-        """Return the same of LPS points (n, 3), mm, with neighbors in mm."""
+        """Return signed distances (n,) in mm at LPS points (n, 3), mm; neighbors are told as to signed(), but in mm."""
         if self._lattice is not None:
             inside = self._lattice.isInsideAt(1 - self._source, points)
             return np.where(inside, -self._sign, self._sign) * self.distancesAt(points)
@@ -106,8 +106,9 @@ class Sampler:
             return self._sign * self._tree().signedDistances(points)
         # the search without side needs a tree that is made much sooner
         others, atOthers = neighbors
-        result = np.copysign(self.distancesAt(points), atOthers)
         changed = np.linalg.norm(points - others, axis=1) >= np.abs(atOthers) - SAME
+        result = np.empty(len(points))
+        result[~changed] = np.copysign(self.distancesAt(points[~changed]), atOthers[~changed])
         if changed.any():
             result[changed] = self._sign * self._tree().signedDistances(points[changed])
         return result

@@ -86,8 +86,8 @@ class ClosestSurface:
         return self._nearest.within(points - self.center, squared)
 
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:
-        isPrepared = len(self._triangles.cells) <= FEW_TRIANGLES or "_locator" in self.__dict__
-        isAlone = len(local) <= ONE_BY_ONE and isPrepared
+        isQuick = len(self._triangles.cells) <= FEW_TRIANGLES or "_locator" in self.__dict__
+        isAlone = len(local) <= ONE_BY_ONE and isQuick
         find = self._oneByOne if isAlone else self._nearest.find
         return self._triangles.points[self._triangles.cells[find(local)]]
 

@@ -18,7 +18,7 @@ Where some triangles are so large that many corners are left, a search tree of t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -27,14 +27,14 @@ from scipy.spatial import cKDTree
 from ..cores import threads
 from ..progress import checkpoint
 
-# Corners looked at per point: at first, and where these do not decide.
-FEW_CORNERS, MANY_CORNERS = 8, 32
+# Corners looked at per point: at first, where these do not decide, and at most.
+FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 512
+# Corners of all points looked at at a time.
+MOST_AT_ONCE = 1 << 15
 # Points whose corners are searched at a time; fewer are found sooner than threads are started.
 SEARCHED, FEW = 1 << 14, 1024
 # Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1024
-# Squared sizes of triangles, as multiples of their mean, of which no corner has too many others next to it.
-EVEN = 16
 # Triangles whose sizes are found at a time, for the same reason.
 CELLS = 1 << 14
 # Makes up for what single precision takes away.
@@ -69,7 +69,6 @@ class NearestTriangles:
         # of the largest triangle around every point
         self._spread = np.maximum.reduceat(spread[self._triangles], self._first)
         self._largestSpread = float(spread.max())
-        self._isEven = self._largestSpread <= EVEN * float(spread.mean())
 
     def _spreads(self, first: int) -> np.ndarray:
         """Return a third of the squared longest sides of some triangles, rounded up."""
@@ -91,21 +90,40 @@ class NearestTriangles:
         A triangle may be told more than once.
         """
         owners, triangles = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)]
-        for first in range(0, len(points), CHUNK):
-            checkpoint()
-            chosen = slice(first, first + CHUNK)
-            rows, around = self._trianglesAround(*self._cornersWithin(points[chosen], squared[chosen]))
-            isWithin = self._squaredDistances(points[first + rows].T, around) <= squared[first + rows]
-            owners.append(first + rows[isWithin])
-            triangles.append(around[isWithin])
+        for first in range(0, len(points), SEARCHED):
+            chosen = np.arange(first, min(first + SEARCHED, len(points)))
+            for rows in self._blocks(chosen, self._countsWithin(points[chosen], squared[chosen])):
+                numbers, around = self._trianglesAround(*self._cornersWithin(points[rows], squared[rows]))
+                isWithin = self._squaredDistances(points[rows[numbers]].T, around) <= squared[rows[numbers]]
+                owners.append(rows[numbers[isWithin]])
+                triangles.append(around[isWithin])
         return np.concatenate(triangles), np.concatenate(owners)
+
+    def _reach(self, squared: np.ndarray) -> np.ndarray:
+        """Return how far the corners of triangles within squared distances (n,) may be."""
+        return np.sqrt(squared + self._largestSpread) * (1 + ROUNDING)
+
+    def _countsWithin(self, points: np.ndarray, squared: np.ndarray) -> np.ndarray:
+        """Return how many corners (n,) triangles within squared distances (n,) of points (n, 3) may have."""
+        return self._tree.query_ball_point(
+            points, self._reach(squared), return_length=True, workers=self._workers(points)
+        )
+
+    @staticmethod
+    def _blocks(rows: np.ndarray, counts: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield rows (n,) in blocks that have few corners together, as far as one row alone has few."""
+        blocks = np.cumsum(counts) // MOST_AT_ONCE
+        for block in np.split(rows, np.flatnonzero(np.diff(blocks)) + 1):
+            checkpoint()
+            yield block
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the points' numbers (c,), in order, and corners (c,) of all triangles within squared distances."""
-        reach = np.sqrt(squared + self._largestSpread) * (1 + ROUNDING)
-        near = self._tree.query_ball_point(points, reach, workers=self._workers(points))
+        near = self._tree.query_ball_point(points, self._reach(squared), workers=self._workers(points))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
-        return owners, np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
+        corners = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
+        isNear = _squared(points[owners].T, self._tree.data[corners].T) - self._spread[corners] <= squared[owners]
+        return owners[isNear], corners[isNear]
 
     @staticmethod
     def _workers(points: np.ndarray) -> int:
@@ -122,18 +140,29 @@ class NearestTriangles:
         numbers = np.empty(len(points), np.int64)
         if isOpen.any():
             left = points[isOpen]
-            if count < MANY_CORNERS:
-                numbers[isOpen] = self._found(left, MANY_CORNERS)
-            elif self._isEven:
-                numbers[isOpen] = self._nearestAround(left, *self._cornersWithin(left, limit[isOpen, 0]))
-            else:
-                numbers[isOpen] = self._otherwise(left)
+            isLast = count >= MANY_CORNERS
+            numbers[isOpen] = self._fromAll(left, limit[isOpen, 0]) if isLast else self._found(left, MANY_CORNERS)
         rows = np.flatnonzero(~isOpen)
         for first in range(0, len(rows), CHUNK):
             chosen = rows[first : first + CHUNK]
             owners, slots = np.nonzero(isNear[chosen])
             owners = chosen[owners]
             numbers[chosen] = self._nearestAround(points, owners, near[owners, slots])
+        return numbers
+
+    def _fromAll(self, points: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """Return the number of the triangle next to each point (n, 3) from all corners there may be, or otherwise.
+
+        limit: (n,) squared distances of the nearest corners.
+        """
+        counts = self._countsWithin(points, limit)
+        numbers = np.empty(len(points), np.int64)
+        isMany = counts > ALL_CORNERS
+        if isMany.any():
+            numbers[isMany] = self._otherwise(points[isMany])
+        rows = np.flatnonzero(~isMany)
+        for block in self._blocks(rows, counts[rows]):
+            numbers[block] = self._nearestAround(points[block], *self._cornersWithin(points[block], limit[block]))
         return numbers
 
     def _nearestAround(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:

@@ -76,7 +76,7 @@ class Estimate:
         if not union:
             return float("inf")
         # what a group adds to the ratio's numerator beyond its share of the denominator
-        excess = self.both - self.both.sum() / union * self.either
+        excess = self.both.astype(float) - self.both.sum() / union * self.either
         return float(np.sqrt(((excess[:, 0] - excess[:, 1]) ** 2).sum()) / union)
 
 
@@ -119,7 +119,8 @@ class BandTables:
         return _packed(self._tables.inside.reshape(-1, 256))
 
     def prepare(self) -> None:
-        """Fill the tables, so that threads need not wait for each other."""
+        """Fill the tables, which threads would fill once each."""
+        _ = self.inside
         for number in range(len(self.steps)):
             self.within(number)
 
@@ -259,7 +260,7 @@ def bandMembership(
     perCase = np.intp(tables.count // WORD // words)
 
     def bits(table: np.ndarray, code: np.ndarray) -> np.ndarray:
-        row = code * perCase
+        row = code.astype(np.intp) * perCase
         row += blocks
         return table.reshape(-1, words).take(row, axis=0, mode="clip")
 

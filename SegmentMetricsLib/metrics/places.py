@@ -74,7 +74,8 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
         _owners(direction.surface, patches) for direction, patches in zip(distances.directions, sides, strict=True)
     ]
     ranked = sorted(
-        ((abs(patch.value), side, number) for side in (0, 1) for number, patch in enumerate(sides[side])), reverse=True
+        ((round(abs(patch.value), 6), side, number) for side in (0, 1) for number, patch in enumerate(sides[side])),
+        reverse=True,
     )
     places, taken = [], set()
     for _, side, number in ranked:
