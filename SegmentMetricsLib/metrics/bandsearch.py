@@ -299,8 +299,12 @@ def sideOf(count: float, most: float, dimension: int) -> int:
 def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
     """Return flags [k, j, i] of blocks of voxels that hold a flagged one. sides: of the blocks, in voxels."""
     for axis, side in enumerate(sides):
-        if side > 1:
-            flags = np.logical_or.reduceat(flags, np.arange(0, flags.shape[axis], side), axis=axis)
+        lines = np.moveaxis(flags, axis, 0)
+        held = lines[::side].copy()
+        for step in range(1, side):
+            more = lines[step::side]
+            held[: len(more)] |= more
+        flags = np.moveaxis(held, 0, axis)
     return flags
 
 
