@@ -26,11 +26,10 @@ class Measurement:
     """One number of a comparison.
 
     value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined", with the reason if not ok,
-    or what was left out.
-    referenceToTest, testToReference: the value of either direction alone, None where there is none. lower, upper: what
-    the true value lies between, for the largest distances with certainty and for others in 95 % of pairs or more; None
-    where that is not known. position: LPS in mm
-    of the one place that the value is about, None when there is no such place.
+    or what was left out. referenceToTest, testToReference: the value of either direction alone, None where there is
+    none. lower, upper: what the true value lies between, for the largest distances with certainty and for others in
+    about 95 % of pairs; None where that is not known. position: LPS in mm of the one place that the value is about,
+    None when there is no such place.
     """
 
     key: str

@@ -129,11 +129,13 @@ def addReport(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report-conventions", action="store_true", help="the same, with what other tools would have reported"
     )
+    # a report of many has none
+    parser.set_defaults(report_patient="")
 
 
 def isReportWanted(options: argparse.Namespace) -> bool:
     """Return whether a report shall be written. Raises InputError when it cannot be."""
-    if not (options.report or options.report_conventions or getattr(options, "report_patient", "")):
+    if not (options.report or options.report_conventions or options.report_patient):
         return False
     from ..report import requirePlotly
 
