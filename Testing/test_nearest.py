@@ -120,3 +120,17 @@ def testManyCornersEquallyNear():
     found = NearestTriangles(surface.points, surface.cells, refuse).find(places)
     distances = allDistances(places, surface.points[surface.cells])
     assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
+
+
+def testPointsWithTooManyCornersAreAllAskedOtherwise():
+    random = np.random.default_rng(9)
+    ring = np.linspace(0, 2 * np.pi, ALL_CORNERS + 50, endpoint=False)
+    points = np.concatenate([[[0, 0, 1]], np.stack([np.cos(ring), np.sin(ring), 0 * ring], axis=1)])
+    around = np.arange(1, len(ring))
+    cells = np.stack([0 * around, around, around + 1], axis=1)
+    places = random.normal(size=(5, 3)) * 1e-3 + (0, 0, -1)
+    asked = []
+    found = NearestTriangles(points, cells, lambda some: asked.append(len(some)) or np.zeros(len(some), int)).find(
+        places
+    )
+    assert asked == [5] and not found.any()

@@ -105,9 +105,8 @@ class NearestTriangles:
 
     def _countsWithin(self, points: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Return how many corners (n,) triangles within squared distances (n,) of points (n, 3) may have."""
-        return self._tree.query_ball_point(
-            points, self._reach(squared), return_length=True, workers=self._workers(points)
-        )
+        reach, workers = self._reach(squared), self._workers(points)
+        return self._tree.query_ball_point(points, reach, return_length=True, workers=workers)
 
     @staticmethod
     def _blocks(rows: np.ndarray, counts: np.ndarray) -> Iterator[np.ndarray]:
@@ -161,7 +160,7 @@ class NearestTriangles:
         if isMany.any():
             numbers[isMany] = self._otherwise(points[isMany])
         rows = np.flatnonzero(~isMany)
-        for block in self._blocks(rows, counts[rows]):
+        for block in self._blocks(rows, counts[rows]) if len(rows) else ():
             numbers[block] = self._nearestAround(points[block], *self._cornersWithin(points[block], limit[block]))
         return numbers
 
