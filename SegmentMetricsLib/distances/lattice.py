@@ -42,6 +42,7 @@ from ..geometry.cases import (
     cornerPositions,
     elementPositions,
     isInside,
+    isInsideAllCases,
 )
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
@@ -131,8 +132,7 @@ class CellTables:
     @cached_property
     def inside(self) -> np.ndarray:
         """(p * 256,) whether position p lies inside the structure of case c, at index 256 p + c."""
-        local = self.points / self.spacing
-        return isInside(local, np.broadcast_to(np.arange(256), (len(local), 256))).ravel()
+        return isInsideAllCases(self.points / self.spacing).ravel()
 
 
 @lru_cache(maxsize=16)
@@ -191,10 +191,10 @@ class Lattice:
         result[rows] = codes == 255
         isMixed = (codes > 0) & (codes < 255)
         rows, codes = rows[isMixed], codes[isMixed]
-        for first in range(0, len(rows), TABLE_CHUNK):
-            chosen = slice(first, first + TABLE_CHUNK)
+        for first in range(0, len(rows), CHUNK):
+            chosen = slice(first, first + CHUNK)
             local = counted[rows[chosen]] - cells[rows[chosen]]
-            result[rows[chosen]] = isInside(local, codes[chosen, None])[:, 0]
+            result[rows[chosen]] = isInside(local, codes[chosen])
         return result
 
     def squaredDistances(

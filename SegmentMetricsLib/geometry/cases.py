@@ -6,6 +6,7 @@ A cell is the box between eight neighboring voxel centers; which of the eight be
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -72,23 +73,38 @@ def caseEdges() -> tuple[np.ndarray, np.ndarray]:
 
 
 def isInside(local: np.ndarray, cases: np.ndarray) -> np.ndarray:
-    """Return whether places (p, 3) in a cell, each coordinate from 0 to 1, lie inside the structure.
+    """Return whether places (p, 3) in a cell, each coordinate from 0 to 1, lie inside the structure of a case (p,)."""
+    triangles, _ = caseTriangles()
+    return _byWitnesses(cases, lambda end: lambda numbers: segmentsCrossTriangles(local, end, triangles[numbers]))
 
-    cases: (p, c) one or several for each place. Returns (p, c).
+
+def isInsideAllCases(local: np.ndarray) -> np.ndarray:
+    """Return whether places (p, 3) in a cell lie inside the structure of each of the cases, as (p, 256)."""
+    triangles, _ = caseTriangles()
+
+    def crossing(end: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        crossed = segmentsCrossTriangles(local[:, None], end, triangles)
+        return lambda numbers: crossed[:, numbers]
+
+    return _byWitnesses(np.arange(256), crossing)
+
+
+def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) -> np.ndarray:
+    """Return whether places lie inside the structures of cases (c,), by the ways to corners whose side is known.
+
+    crossing: tells of the end of such ways what tells of numbers (c,) of triangles whether they are crossed.
     """
-    triangles, trianglesOf = caseTriangles()
-    isDistinct = np.ones(trianglesOf.shape, bool)
-    isDistinct[:, 1:] = np.diff(trianglesOf, axis=1) != 0
-    votes = np.zeros(cases.shape, np.int8)
-    # a way to a corner whose side is known crosses the boundary an odd number of times when the sides differ
+    _, trianglesOf = caseTriangles()
+    isOther = trianglesOf >= 0
+    isOther[:, 1:] &= np.diff(trianglesOf, axis=1) != 0
+    votes = 0
     for corner, nudge in WITNESSES:
-        end = CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge
-        crossed = np.zeros((len(local), len(triangles) + 1), bool)
-        crossed[:, :-1] = segmentsCrossTriangles(local, end, triangles)
-        isOdd = np.zeros(cases.shape, bool)
-        for numbers, counts in zip(trianglesOf.T, isDistinct.T, strict=True):
-            isOdd ^= np.take_along_axis(crossed, numbers[cases], axis=1) & counts[cases]
-        votes += isOdd ^ ((cases >> corner) & 1 == 1)
+        isCrossed = crossing(CORNERS[corner] + np.where(CORNERS[corner], -1, 1) * nudge)
+        # an odd number of times when the sides differ
+        isOdd = (cases >> corner) & 1 == 1
+        for numbers, isCounted in zip(trianglesOf.T, isOther.T, strict=True):
+            isOdd = isOdd ^ (isCrossed(numbers[cases]) & isCounted[cases])
+        votes = votes + isOdd.astype(np.int8)
     return votes >= 2
 
 

@@ -134,15 +134,17 @@ def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return whether the segments from starts (p, 3) to one end point (3,) cross triangles (t, 3, 3), as (p, t)."""
+    """Return whether segments from starts (..., 3) to one end point (3,) cross one triangle (..., 3, 3) each.
+
+    The two are broadcast together.
+    """
     # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign
     # means that the line passes through the triangle.
-    direction = starts - end
-    a, b, c = (triangles[:, n] - end for n in range(3))
-    sides = [np.sign(np.einsum("pi,ti->pt", direction, np.cross(u, v))) for u, v in ((a, b), (b, c), (c, a))]
+    direction = _coordinates(starts - end)
+    a, b, c = (_coordinates(triangles[..., n, :] - end) for n in range(3))
+    sides = [np.sign(_dot(direction, _cross(u, v))) for u, v in ((a, b), (b, c), (c, a))]
     through = (sides[0] == sides[1]) & (sides[1] == sides[2])
-    normal = np.cross(b - a, c - a)
-    height = np.einsum("ti,ti->t", a, normal)
-    reached = np.einsum("pi,ti->pt", direction, normal)
+    normal = _cross(_difference(b, a), _difference(c, a))
+    height = _dot(a, normal)
     # the start lies beyond the plane as seen from the end
-    return through & (np.sign(reached - height) == np.sign(height))
+    return through & (np.sign(_dot(direction, normal) - height) == np.sign(height))
