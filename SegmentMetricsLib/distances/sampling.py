@@ -12,8 +12,9 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface
 from . import lattice as lookup
 
-# The tables of places between the points grow with every halving; beyond this one the search tree serves.
-LARGEST_LATTICE_HALVINGS = 2
+# The tables of places between the points grow with every halving: up to the first of these they are always made, up to
+# the second one for many places; beyond, the search tree serves.
+LATTICE_HALVINGS, LARGEST_LATTICE_HALVINGS, MANY_PLACES = 2, 3, 15_000
 # Parts of a voxel that coordinates on a lattice count in: sides can be halved eight times.
 SCALE = 512
 # Fewer points are answered sooner by the search that does not know inside from outside, on one core, than by the one
@@ -89,7 +90,8 @@ class Sampler:
         halvings: of elements' sides after which the places are corners. neighbors: coordinates (n, 3) of other places
         and signed distances (n,) there, which tell the side of places that are nearer to them than the boundary is.
         """
-        if self._lattice is None or halvings > LARGEST_LATTICE_HALVINGS:
+        tabulated = LARGEST_LATTICE_HALVINGS if len(coordinates) >= MANY_PLACES else LATTICE_HALVINGS
+        if self._lattice is None or halvings > tabulated:
             return self.signedAt(self.points(coordinates), neighbors and (self.points(neighbors[0]), neighbors[1]))
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
         positions = nodePositions(halvings)
