@@ -247,7 +247,7 @@ def testOffsetsTravelAsVoxelByVoxel(seed):
         assert found[:, :, number] == pytest.approx(exact, abs=0)
         limited = distanceMaps(np.stack(borders, axis=2), spacing, 3.0)[:, :, number]
         near = exact <= 3
-        assert (limited[near] == found[..., number][near]).all() and np.isinf(limited[exact > 3.001]).all()
+        assert (limited[near] == found[:, :, number][near]).all() and np.isinf(limited[exact > 3.001]).all()
 
 
 def testLeaning():
