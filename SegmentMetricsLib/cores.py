@@ -1,13 +1,13 @@
-"""How many of the computer's cores this process may use, for itself and for its threads."""
+"""How many of the computer's cores this process may use, and work on several of them side by side."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import partial
-from threading import Event
+from functools import lru_cache, partial, wraps
+from threading import Event, Lock
 from typing import TypeVar
 
 from .progress import Cancelled, alsoStoppable, checkpoint, stoppable
@@ -59,8 +59,11 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
                     checkpoint()
         except BaseException as stopped:
             isStopped.set()
-            errors = (future.exception() for future in futures)
-            raise next((error for error in errors if error and not isinstance(error, Cancelled)), stopped) from None
+            # of those that stopped because another one failed, nobody wants to hear
+            for error in (future.exception() for future in futures) if isinstance(stopped, Cancelled) else ():
+                if error is not None and not isinstance(error, Cancelled):
+                    raise error from None
+            raise
         return [result, *(future.result() for future in futures)]
 
 
@@ -74,6 +77,25 @@ def eachSideBySide(function: Callable[[S], T], values: Iterable[S]) -> list[T]:
 
 def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
     return [function(value) for value in values]
+
+
+def kept(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Keep the latest results of a function, so many, as lru_cache does, and make each for one thread only.
+
+    The others wait for it: two of them would each get a result of their own, and work twice.
+    """
+
+    def decorated(function: Callable[..., T]) -> Callable[..., T]:
+        cached, lock = lru_cache(count)(function), Lock()
+
+        @wraps(function)
+        def asked(*arguments: Hashable) -> T:
+            with lock:
+                return cached(*arguments)
+
+        return asked
+
+    return decorated
 
 
 @contextmanager

@@ -10,7 +10,8 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare, cores, progress
-from SegmentMetricsLib.distances import refinement
+from SegmentMetricsLib.distances import lattice, refinement
+from SegmentMetricsLib.geometry.cases import nodePositions
 
 SECONDS = 20
 
@@ -119,3 +120,21 @@ def testThreadsDoNotChangeNumbers(monkeypatch):
     for key, measurement in alone.measurements.items():
         assert np.array_equal(measurement.value, side[key].value, equal_nan=True), key
         assert (measurement.lower, measurement.upper) == (side[key].lower, side[key].upper), key
+
+
+def testAnErrorKeepsItsCause():
+    def fail():
+        try:
+            raise KeyError("deep")
+        except KeyError as error:
+            raise ValueError("told") from error
+
+    with pytest.raises(ValueError, match="told") as caught:
+        cores.sideBySide([fail, lambda: None])
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def testThreadsShareTables():
+    made = cores.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), nodePositions(1))] * 2)
+    assert made[0] is made[1]
+    assert len({id(table) for table in cores.eachSideBySide(lambda _: made[0].table(0), range(8))}) == 1

@@ -211,7 +211,7 @@ class TestAgainstDenseSampling:
         dense = pair.measure(4).referenceToTest
         refined = converged.measure(pair, (1.0,), (95,)).referenceToTest.refined
         base = refined.base
-        coarse = linear.shareWithin(base.signed()[:3], 1.0001) @ base.sizes / refined.totalSize
+        coarse = linear.shareWithin(base.signed(slice(None))[:3], 1.0001) @ base.sizes / refined.totalSize
         truth = dense.sizeWithin(1.0001) / dense.totalSize
         assert abs(coarse - truth) > 0.002
         assert abs(refined.sizeWithin(1.0001) / refined.totalSize - truth) < abs(coarse - truth) / 2

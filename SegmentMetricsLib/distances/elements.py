@@ -42,8 +42,8 @@ class Part:
         both = ((getattr(self, name), getattr(other, name)) for name in ("nodes", "sizes", "halvings", "isLeaf"))
         return Part(other.values, *map(np.concatenate, both))
 
-    def signed(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """Return the signed distances (nodes, c) at the nodes of some elements (c,), all unless told."""
+    def signed(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Return the signed distances (nodes, c) at the nodes of some elements (c,)."""
         return self.values.take(self.nodes[rows].T)
 
     @cached_property

@@ -30,10 +30,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property
+from threading import Lock
 
 import numpy as np
 
+from ..cores import kept
 from ..geometry.cases import (
     Positions,
     caseEdges,
@@ -84,6 +86,7 @@ class CellTables:
         order = order[bounds[order] < self.horizon]
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[int, np.ndarray] = {}
+        self._lock = Lock()
 
     @cached_property
     def pieces(self) -> TriangleSet:
@@ -110,7 +113,9 @@ class CellTables:
     def table(self, number: int) -> np.ndarray:
         """(p * 256,) squared distance in mm2 from position p to case c one step away, at index 256 p + c."""
         if number not in self._tables:
-            self._tables[number] = self.computed(number).ravel()
+            with self._lock:  # whoever comes second takes what the first one has made
+                if number not in self._tables:
+                    self._tables[number] = self.computed(number).ravel()
         return self._tables[number]
 
     def computed(self, number: int) -> np.ndarray:
@@ -135,7 +140,7 @@ class CellTables:
         return isInsideAllCases(self.points / self.spacing).ravel()
 
 
-@lru_cache(maxsize=16)
+@kept(16)
 def cellTables(spacing: tuple[float, float, float], positions: Positions, reach: int = REACH) -> CellTables:
     """Return the tables of a spacing in mm, kept for the next pair of structures."""
     return CellTables(spacing, positions, reach)

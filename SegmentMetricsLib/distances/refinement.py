@@ -67,7 +67,7 @@ LARGEST_ERROR = 0.01
 PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
 # Of so many elements each is cut at once: looking closely at some takes as long.
-FEW_ELEMENTS = 2_000
+FEW_ELEMENTS = 4_000
 # Fewer elements are not worth a thread for each boundary.
 FEW_TO_SHARE = 20_000
 # Nodes added at most, per node of the first round and at least.
@@ -201,8 +201,7 @@ class Refined:
         self.coordinates = np.concatenate([self.coordinates, middles])
         if not len(self.values):
             self.values = self.sampler.signed(self.coordinates, int(halvings[0]) + 1)
-        nodes = np.empty((len(cells), cells.shape[1] + numbers.shape[1]), np.int32)
-        np.concatenate([cells, count + numbers], axis=1, out=nodes, casting="same_kind")
+        nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
     def _cut(self, chosen: tuple[np.ndarray, np.ndarray]) -> None:

@@ -86,8 +86,7 @@ class ClosestSurface:
         return self._nearest.within(points - self.center, squared)
 
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:
-        isQuick = len(self._triangles.cells) <= FEW_TRIANGLES or "_locator" in self.__dict__
-        isAlone = len(local) <= ONE_BY_ONE and isQuick
+        isAlone = len(local) <= ONE_BY_ONE and len(self._triangles.cells) <= FEW_TRIANGLES
         find = self._oneByOne if isAlone else self._nearest.find
         return self._triangles.points[self._triangles.cells[find(local)]]
 

@@ -114,7 +114,8 @@ class NearestTriangles:
         blocks = np.cumsum(counts) // MOST_AT_ONCE
         for block in np.split(rows, np.flatnonzero(np.diff(blocks)) + 1):
             checkpoint()
-            yield block
+            if len(block):
+                yield block
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the points' numbers (c,), in order, and corners (c,) of all triangles within squared distances."""
@@ -160,7 +161,7 @@ class NearestTriangles:
         if isMany.any():
             numbers[isMany] = self._otherwise(points[isMany])
         rows = np.flatnonzero(~isMany)
-        for block in self._blocks(rows, counts[rows]) if len(rows) else ():
+        for block in self._blocks(rows, counts[rows]):
             numbers[block] = self._nearestAround(points[block], *self._cornersWithin(points[block], limit[block]))
         return numbers
 

@@ -161,8 +161,8 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
     touch = touching(float(np.sqrt(surface.sizes.mean())))
     squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
     cells, owners = closest.trianglesWithin(places, squared)
-    corners = surface.points[surface.cells[cells]] - closest.center
-    ways = places[owners] - closest.center - closestPoints(places[owners] - closest.center, corners)
+    local, corners = places[owners] - closest.center, surface.points[surface.cells[cells]] - closest.center
+    ways = local - closestPoints(local, corners)
     outward = np.where(boundaries.lattice.isInsideAt(0, places), -1, 1)
     ways *= outward[owners, None]
     sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
