@@ -7,6 +7,7 @@ import pytest
 
 from SegmentMetricsLib.distances import crossing, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combined
+from SegmentMetricsLib.geometry.edges import SIDES
 
 
 @pytest.mark.parametrize("corners", [2, 3])
@@ -54,7 +55,7 @@ def testBinsHoldAllValues():
 def testPiecesAreEqual(corners):
     """The corners of an element and the middles of its sides, in order: all pieces are as large, and turned alike."""
     points = np.array([[0, 0], [6, 0], [0, 6.0]])[:corners]
-    middles = [points[side].mean(axis=0) for side in linear.SIDES[corners]]
+    middles = [points[side].mean(axis=0) for side in SIDES[corners]]
     pieces = np.vstack([points, *middles])[linear.PIECES[corners]]
     steps = pieces[:, 1:] - pieces[:, :1]
     if corners == 2:

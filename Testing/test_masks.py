@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.geometry import meshing, voxelization
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask, commonGrid, fromLabels
 from SegmentMetricsLib.geometry.meshing import fromMask
@@ -113,6 +114,17 @@ def testResamplingToAnotherGrid():
     assert moved.count * 0.7**3 == pytest.approx(ball.count, rel=0.01)
     center = moved.grid.toWorld(np.argwhere(moved.voxels)[:, ::-1] + moved.low).mean(axis=0)
     assert center == pytest.approx((0.2, 0.1, -0.3), abs=0.1)
+
+
+def testSlicesAreFilledAPartAtATime(monkeypatch):
+    surface = meshing.fromPolyData(shapes.ballMesh(9, (0.3, 0.2, 0.1), resolution=24))
+    grid = Grid((4, 4, 4), np.diag([0.5, 0.7, 0.4, 1.0]))
+    masks = []
+    for slices in (1, 7, 16, 10_000):
+        monkeypatch.setattr(voxelization, "SLICES", slices)
+        masks.append(maskOf(surface, grid))
+    assert masks[0].count * 0.5 * 0.7 * 0.4 == pytest.approx(surface.volume, rel=0.01)
+    assert all(mask.offset == masks[0].offset and (mask.voxels == masks[0].voxels).all() for mask in masks[1:])
 
 
 def testShiftOnTheSameLatticeCopiesNothing():

@@ -8,10 +8,11 @@ import shapes
 from test_lattice import masksOf
 
 from SegmentMetricsLib import Settings, compare, inputs
-from SegmentMetricsLib.distances import converged, elements, linear, refinement
+from SegmentMetricsLib.distances import converged, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.farthest import farthest
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry import edges
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
@@ -169,7 +170,7 @@ class TestElements:
     def testSidesAreSharedByNeighbors(self):
         random = np.random.default_rng(4)
         cells = np.stack([random.permutation(50)[:3] for _ in range(200)])
-        sides, numbers = elements.uniqueSides(cells, 50)
+        sides, numbers = edges.uniqueSides(cells, 50)
         assert numbers.shape == cells.shape
         assert len({tuple(side) for side in sides.tolist()}) == len(sides)
         ends = np.stack([cells, np.roll(cells, -1, axis=1)], axis=2)
@@ -179,7 +180,7 @@ class TestElements:
     def testInOrder(self, bits):
         keys = np.random.default_rng(6).integers(0, 1 << bits, 500)
         keys[100:200] = keys[:100]
-        order, ordered = elements.inOrder(keys, bits)
+        order, ordered = edges.inOrder(keys, bits)
         assert (keys[order] == ordered).all() and (np.diff(ordered) >= 0).all()
         assert sorted(order.tolist()) == list(range(500))
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from .crossing import total
-from .linear import PIECES, SIDES, meanMagnitude, ordered, shareBelow, shareWithin, upward
+from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin, upward
 
 # Elements looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
@@ -176,25 +176,6 @@ def overPieces(values: np.ndarray, corners: int) -> np.ndarray:
     return np.add.reduce(values.reshape(count, -1), axis=0) / count
 
 
-def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different sides (s, 2) of elements of `count` points, and each element's side numbers (k, 1 or 3)."""
-    corners = cells.shape[1]
-    ends = cells[:, SIDES[corners]].reshape(-1, 2)
-    if corners == 2:
-        return ends, np.arange(len(ends))[:, None]
-    first, second = ends.T
-    bits = int(count).bit_length()
-    keys = np.minimum(first, second).astype(np.int64) << bits
-    keys |= np.maximum(first, second)
-    order, ordered = inOrder(keys, 2 * bits)
-    isFirst = np.ones(len(keys), bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=isFirst[1:])
-    numbers = np.empty(len(keys), np.int32)
-    numbers[order] = np.cumsum(isFirst) - 1
-    different = ordered[isFirst]
-    return np.stack([different >> bits, different & (1 << bits) - 1], axis=1), numbers.reshape(-1, 3)
-
-
 def quartered(coordinates: np.ndarray, cells: np.ndarray, sides: np.ndarray, numbers: np.ndarray):
     """Return triangles cut into four: more points, after those that are there, the pieces (4 k, 3), and their sides.
 
@@ -233,19 +214,6 @@ def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     if len(used) == count:
         return used, cells
     return used, (np.cumsum(isUsed, dtype=np.int32) - 1)[cells]
-
-
-def inOrder(keys: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order (n,) of whole numbers of so many bits, and the numbers in this order.
-
-    Sorting numbers is several times faster than finding their order, so each takes its place along where it can.
-    """
-    room = len(keys).bit_length()
-    if bits + room > 62:
-        order = np.argsort(keys, kind="stable")
-        return order, keys[order]
-    both = np.sort(keys << room | np.arange(len(keys)))
-    return both & (1 << room) - 1, both >> room
 
 
 def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

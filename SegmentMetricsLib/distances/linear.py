@@ -12,8 +12,6 @@ import numpy as np
 
 # How an element is cut into equal pieces: numbers of its corners, followed by the middles of its sides 01, 12, 20.
 PIECES = {2: np.array([[0, 2], [2, 1]]), 3: np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])}
-# The sides of an element, by its corners.
-SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])}
 
 
 def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -26,7 +26,8 @@ squares. Where both tell that a number is not known well enough, the elements wi
 their pieces become elements with nodes of their own. And so on.
 
 So nearly everything stays as it was measured first, and some lines on the surface are looked at closely. Boundaries of
-few elements are cut all over at once, which takes less time than choosing, and is mostly enough. And where both
+few elements, unless they lie far apart, are cut all over at once, which takes less time than choosing, and is mostly
+enough. And where both
 boundaries lie on one lattice, what they have in common is no distance away: it is counted, and not asked.
 """
 
@@ -38,10 +39,11 @@ from functools import cached_property, partial
 import numpy as np
 
 from ..cores import sideBySide
+from ..geometry.edges import uniqueSides
 from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import sizesBeyond, total
-from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered, uniqueSides
+from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered
 from .extrapolation import (
     BOUNDS,
     LEFT_OF_FINE_MEAN,
@@ -122,7 +124,7 @@ class Refined:
             sides = uniqueSides(cells, len(self.coordinates))
         else:
             sides = uniqueSides(cells, len(self.coordinates))
-            if len(surface.cells) <= FEW_ELEMENTS:
+            if len(surface.cells) <= FEW_ELEMENTS and not sampler.isApart:
                 halvings += 1
                 self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
         self.perCell = len(cells) // len(sizes)
@@ -194,9 +196,7 @@ class Refined:
             values = np.empty(len(middles))
             for halved in np.unique(ofSides):
                 rows = ofSides == halved
-                ends = sides[rows, 0]
-                neighbors = self.coordinates[ends], self.values[ends]
-                values[rows] = self.sampler.signed(middles[rows], int(halved), neighbors)
+                values[rows] = self.sampler.signed(middles[rows], int(halved))
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
         if not len(self.values):

@@ -17,11 +17,10 @@ from . import lattice as lookup
 LATTICE_HALVINGS, LARGEST_LATTICE_HALVINGS, MANY_PLACES = 2, 3, 15_000
 # Parts of a voxel that coordinates on a lattice count in: sides can be halved eight times.
 SCALE = 512
-# Fewer points are answered sooner by the search that does not know inside from outside, on one core, than by the one
-# that does, on all.
-FEW_TO_SEARCH = 20_000
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
+# Boundaries whose boxes differ by more than so many of the longest side of an element are apart.
+APART = 8
 
 
 class Sampler:
@@ -80,40 +79,36 @@ class Sampler:
         ends = self.surface.points[self.surface.cells]
         return max(float(np.linalg.norm(ends[:, n] - ends[:, n - 1], axis=1).max()) for n in range(ends.shape[1]))
 
+    @property
+    def isApart(self) -> bool:
+        """Whether most distances are surely large: they take long to find, and hardly bend within an element."""
+        boxes = [(part.points.min(axis=0), part.points.max(axis=0)) for part in (self.surface, self.target)]
+        return bool(np.abs(np.subtract(*boxes)).max() > APART * self.longestSide)
+
     def points(self, coordinates: np.ndarray) -> np.ndarray:
         """Return places as LPS points (n, 3), mm."""
         return coordinates if self._lattice is None else self._lattice.grid.toWorld(coordinates / SCALE)
 
-    def signed(self, coordinates: np.ndarray, halvings: int, neighbors=None) -> np.ndarray:
+    def signed(self, coordinates: np.ndarray, halvings: int) -> np.ndarray:
         """Return signed distances (n,) in mm at places (n, 3); positive where the test lies outside the reference.
 
-        halvings: of elements' sides after which the places are corners. neighbors: coordinates (n, 3) of other places
-        and signed distances (n,) there, which tell the side of places that are nearer to them than the boundary is.
+        halvings: of elements' sides after which the places are corners.
         """
         tabulated = LARGEST_LATTICE_HALVINGS if len(coordinates) >= MANY_PLACES else LATTICE_HALVINGS
         if self._lattice is None or halvings > tabulated:
-            return self.signedAt(self.points(coordinates), neighbors and (self.points(neighbors[0]), neighbors[1]))
+            return self.signedAt(self.points(coordinates))
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
         positions = nodePositions(halvings)
         return self._sign * lookup.signedDistancesAt(
             self._lattice, self._source, multiples, positions, lambda points: self._tree().distances(points)
         )
 
-    def signedAt(self, points: np.ndarray, neighbors=None) -> np.ndarray:
-        """Return signed distances (n,) in mm at LPS points (n, 3), mm; neighbors are told as to signed(), but in mm."""
+    def signedAt(self, points: np.ndarray) -> np.ndarray:
+        """Return signed distances (n,) in mm at LPS points (n, 3), mm."""
         if self._lattice is not None:
             inside = self._lattice.isInsideAt(1 - self._source, points)
             return np.where(inside, -self._sign, self._sign) * self.distancesAt(points)
-        if neighbors is None or len(points) > FEW_TO_SEARCH:
-            return self._sign * self._tree().signedDistances(points)
-        # the search without side needs a tree that is made much sooner
-        others, atOthers = neighbors
-        changed = np.linalg.norm(points - others, axis=1) >= np.abs(atOthers) - SAME
-        result = np.empty(len(points))
-        result[~changed] = np.copysign(self.distancesAt(points[~changed]), atOthers[~changed])
-        if changed.any():
-            result[changed] = self._sign * self._tree().signedDistances(points[changed])
-        return result
+        return self._sign * self._tree().signedDistances(points)
 
     def distancesAt(self, points: np.ndarray) -> np.ndarray:
         """Return the distances (n,) in mm of LPS points (n, 3), not negative."""

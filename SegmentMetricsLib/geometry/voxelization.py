@@ -7,6 +7,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
 
 from ..errors import InputError
+from ..progress import checkpoint
 from .contours import planeAxes
 from .filling import filled
 from .grids import Grid, gridAround
@@ -16,6 +17,8 @@ from .surfaces import Surface, toPolyData
 # Grids for comparing meshes: this many steps across the smaller structure, unless that takes more voxels than fit.
 STEPS_ACROSS = 100
 LARGEST_GRID = 50_000_000
+# Slices filled at a time.
+SLICES = 16
 
 
 def maskOf(surface: Surface, grid: Grid) -> Mask:
@@ -27,8 +30,25 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
     if surface.dimension == 2:
         return Mask.fromArray(filledContours(index, surface.cells, low, high, grid), grid, low)
+    voxels = np.zeros((high - low + 1)[::-1], np.uint8)
+    heights = index[:, 2][surface.cells]
+    bottom, top = heights.min(axis=1), heights.max(axis=1)
+    # VTK looks at all triangles for every slice, so it gets those that reach a few slices
+    for first in range(low[2], high[2] + 1, SLICES):
+        checkpoint()
+        last = min(first + SLICES - 1, high[2])
+        cells = surface.cells[(bottom <= last + 1) & (top >= first - 1)]
+        if len(cells):
+            used, cells = np.unique(cells, return_inverse=True)
+            part = Surface(index[used], cells.reshape(-1, 3))
+            voxels[first - low[2] : last - low[2] + 1] = filledSlices(part, (*low[:2], first), (*high[:2], last))
+    return Mask.fromArray(voxels, grid, low)
+
+
+def filledSlices(surface: Surface, low: tuple[int, ...], high: tuple[int, ...]) -> np.ndarray:
+    """Return the voxels [k, j, i] from one index (3,) to another inside triangles whose points are voxel indices."""
     stencil = vtkPolyDataToImageStencil()
-    stencil.SetInputData(toPolyData(Surface(index, surface.cells)))
+    stencil.SetInputData(toPolyData(surface))
     stencil.SetOutputSpacing(1, 1, 1)
     stencil.SetOutputOrigin(0, 0, 0)
     stencil.SetOutputWholeExtent([int(n) for pair in zip(low, high, strict=True) for n in pair])
@@ -38,8 +58,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     image.SetOutsideValue(0)
     image.SetOutputScalarTypeToUnsignedChar()
     image.Update()
-    voxels = vtk_to_numpy(image.GetOutput().GetPointData().GetScalars())
-    return Mask.fromArray(voxels.reshape((high - low + 1)[::-1]), grid, low)
+    return vtk_to_numpy(image.GetOutput().GetPointData().GetScalars()).reshape(np.subtract(high, low)[::-1] + 1)
 
 
 def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, grid: Grid) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 The idea
 --------
-A search is dear, a point is cheap. The signed distances of both boundaries are searched at the corners of cells about
-as large as the bands are wide, and interpolated in between: so hundreds of thousands of points, spread evenly, tell
+A search is dear, a point is cheap. The signed distances of both boundaries are searched at the corners of cells a few
+of which are as wide as the bands, and interpolated in between: so hundreds of thousands of points, spread evenly, tell
 nearly whether they lie in a band. Nearly, because a distance is not linear within a cell. Where it matters, at points
 whose interpolated distance is close to a border of a band, some of them drawn by lot are searched as well, and what
 the interpolation got wrong there is corrected, each time for as many points as the drawn one stands for. The result is
@@ -31,9 +31,11 @@ from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 TIE_TOLERANCE = 1e-5
 # Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
 # voxel is cut along each axis for that at most.
-CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 15_000, 40_000, 6
+CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 30_000, 80_000, 6
 # Voxels looked at one by one; where the box around the structures has more, blocks of them.
-LARGEST_VOLUME = 1 << 21
+LARGEST_VOLUME = 1 << 18
+# How far off the distances at corners may be, as a share of the tolerance.
+ERROR_AT_CORNERS = 0.5
 # Points in all, interpolated: at first, and at most where those do not suffice.
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Points searched in the first draw, in the second, and at most where those do not suffice.
@@ -103,7 +105,7 @@ class Cells:
         blocks, centers, near, sides = bandBlocks(masks, tolerance, most)
         room = (most / max(1, len(blocks))) ** (1 / len(self.axes))
         pieces = np.ones(3, int)
-        pieces[self.axes] = int(np.clip(room, 1, MOST_PIECES))
+        pieces[self.axes] = int(np.clip(round(room), 1, MOST_PIECES))
         parts = np.array(list(itertools.product(*map(range, pieces))))
         self.numbers = (blocks[:, None] * pieces + parts).reshape(-1, 3)
         self.near = [np.repeat(n, len(parts)) for n in near]
@@ -126,7 +128,10 @@ class Cells:
             asked = np.zeros(len(places), bool)
             asked[of[self.near[number]]] = True
             signed = np.zeros(len(places))
-            signed[asked] = self.boundaries.search(number).signedDistances(places[asked])
+            # on a lattice many corners are equally near, and rounding would choose
+            isExact = self.boundaries.surfaces[number].lattice is not None
+            error = 0.0 if isExact else ERROR_AT_CORNERS * self.tolerance
+            signed[asked] = self.boundaries.search(number).nearlySignedDistances(places[asked], error)
             values.append(signed[of])
         return values
 
@@ -284,7 +289,10 @@ def bandBlocks(
     first, more = np.ones(3, int), np.ones(3, int)
     first[axes] = sideOf(float(np.prod(high - low + 1.0)), LARGEST_VOLUME, len(axes))
     low, flags = bandFlags(masks, tolerance, first)
-    more[axes] = sideOf(np.count_nonzero(flags[0] | flags[1]), most, len(axes))
+    # of whole or half numbers of voxels
+    more[axes] = sideOf(np.count_nonzero(flags[0] | flags[1]) * 2 ** len(axes), most, len(axes))
+    if more[axes[0]] % 2 == 0 or more[axes[0]] == 1:
+        more[axes] = (more[axes] + 1) // 2
     flags, sides = [joined(f, more[::-1]) for f in flags], first * more
     chosen = np.flatnonzero(flags[0] | flags[1])
     numbers = np.stack(np.unravel_index(chosen, flags[0].shape)[::-1], axis=1)
@@ -293,7 +301,7 @@ def bandBlocks(
 
 def sideOf(count: float, most: float, dimension: int) -> int:
     """Return along how many of `count` things a block must reach so that there are about `most` blocks."""
-    return max(1, int(np.ceil((count / most) ** (1 / dimension))))
+    return max(1, round((count / most) ** (1 / dimension)))
 
 
 def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:

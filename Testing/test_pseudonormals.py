@@ -1,0 +1,90 @@
+"""Inside or outside by what is nearest, against the solid angles of all triangles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry.closest import ClosestSurface
+from SegmentMetricsLib.geometry.surfaces import Surface
+from SegmentMetricsLib.inputs import labelMasks
+
+
+def windings(surface: Surface, places: np.ndarray) -> np.ndarray:
+    """Return how often a closed surface winds around places (n, 3), by van Oosterom and Strackee's formula."""
+    a, b, c = (surface.points[column] - places[:, None] for column in surface.cells.T)
+    x, y, z = (np.linalg.norm(vectors, axis=2) for vectors in (a, b, c))
+    volumes = np.einsum("pti,pti->pt", a, np.cross(b, c))
+    dots = [np.einsum("pti,pti->pt", *pair) for pair in ((a, b), (b, c), (c, a))]
+    return 2 * np.arctan2(volumes, x * y * z + dots[0] * z + dots[1] * x + dots[2] * y).sum(axis=1) / (4 * np.pi)
+
+
+def crown() -> Surface:
+    """A star of very sharp tips and notches around a thin stem: many corners are seen from in front and from behind."""
+    random = np.random.default_rng(1)
+    ball = meshing.fromPolyData(shapes.ballMesh(5, resolution=18))
+    spikes = random.uniform(0.3, 2.0, (len(ball.points), 1)) * (1, 1, 0.2)
+    center = ball.points.mean(axis=0)
+    return Surface(center + spikes * (ball.points - center), ball.cells)
+
+
+def blob() -> Surface:
+    array = shapes.blob(3, (14, 13, 12), 0.4, 2.0)
+    return meshing.fromMask(labelMasks(shapes.imageOf(array, (1.0, 1.0, 2.5)), 0.5)[1])
+
+
+def box() -> Surface:
+    array = np.zeros((5, 6, 7), bool)
+    array[1:4, 1:5, 1:6] = True
+    return meshing.fromMask(labelMasks(shapes.imageOf(array), 0.5)[1])
+
+
+@pytest.mark.parametrize("make", [crown, blob, box])
+@pytest.mark.parametrize("away", [0.05, 1.0, 20.0])
+def testInsideIsWhereTheSurfaceWindsAround(make, away):
+    surface = make()
+    random = np.random.default_rng(2)
+    places = surface.points[random.integers(0, len(surface.points), 400)] + away * random.normal(size=(400, 3))
+    signed = ClosestSurface(surface).signedDistances(places)
+    isSure = np.abs(signed) > 1e-9
+    isInside = windings(surface, places) > 0.5
+    assert (signed < 0)[isSure].tolist() == isInside[isSure].tolist()
+    if away <= 1:
+        assert 20 < np.count_nonzero(isInside) < 380
+
+
+def testNextToCornersAndSides():
+    """Where the nearest is a corner or a side, and triangles around it face either way."""
+    surface = crown()
+    a, b = surface.points[surface.cells[:, 0]], surface.points[surface.cells[:, 1]]
+    random = np.random.default_rng(3)
+    places = np.concatenate([a, (a + b) / 2]) + 1e-3 * random.normal(size=(2 * len(a), 3))
+    signed = ClosestSurface(surface).signedDistances(places)
+    assert ((signed < 0) == (windings(surface, places) > 0.5)).all()
+
+
+def testTrianglesWithoutAreaAreOnNoSide():
+    surface = box()
+    thin = np.stack([surface.cells[:, 0], surface.cells[:, 1], surface.cells[:, 0]], axis=1)
+    places = np.random.default_rng(4).uniform(-1, 8, (300, 3))
+    expected = ClosestSurface(surface).signedDistances(places)
+    more = Surface(surface.points, np.concatenate([surface.cells, thin[:10]]))
+    assert np.abs(ClosestSurface(more).signedDistances(places)) == pytest.approx(np.abs(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("error", [0.05, 0.3])
+def testNearlySignedDistances(error):
+    closest = ClosestSurface(blob())
+    places = np.random.default_rng(5).uniform(-1, 14, (3000, 3)) * (1, 1, 2.5)
+    exact, nearly = closest.signedDistances(places), closest.nearlySignedDistances(places, error)
+    more = np.abs(nearly) - np.abs(exact)
+    assert (more >= -1e-12).all() and (more <= error).all()
+    assert np.count_nonzero(more > 1e-9) < 0.05 * len(places)
+
+
+def testNearlySignedDistancesWithoutErrorAreExact():
+    closest = ClosestSurface(blob())
+    places = np.random.default_rng(6).uniform(-2, 14, (500, 3))
+    assert closest.nearlySignedDistances(places, 0).tolist() == closest.signedDistances(places).tolist()
