@@ -166,6 +166,32 @@ def testSubVoxelsOfAFullGrid(pieces):
     assert len(np.unique(points.round(9), axis=0)) == 2 * pieces**3
 
 
+@pytest.mark.parametrize("pieces", [2, 3])
+@pytest.mark.parametrize("size", [(4, 5, 6), (1, 14, 12), (14, 1, 12)], ids=str)
+def testFullGridByItsDefinition(size, pieces, monkeypatch):
+    """Every sub-voxel of the image asked by itself; those whose centers lie on a boundary are outside."""
+    masks = []
+    for seed in (1, 2):
+        array = shapes.blob(seed, [max(count, 2) for count in size], 0.5, 0.9)[: size[0], : size[1], : size[2]]
+        padded = np.pad(array, [(0, 0) if count == 1 else (1, 1) for count in size])
+        masks.append(labelMasks(shapes.imageOf(padded, (0.9, 1.1, 1.7)), 0.5)[1])
+    boundaries, grid = BoundaryPair(*map(fromMask, masks), reach=1.3), masks[0].grid
+    along = [np.zeros(1) if count == 1 else (np.arange(pieces) + 0.5) / pieces - 0.5 for count in grid.size]
+    parts = np.stack(np.meshgrid(*along), axis=-1).reshape(-1, 3)
+    places = grid.toWorld((np.argwhere(np.ones(grid.size))[:, None] + parts).reshape(-1, 3))
+    signed = [boundaries.search(number).signedDistances(places) for number in (0, 1)]
+    one, other = ((distance < -1e-5) & (distance > 1e-5 - 1.3) for distance in signed)
+    expected = [np.count_nonzero(found) * grid.voxelSize / len(parts) for found in (one & other, one | other)]
+    # a few voxels at a time
+    monkeypatch.setattr(bands, "CHUNK", 700)
+    for _ in range(2):
+        found = bands.bands(boundaries, masks, 1.3, pieces)
+        assert [found.intersection, found.union] == pytest.approx(expected, rel=1e-9)
+        assert found.error is None and 0 < found.overlap < 1
+        # once more without table lookup
+        boundaries.lattice = None
+
+
 @pytest.mark.parametrize("count", [64, 128, 1024])
 def testSpreadPositionsAreEven(count):
     positions = bandlookup.spreadPositions(count)
