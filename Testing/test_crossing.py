@@ -7,6 +7,7 @@ import pytest
 
 from SegmentMetricsLib.distances import crossing, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combined
+from SegmentMetricsLib.distances.extrapolation import errorOf
 from SegmentMetricsLib.geometry.edges import SIDES
 
 
@@ -74,3 +75,12 @@ def testBoundsOfOneSideAreNone(number):
     for pair in ((number, Bounded(3, 2, 4)), (Bounded(3, 2, 4), number)):
         found = combined(max, *pair)
         assert (found, found.lower, found.upper) == (3, None, None)
+
+
+def testErrorsOfSums():
+    """What all differences have in common counts by its sum, what is left to chance by its root of squares."""
+    differences = np.array([3.0, -7.0])
+    assert errorOf(differences, (1, 0)) == 4
+    assert errorOf(differences, (0, 1)) == pytest.approx(58**0.5)
+    assert errorOf(-0.1 * differences, (0.5, 2)) == pytest.approx(0.1 * (0.5 * 4 + 2 * 58**0.5))
+    assert errorOf(differences[:0]) == 0
