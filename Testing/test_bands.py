@@ -235,12 +235,14 @@ def testFullGridByItsDefinition(size, pieces, monkeypatch):
     signed = [boundaries.search(number).signedDistances(places) for number in (0, 1)]
     one, other = ((distance < -1e-5) & (distance > 1e-5 - 1.3) for distance in signed)
     expected = [np.count_nonzero(found) * grid.voxelSize / len(parts) for found in (one & other, one | other)]
-    # a few voxels at a time
+    # a few voxels at a time, counted from the first one of the boundaries' grid and from another one
     monkeypatch.setattr(bands, "CHUNK", 700)
+    wider = grid.resized(np.where(np.array(grid.size) > 1, -3, 0), np.array(grid.size) - 1)
     for _ in range(2):
-        found = bands.bands(boundaries, masks, 1.3, pieces)
-        assert [found.intersection, found.union] == pytest.approx(expected, rel=1e-9)
-        assert found.error is None and 0 < found.overlap < 1
+        for given in (masks, [mask.on(wider) for mask in masks]):
+            found = bands.bands(boundaries, given, 1.3, pieces)
+            assert [found.intersection, found.union] == pytest.approx(expected, rel=1e-9)
+            assert found.error is None and 0 < found.overlap < 1
         # once more without table lookup
         boundaries.lattice = None
 
