@@ -264,6 +264,18 @@ def testSpreadPositionsAreEven(count):
         assert np.abs(doubled - np.rint(doubled)).min() > 1e-6
 
 
+def testScrambledNumbersAreSpreadEvenlyAndStayTheSame():
+    voxels = np.argwhere(np.ones((20, 20, 20))) - 10
+    numbers = bandlookup.scrambled(voxels)
+    assert numbers.min() >= 0 and numbers.max() < 1
+    # each within any tenth, and next to any other one, as often as by chance
+    for column in numbers.T:
+        assert np.histogram(column, 10, (0, 1))[0] == pytest.approx(np.full(10, 800), abs=120)
+    aside = np.concatenate([numbers[:-1], numbers[1:]], axis=1)
+    assert np.abs(np.corrcoef(aside.T) - np.eye(6)).max() < 0.05
+    assert (bandlookup.scrambled(voxels[::-1])[::-1] == numbers).all()
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def testWeightsOfCornersMakeLinearFunctions(dimension):
     places = bandsearch.spreadPlaces(dimension)

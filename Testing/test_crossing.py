@@ -134,4 +134,15 @@ def testPercentilesToBothSides():
 def testPercentilesOfPlateaus(percent, expected):
     """A fifth of a boundary is that of the other one; of the rest seven tenths are 1 mm away and two tenths 3 mm."""
     percentiles = Percentiles(leavesOf(lambda x: np.where(x < 0.71, 1.0, 3.0), 10), 1.25, 0.25, 0.008)
-    assert percentiles.estimate(percent).value == expected
+    found = percentiles.estimate(percent)
+    assert found.value == expected
+    # what rounding may add
+    assert found.low == 0 or found.low <= expected - 1e-6
+    assert found.high >= expected + 0.999e-6
+
+
+def testPercentilesNextToWhatIsNoDistanceAway():
+    # half of the boundary lies exactly on the other one, though not as its elements
+    percentiles = Percentiles(leavesOf(lambda x: np.maximum(x - 0.5, 0) * 0.08), 1.0, 0.0, 0.008)
+    for percent, expected in ((40, 0), (60, 0.008), (75, 0.02), (100, 0.04)):
+        assert percentiles.estimate(percent).value == pytest.approx(expected, abs=1e-9)
