@@ -90,6 +90,18 @@ def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
     assert bySearch.overlap.lower == pytest.approx(bySearch.overlap - 2 * bySearch.error)
 
 
+def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
+    masks = blobPair((1.0, 1.0, 2.0))
+    boundaries = BoundaryPair(*map(fromMask, masks), reach=1.0)
+    expected = bands.bands(boundaries, masks, 1.0, None).overlap
+    for name, most in {"FEWEST_CELLS": 800, "MOST_CELLS": 800, "LARGEST_POINTS": 6000, "LARGEST_DRAW": 2000}.items():
+        monkeypatch.setattr(bandsearch, name, most)
+    found, met = bandsearch.searchedBands(boundaries, masks, 1.0, 1e-6)
+    assert found.samples < 12_000 and 0 < met < found.samples
+    assert 0.001 < found.error < 0.02
+    assert found.overlap == pytest.approx(expected, abs=4 * found.error)
+
+
 @pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
 def testSingleVoxel(tolerance):
     # an octahedron of half-axis 1/2 and its neighbor, which it touches in a corner

@@ -153,3 +153,27 @@ def testPointsWithTooManyCornersAreAllAskedOtherwise():
         places
     )
     assert asked == [5] and not found.any()
+
+
+def testOnlyPointsWithTooManyCornersAreAskedOtherwise():
+    # cones of few and of too many triangles, whose corners are all as far from points below them
+    random = np.random.default_rng(10)
+    points, cells, places = [], [], []
+    for count, x in ((100, 0), (ALL_CORNERS + 50, 50)):
+        ring = np.linspace(0, 2 * np.pi, count, endpoint=False)
+        numbers = sum(map(len, points)) + 1 + np.arange(count)
+        cells.append(np.stack([np.full(count, numbers[0] - 1), numbers, np.roll(numbers, -1)], axis=1))
+        points.append(
+            np.concatenate([[[0, 0, 1]], np.stack([np.cos(ring), np.sin(ring), 0 * ring], axis=1)]) + (x, 0, 0)
+        )
+        places.append(random.normal(size=(5, 3)) * 1e-3 + (x, 0, -1))
+    points, cells, places = map(np.concatenate, (points, cells, places))
+    distances, asked = allDistances(places, points[cells]), []
+
+    def otherwise(some):
+        asked.append(len(some))
+        return allDistances(some, points[cells]).argmin(axis=1)
+
+    found = NearestTriangles(points, cells, otherwise).find(places)
+    assert asked == [5]
+    assert distances[np.arange(10), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
