@@ -13,9 +13,11 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.extents import NO_COMMON_EXTENT, slabOf, spanOf
-from SegmentMetricsLib.geometry.lateral import LateralSurface, lateralOfMask, lateralOfSurface
+from SegmentMetricsLib.geometry.lateral import LateralSurface, lateralOfMask, lateralOfSurface, maskWithin
 from SegmentMetricsLib.inputs import structureFromImage, structureFromPolyData
+from SegmentMetricsLib.metrics.bands import bands
 from SegmentMetricsLib.records import Record
 
 COMMON = Settings(extent="common")
@@ -68,6 +70,24 @@ def testBandsOfTubes(oversampling, shared, band):
     """Bands between two squares, 10 and 6 mm wide, without four corners each; on the grid a pixel has 9 parts."""
     settings = replace(COMMON, families=("boundary",), tolerances=(2,), oversampling=oversampling)
     assert compare(*TUBES, settings)["BIoU_2mm"].value == pytest.approx(shared / (2 * band - shared), abs=1e-6)
+
+
+def testBandsOfASlabByLookupAndSearch():
+    """Three slices in common, of which the first and the last count by half, and the one between is larger."""
+    structures = []
+    for first, last, shift in ((2, 7, 0), (5, 11, 3)):
+        array = np.zeros((16, 30, 30), bool)
+        array[first : last + 1, 11:19, 11 + shift : 18 + shift] = True
+        array[6, 4:26, 4 + shift : 25 + shift] = True
+        structures.append(structureFromImage(shapes.imageOf(array, (1, 1, 3)), "tube", None, 0.5))
+    slab, _ = slabOf(*structures)
+    boundaries = BoundaryPair(*(lateralOfMask(one.mask, slab) for one in structures), reach=1.5)
+    masks = tuple(maskWithin(one.mask, slab) for one in structures)
+    byLookup = bands(boundaries, masks, 1.5, None)
+    boundaries.lattice = None
+    bySearch = bands(boundaries, masks, 1.5, None)
+    assert bySearch.union == pytest.approx(byLookup.union, rel=0.01)
+    assert bySearch.overlap == pytest.approx(byLookup.overlap, abs=0.004)
 
 
 def testWhatIsCountedIsThatOfTheCroppedImages():

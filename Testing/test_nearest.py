@@ -163,9 +163,7 @@ def testOnlyPointsWithTooManyCornersAreAskedOtherwise():
         ring = np.linspace(0, 2 * np.pi, count, endpoint=False)
         numbers = sum(map(len, points)) + 1 + np.arange(count)
         cells.append(np.stack([np.full(count, numbers[0] - 1), numbers, np.roll(numbers, -1)], axis=1))
-        points.append(
-            np.concatenate([[[0, 0, 1]], np.stack([np.cos(ring), np.sin(ring), 0 * ring], axis=1)]) + (x, 0, 0)
-        )
+        points.append(np.array([(x, 0, 1), *((x + np.cos(angle), np.sin(angle), 0) for angle in ring)]))
         places.append(random.normal(size=(5, 3)) * 1e-3 + (x, 0, -1))
     points, cells, places = map(np.concatenate, (points, cells, places))
     distances, asked = allDistances(places, points[cells]), []
