@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -38,17 +38,12 @@ class ConvergedDistances(DirectedDistances):
         given = {
             "surface": surface,
             "subdivisions": SHOWN_SUBDIVISIONS[surface.dimension],
-            "measurePoints": self._atPoints,
+            "measurePoints": partial(_atPoints, refined),
             "refined": refined,
         }
         # not the distances of single pieces: few ask for them
         for name, value in given.items():
             object.__setattr__(self, name, value)
-
-    def _atPoints(self) -> np.ndarray:
-        values = np.zeros(len(self.surface.points))
-        values[self.refined.points] = self.refined.values[: len(self.refined.points)]
-        return values
 
     @cached_property
     def signed(self) -> np.ndarray:
@@ -57,6 +52,9 @@ class ConvergedDistances(DirectedDistances):
         for cells, values in self._eachPart():
             result[cells] = values.mean(axis=0).T
         return result.ravel()
+
+    def forgetLeaves(self) -> None:
+        self.refined.forgetLeaves()
 
     def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cells, pieces = np.divmod(elements, self.pieces)
@@ -167,3 +165,10 @@ class ConvergedDistances(DirectedDistances):
 
     def percentile(self, percent: float) -> Bounded:
         return self.largest if percent == 100 else self.refined.boundedPercentile(percent)
+
+
+def _atPoints(refined: Refined) -> np.ndarray:
+    """Return the signed distances (n,) in mm at the points of the boundary itself."""
+    values = np.zeros(len(refined.sampler.surface.points))
+    values[refined.points] = refined.values[: len(refined.points)]
+    return values

@@ -108,6 +108,9 @@ class DirectedDistances:
         """Mean signed distance in mm, weighted by element size."""
         return float(self.signed @ self.sizes) / self.totalSize
 
+    def forgetLeaves(self) -> None:
+        """Give back the memory of what is only kept to be found sooner."""
+
     def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (n,) in mm that were found on some elements (n,)."""
         return self.signed[elements], self.signed[elements]

@@ -86,23 +86,6 @@ class NearestTriangles:
             numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], FEW_CORNERS)
         return numbers
 
-    def nearby(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of the nearest of the triangles around the corner next to each point (n, 3).
-
-        That is mostly the nearest triangle of all, or one hardly farther away, and found in a fraction of the time.
-        Also returned is the distance (n,) that no triangle goes below.
-        """
-        numbers, least = np.empty(len(points), np.int64), np.empty(len(points))
-        for first in range(0, len(points), SEARCHED):
-            checkpoint()
-            chosen = points[first : first + SEARCHED]
-            away, corners = self._tree.query(chosen, workers=self._workers(chosen))
-            least[first : first + SEARCHED] = np.sqrt(np.maximum(away**2 - self._largestSpread, 0))
-            for start in range(0, len(chosen), CHUNK):
-                owners = np.arange(start, min(start + CHUNK, len(chosen)))
-                numbers[first + owners] = self._nearestAround(chosen, owners, corners[owners])
-        return numbers, least
-
     def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which triangles (k,) are within a squared distance (n,) of points (n, 3), and of which (k,) of these.
 

@@ -32,11 +32,9 @@ from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 TIE_TOLERANCE = 1e-5
 # Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
 # voxel is cut along each axis for that at most.
-CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 30_000, 80_000, 6
+CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 15_000, 80_000, 6
 # Voxels looked at one by one; where the box around the structures has more, blocks of them.
 LARGEST_VOLUME = 1 << 18
-# How far off the distances at corners may be, as a share of the tolerance.
-ERROR_AT_CORNERS = 0.5
 # Points in all, interpolated: at first, and at most where those do not suffice.
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Points searched in the first draw, in the second, and at most where those do not suffice.
@@ -131,10 +129,7 @@ class Cells:
             asked = np.zeros(len(places), bool)
             asked[of[self.near[number]]] = True
             signed = np.zeros(len(places))
-            # on a lattice many corners are equally near, and rounding would choose
-            isExact = self.boundaries.surfaces[number].lattice is not None
-            error = 0.0 if isExact else ERROR_AT_CORNERS * self.tolerance
-            signed[asked] = self.boundaries.search(number).nearlySignedDistances(places[asked], error)
+            signed[asked] = self.boundaries.search(number).signedDistances(places[asked])
             return signed[of]
 
         return eachSideBySide(searched, (0, 1))
