@@ -36,6 +36,22 @@ def testOtherTextStaysAsItIs(text):
     assert writing.harmless(text) == text
 
 
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("Liver", "Liver"),
+        ("=1+1", "'=1+1"),
+        ("Liver\t=1+1", "Liver =1+1"),
+        ("Liver\n=1+1", "Liver =1+1"),
+        ("Liver\r\n@SUM(1)", "Liver  @SUM(1)"),
+        ("\t=1", "' =1"),
+    ],
+)
+def testNamesArePastedAsOneCell(name, cell):
+    """Numbers that begin with a sign stay numbers."""
+    assert writing.pasteable([["Structure", "HD"], [name, "-1.5 mm"]]) == f"Structure\tHD\n{cell}\t-1.5 mm"
+
+
 def testSurfacesThatCannotBeWritten(tmp_path, capfd):
     result = compare(shapes.box((6, 6, 6), (9, 9, 9)), shapes.box((6, 6, 6), (9, 9, 8)))
     with pytest.raises(OSError, match="no such folder"):
