@@ -58,12 +58,18 @@ class ConvergedDistances(DirectedDistances):
             result[cells] = values.mean(axis=0).T
         return result.ravel()
 
-    @cached_property
-    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        low, high = np.zeros((2, len(self.surface.cells), self.pieces))
-        for cells, values in self._eachPart():
-            low[cells], high[cells] = values.min(axis=0).T, values.max(axis=0).T
-        return low.ravel(), high.ravel()
+    def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        cells, pieces = np.divmod(elements, self.pieces)
+        rows = np.searchsorted(self.refined.chosen, cells).clip(max=len(self.refined.chosen) - 1)
+        # what both boundaries have is no distance away
+        asked = np.flatnonzero(self.refined.chosen[rows] == cells)
+        low, high = np.zeros((2, len(elements)))
+        for first in range(0, len(asked), CHUNK):
+            chosen = asked[first : first + CHUNK]
+            corners = self._nodes(rows[chosen])[np.arange(len(chosen)), pieces[chosen]].T
+            values = self.refined.values.take(corners)
+            low[chosen], high[chosen] = values.min(axis=0), values.max(axis=0)
+        return low, high
 
     def _eachPart(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield some of the boundary's elements (k,) and the signed distances at the corners of their pieces.

@@ -82,8 +82,7 @@ def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentil
     limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the distances that this share of
     the size does not exceed, of which the largest of all boundaries shall be.
     """
-    # search trees of triangles use all cores by themselves
-    isLong = samplers[0].isOnLattice and sum(len(sampler.surface.cells) for sampler in samplers) > FEW_TO_SHARE
+    isLong = sum(len(sampler.surface.cells) for sampler in samplers) > FEW_TO_SHARE
     directions = sideBySide([partial(Refined, sampler, limits, percentiles) for sampler in samplers], isLong)
     others = {one: [other for other in directions if other is not one] for one in directions}
     active = directions

@@ -57,6 +57,7 @@ class ClosestSurface:
     def nearlySignedDistances(self, points: np.ndarray, error: float) -> np.ndarray:
         """Return what signedDistances() does of LPS points (n, 3), some of it larger by at most an error in mm.
 
+        Next to walls thinner than the error it may have the sign of the far side.
         Where the corner next to a point tells that much, only the triangles around it are asked. These are mostly the
         nearest ones, and are found in a fraction of the time.
         """

@@ -26,9 +26,11 @@ from scipy.spatial import cKDTree
 
 from ..cores import threads
 from ..progress import checkpoint
+from .triangles import distancesToTriangles
 
-# Corners looked at per point: at first, where these do not decide, and at most.
-FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 512
+# Corners looked at per point: at first, where these do not decide, and at most; of more, a search tree of triangles
+# mostly takes a fraction of the time.
+FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 64
 # Corners of all points looked at at a time.
 MOST_AT_ONCE = 1 << 15
 # Points whose corners are searched at a time; fewer are found sooner than threads are started.
@@ -41,8 +43,8 @@ CELLS = 1 << 14
 ROUNDED_UP = 1 + 1e-6
 # What rounding may change in squared distances, as a share of them.
 ROUNDING = 1e-12
-# Triangles thinner than this, as the square of their height over a side by another, are lines.
-THINNEST = 1e-12
+# Squared sine of a triangle's angle below which squared lengths alone have too few digits.
+THIN = 1e-4
 
 
 class NearestTriangles:
@@ -201,7 +203,8 @@ class NearestTriangles:
     def _squaredDistances(self, points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return the squared distances (n,) from points (3, n) to a triangle (n,) each.
 
-        From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest.
+        From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest,
+        but in thin triangles, where so many do that their heights get lost.
         """
         a, b, c = (self._points.take(column.take(triangles), axis=1) for column in self._cells)
         toA, toB, toC = (_squared(points, corner) for corner in (a, b, c))
@@ -210,10 +213,16 @@ class NearestTriangles:
         between, alongB, alongC = ab + ca - bc, toA + ab - toB, toA + ca - toC
         area = 4 * ab * ca - between * between
         weightB, weightC = 2 * alongB * ca - between * alongC, 2 * alongC * ab - between * alongB
-        isAbove = (weightB >= 0) & (weightC >= 0) & (weightB + weightC <= area) & (area > THINNEST * ab * ca)
+        isThin = area <= 4 * THIN * ab * ca
+        isAbove = (weightB >= 0) & (weightC >= 0) & (weightB + weightC <= area) & ~isThin
         height = toA - (weightB * alongB + weightC * alongC) / (2 * np.where(isAbove, area, 1))
         toSides = np.minimum(np.minimum(_toSide(toA, toB, ab), _toSide(toB, toC, bc)), _toSide(toC, toA, ca))
-        return np.where(isAbove, height, toSides)
+        result = np.where(isAbove, height, toSides)
+        thin = np.flatnonzero(isThin)
+        if len(thin):
+            corners = np.stack([corner[:, thin].T for corner in (a, b, c)], axis=1)
+            result[thin] = distancesToTriangles(points[:, thin].T, corners) ** 2
+        return result
 
 
 def _squared(one: np.ndarray, other: np.ndarray) -> np.ndarray:
