@@ -231,13 +231,13 @@ class BoundaryPair:
         self._searches: dict[int, ClosestSurface] = {}
 
     def search(self, number: int) -> ClosestSurface:
-        """Return the search tree of the reference (0) or the test (1)."""
+        """Return what searches the reference (0) or the test (1) for the places next to points."""
         if number not in self._searches:
             self._searches[number] = ClosestSurface(self.surfaces[number].target)
         return self._searches[number]
 
     def forgetSearches(self) -> None:
-        """Give back the memory of the search trees; whoever asks again waits for new ones."""
+        """Give back the memory of what searches; whoever asks again waits for new ones."""
         self._searches.clear()
 
     def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:
@@ -247,7 +247,7 @@ class BoundaryPair:
         """
         surface, target = self.surfaces[source], 1 - source
         if self.lattice is not None and (subdivisions or 0) <= LARGEST_LATTICE_SUBDIVISIONS:
-            # the search tree is built only if a point asks for it
+            # what searches is made only if a point asks for it
             values = lattice.signedDistances(
                 self.lattice, surface, source, subdivisions, lambda points: self.search(target).signedDistances(points)
             )
