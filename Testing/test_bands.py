@@ -8,7 +8,7 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.metrics import bandlookup, bands, bandsearch
 
@@ -85,6 +85,9 @@ def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
     bySearch = bands.bands(boundaries, masks, tolerance, None)
     assert byLookup.overlap == pytest.approx(bySearch.overlap, abs=0.003)
     assert byLookup.union == pytest.approx(bySearch.union, rel=0.005)
+    # what is wanted of structures of over 1,000 voxels
+    assert 0 < byLookup.error < 0.00075 and 0 < bySearch.error < 0.00075
+    assert bySearch.overlap.lower == pytest.approx(bySearch.overlap - 2 * bySearch.error)
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
@@ -114,15 +117,65 @@ def testBandsThinnerThanVoxelsApproachTheOverlapOfTheSurfaces(shift):
     assert overlaps[0] == pytest.approx(overlaps[1], abs=0.02)
 
 
-@pytest.mark.parametrize("tolerance", [0.5, 2.0])
-def testMovingSwappingAndCroppingChangeNothing(tolerance):
+@pytest.mark.parametrize("kind", ["mesh", "mask", "thick slice", "thin slice"])
+def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
+    """A box 10 mm wide, and its lower 6 mm: the lower faces and part of the upright ones are those of both."""
+    arrays = [np.zeros((14, 14, 14), bool) for _ in range(2)]
+    arrays[0][2:12, 2:12, 2:12] = arrays[1][2:8, 2:12, 2:12] = True
+    isFlat = "slice" in kind
+    spacing = (1.0, 1.0, 1e-3 if kind == "thin slice" else 1.0)
+    images = (shapes.imageOf(array[:, 7][None] if isFlat else array, spacing) for array in arrays)
+    masks = tuple(labelMasks(image, 0.5)[1] for image in images)
+    surfaces = [fromMask(mask) for mask in masks]
+    # the edges and corners of masks are cut; those below the smaller one's upper face are of both
+    edge, corner = 0.5**0.5, 3**0.5 / 8
+    if kind == "mesh":
+        surfaces = [fromPolyData(shapes.boxMesh((0, 0, 0), (10, 10, height))) for height in (10, 6)]
+        sizes, shared = (600, 440), 100 + 4 * 60
+    elif isFlat:
+        sizes, shared = (36 + 4 * edge, 28 + 4 * edge), 9 + 2 * 5 + 2 * edge
+    else:
+        sizes = (6 * 81 + 12 * 9 * edge + 8 * corner, 2 * 81 + 4 * 45 + (8 * 9 + 4 * 5) * edge + 8 * corner)
+        shared = 81 + 4 * 45 + 4 * (9 + 5) * edge + 4 * corner
+    found = bands.bands(BoundaryPair(*surfaces), masks, 0.002, None)
+    assert found.intersection == pytest.approx(0.002 * shared, rel=0.002)
+    assert found.union == pytest.approx(0.002 * (sum(sizes) - shared), rel=0.002)
+
+
+@pytest.mark.parametrize(("oversampling", "shared", "band"), [(None, 31.5, 63.5), (3, 284, 572)])
+def testSquaresInASlice(oversampling, shared, band):
+    """Bands between two squares, 10 and 6 mm wide, without four corners each; on the grid a pixel has 9 parts."""
+    images = []
+    for low in (2, 4):
+        array = np.zeros((1, 14, 16), bool)
+        array[0, 2:12, low : low + 10] = True
+        images.append(shapes.imageOf(array, (1, 1, 4)))
+    overlap = biou(*images, oversampling=oversampling)
+    assert overlap == pytest.approx(shared / (2 * band - shared), abs=0.002 if oversampling is None else 1e-9)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, 4), (4, 4), (5, 8), (64, 64), (64.5, 128), (1e6, 512)])
+def testPointsPerCell(count, expected):
+    assert bandsearch.powerOfTwo(count) == expected
+
+
+@pytest.mark.parametrize(("tolerance", "oversampling"), [(0.5, None), (2.0, None), (2.0, 2)])
+def testMovingSwappingAndCroppingChangeNothing(tolerance, oversampling):
     first, second = (np.pad(shapes.blob(seed, (14, 13, 12), 0.4, 2.0), 5) for seed in (1, 2))
-    overlap = biou(shapes.imageOf(first), shapes.imageOf(second), tolerance)
-    assert biou(shapes.imageOf(second), shapes.imageOf(first), tolerance) == overlap
-    cropped = [shapes.imageOf(array[3:-2, 2:-1, 4:-4], origin=(4, 2, 3)) for array in (first, second)]
-    assert biou(*cropped, tolerance) == overlap
+
+    def overlapOf(*images):
+        return biou(*images, tolerance, oversampling=oversampling)
+
+    overlap = overlapOf(shapes.imageOf(first), shapes.imageOf(second))
+    assert overlapOf(shapes.imageOf(second), shapes.imageOf(first)) == overlap
+    cropped = shapes.imageOf(first[3:-2, 2:-1, 4:-4], origin=(4, 2, 3))
+    for other in (
+        shapes.imageOf(second[3:-2, 2:-1, 4:-4], origin=(4, 2, 3)),
+        shapes.imageOf(second[1:-4, 4:, 2:-1], origin=(2, 4, 1)),
+    ):
+        assert overlapOf(cropped, other) == overlap
     moved = [shapes.imageOf(np.roll(array, (2, -3, 1), (0, 1, 2))) for array in (first, second)]
-    assert biou(*moved, tolerance) == overlap
+    assert overlapOf(*moved) == overlap
 
 
 def testOtherTolerancesBeforeDoNotMatter():
@@ -166,6 +219,34 @@ def testSubVoxelsOfAFullGrid(pieces):
     assert len(np.unique(points.round(9), axis=0)) == 2 * pieces**3
 
 
+@pytest.mark.parametrize("pieces", [2, 3])
+@pytest.mark.parametrize("size", [(4, 5, 6), (1, 14, 12), (14, 1, 12)], ids=str)
+def testFullGridByItsDefinition(size, pieces, monkeypatch):
+    """Every sub-voxel of the image asked by itself; those whose centers lie on a boundary are outside."""
+    masks = []
+    for seed in (1, 2):
+        array = shapes.blob(seed, [max(count, 2) for count in size], 0.5, 0.9)[: size[0], : size[1], : size[2]]
+        padded = np.pad(array, [(0, 0) if count == 1 else (1, 1) for count in size])
+        masks.append(labelMasks(shapes.imageOf(padded, (0.9, 1.1, 1.7)), 0.5)[1])
+    boundaries, grid = BoundaryPair(*map(fromMask, masks), reach=1.3), masks[0].grid
+    along = [np.zeros(1) if count == 1 else (np.arange(pieces) + 0.5) / pieces - 0.5 for count in grid.size]
+    parts = np.stack(np.meshgrid(*along), axis=-1).reshape(-1, 3)
+    places = grid.toWorld((np.argwhere(np.ones(grid.size))[:, None] + parts).reshape(-1, 3))
+    signed = [boundaries.search(number).signedDistances(places) for number in (0, 1)]
+    one, other = ((distance < -1e-5) & (distance > 1e-5 - 1.3) for distance in signed)
+    expected = [np.count_nonzero(found) * grid.voxelSize / len(parts) for found in (one & other, one | other)]
+    # a few voxels at a time, counted from the first one of the boundaries' grid and from another one
+    monkeypatch.setattr(bands, "CHUNK", 700)
+    wider = grid.resized(np.where(np.array(grid.size) > 1, -3, 0), np.array(grid.size) - 1)
+    for _ in range(2):
+        for given in (masks, [mask.on(wider) for mask in masks]):
+            found = bands.bands(boundaries, given, 1.3, pieces)
+            assert [found.intersection, found.union] == pytest.approx(expected, rel=1e-9)
+            assert found.error is None and 0 < found.overlap < 1
+        # once more without table lookup
+        boundaries.lattice = None
+
+
 @pytest.mark.parametrize("count", [64, 128, 1024])
 def testSpreadPositionsAreEven(count):
     positions = bandlookup.spreadPositions(count)
@@ -181,6 +262,18 @@ def testSpreadPositionsAreEven(count):
     for normal in ((1, 1, 0), (1, 0, -1), (1, 1, 1), (1, -1, 1)):
         doubled = 2 * places @ normal
         assert np.abs(doubled - np.rint(doubled)).min() > 1e-6
+
+
+def testScrambledNumbersAreSpreadEvenlyAndStayTheSame():
+    voxels = np.argwhere(np.ones((20, 20, 20))) - 10
+    numbers = bandlookup.scrambled(voxels)
+    assert numbers.min() >= 0 and numbers.max() < 1
+    # each within any tenth, and next to any other one, as often as by chance
+    for column in numbers.T:
+        assert np.histogram(column, 10, (0, 1))[0] == pytest.approx(np.full(10, 800), abs=120)
+    aside = np.concatenate([numbers[:-1], numbers[1:]], axis=1)
+    assert np.abs(np.corrcoef(aside.T) - np.eye(6)).max() < 0.05
+    assert (bandlookup.scrambled(voxels[::-1])[::-1] == numbers).all()
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -200,6 +293,22 @@ def testSpreadIsABoxAroundEveryFlag(reach):
     for place in np.argwhere(flags):
         expected[tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(place, reach, strict=True))] = True
     assert expected.any() and (bandlookup.spread(flags, np.array(reach)) == expected).all()
+
+
+@pytest.mark.parametrize("sides", [(1, 1, 1), (2, 1, 3), (5, 4, 20)])
+def testBlocksHoldWhatTheirVoxelsHold(sides):
+    flags = np.random.default_rng(2).random((12, 11, 13)) > 0.9
+    found = bandsearch.joined(flags, np.array(sides))
+    assert found.shape == tuple(-(-count // side) for count, side in zip(flags.shape, sides, strict=True))
+    for place in np.ndindex(found.shape):
+        assert found[place] == flags[tuple(slice(p * s, p * s + s) for p, s in zip(place, sides, strict=True))].any()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def testBlocksAreAboutAsManyAsWanted(dimension):
+    assert bandsearch.sideOf(40, 50, dimension) == 1
+    for side in (2, 5):
+        assert bandsearch.sideOf(50 * side**dimension, 50, dimension) == side
 
 
 def testPointsOnABoundaryAreNotInItsBand():

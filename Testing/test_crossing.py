@@ -7,6 +7,9 @@ import pytest
 
 from SegmentMetricsLib.distances import crossing, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combined
+from SegmentMetricsLib.distances.elements import Leaves, Part
+from SegmentMetricsLib.distances.extrapolation import BOUNDS, errorOf
+from SegmentMetricsLib.distances.percentiles import Percentiles
 from SegmentMetricsLib.geometry.edges import SIDES
 
 
@@ -74,3 +77,72 @@ def testBoundsOfOneSideAreNone(number):
     for pair in ((number, Bounded(3, 2, 4)), (Bounded(3, 2, 4), number)):
         found = combined(max, *pair)
         assert (found, found.lower, found.upper) == (3, None, None)
+
+
+def testErrorsOfSums():
+    """What all differences have in common counts by its sum, what is left to chance by its root of squares."""
+    differences = np.array([3.0, -7.0])
+    assert errorOf(differences, (1, 0)) == 4
+    assert errorOf(differences, (0, 1)) == pytest.approx(58**0.5)
+    assert errorOf(-0.1 * differences, (0.5, 2)) == pytest.approx(0.1 * (0.5 * 4 + 2 * 58**0.5))
+    assert errorOf(differences[:0]) == 0
+
+
+def leavesOf(curve, count: int = 8) -> Leaves:
+    """Return a line 1 mm long, cut into so many segments, and the distances that a function has along it."""
+    start = 2 * np.arange(count)
+    nodes = np.stack([start, start + 2, start + 1], axis=1)
+    values = curve(np.linspace(0, 1, 2 * count + 1))
+    line = Part(values, nodes, np.full(count, 1 / count), np.zeros(count, np.int8), np.ones(count, bool))
+    return Leaves(line, line.chosen(np.zeros(0, int)))
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.25])
+@pytest.mark.parametrize("error", [0.008, 1e-5])
+@pytest.mark.parametrize("percent", [33, 50.5, 71, 95])
+def testPercentilesOfACurve(percent, error, shared):
+    """The distance 4 x^2: where x is the wanted share of the line, and where it surely is."""
+    leaves = leavesOf(lambda x: 4 * x**2)
+    percentiles = Percentiles(leaves, 1 + shared, shared, error)
+    found = percentiles.estimate(percent)
+    wanted = percent / 100 * (1 + shared) - shared
+    assert found.low < 4 * wanted**2 < found.high
+    assert found.value == pytest.approx(4 * wanted**2, abs=0.006)
+    assert found.chosen.tolist() == [int(8 * wanted)]
+    # how much of the line is as near as the error, which bounds cannot be better than
+    assert found.wanted == pytest.approx(max(error / (8 * wanted), 2e-5 * (1 + shared)), rel=0.1)
+    # by the pieces of segments, a third of what these are off by the segments as a whole
+    size = wanted - found.differences.sum() / 3
+    sizes = [leaves.within(limit)[0] for limit in (found.low, found.value, found.high)]
+    off = BOUNDS * errorOf(found.differences)
+    assert sizes[1] == pytest.approx(size, rel=1e-9)
+    assert [sizes[0], sizes[2]] == pytest.approx([size - off, min(size + off, 1)], abs=0.003)
+    again = percentiles.estimate(percent, found)
+    assert again[:3] == pytest.approx(found[:3], abs=1e-12)
+
+
+def testPercentilesToBothSides():
+    # from 1 mm on one side to 3 mm on the other
+    percentiles = Percentiles(leavesOf(lambda x: 4 * x - 1, 1), 1.0, 0.0, 0.008)
+    for percent, expected in ((10, 0.2), (30, 0.6), (50, 1.0), (80, 2.2), (95, 2.8)):
+        found = percentiles.estimate(percent)
+        assert found.value == pytest.approx(expected, abs=1e-9)
+        assert found.low == pytest.approx(expected, abs=2e-4) and found.high == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.parametrize(("percent", "expected"), [(10, 0), (20, 0), (30, 1), (76, 1), (81, 3), (100, 3)])
+def testPercentilesOfPlateaus(percent, expected):
+    """A fifth of a boundary is that of the other one; of the rest seven tenths are 1 mm away and two tenths 3 mm."""
+    percentiles = Percentiles(leavesOf(lambda x: np.where(x < 0.71, 1.0, 3.0), 10), 1.25, 0.25, 0.008)
+    found = percentiles.estimate(percent)
+    assert found.value == expected
+    # what rounding may add
+    assert found.low == 0 or found.low <= expected - 1e-6
+    assert found.high >= expected + 0.999e-6
+
+
+def testPercentilesNextToWhatIsNoDistanceAway():
+    # half of the boundary lies exactly on the other one, though not as its elements
+    percentiles = Percentiles(leavesOf(lambda x: np.maximum(x - 0.5, 0) * 0.08), 1.0, 0.0, 0.008)
+    for percent, expected in ((40, 0), (60, 0.008), (75, 0.02), (100, 0.04)):
+        assert percentiles.estimate(percent).value == pytest.approx(expected, abs=1e-9)

@@ -63,6 +63,13 @@ def testCapsAreNotTheNearestPlace():
     assert min(d.distances.min() for d in whole.distances.directions) == 0
 
 
+@pytest.mark.parametrize(("oversampling", "shared", "band"), [(None, 31.5, 63.5), (3, 284, 572)])
+def testBandsOfTubes(oversampling, shared, band):
+    """Bands between two squares, 10 and 6 mm wide, without four corners each; on the grid a pixel has 9 parts."""
+    settings = replace(COMMON, families=("boundary",), tolerances=(2,), oversampling=oversampling)
+    assert compare(*TUBES, settings)["BIoU_2mm"].value == pytest.approx(shared / (2 * band - shared), abs=1e-6)
+
+
 def testWhatIsCountedIsThatOfTheCroppedImages():
     rng = np.random.default_rng(3)
     arrays = [np.pad(shapes.blob(seed, (20, 18, 14), 0.4, 2.0), 2) for seed in (5, 6)]

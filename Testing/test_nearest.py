@@ -99,18 +99,37 @@ def testOneByOneAndTogether():
     assert alone == pytest.approx(np.abs(closest.signedDistances(points)), abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [0.01, 1.0])
 @pytest.mark.parametrize("away", [0.5, 5.0, 200.0])
-def testAllTrianglesWithinADistance(away):
+def testAllTrianglesWithinADistance(away, scale):
     surface = blobSurface()
+    corners = scale * surface.points
     random = np.random.default_rng(7)
-    points = surface.points[random.integers(0, len(surface.points), 60)] + away * random.normal(size=(60, 3))
-    distances = allDistances(points, surface.points[surface.cells])
-    squared = (distances.min(axis=1) * random.uniform(1.0, 1.3, 60)) ** 2 + 1e-9
-    triangles, owners = NearestTriangles(surface.points, surface.cells, refuse).within(points, squared)
+    points = corners[random.integers(0, len(corners), 60)] + scale * away * random.normal(size=(60, 3))
+    distances = allDistances(points, corners[surface.cells])
+    squared = (distances.min(axis=1) * random.uniform(1.0, 1.3, 60)) ** 2 + 1e-9 * scale**2
+    triangles, owners = NearestTriangles(corners, surface.cells, refuse).within(points, squared)
     found = np.zeros(distances.shape, bool)
     found[owners, triangles] = True
-    isSure = np.abs(distances**2 - squared[:, None]) > 1e-9 * away**2
+    isSure = np.abs(distances**2 - squared[:, None]) > 1e-9 * (scale * away) ** 2
     assert (found == (distances**2 <= squared[:, None]))[isSure].all() and found.any(axis=1).all()
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def testTheNearestCornerTellsHowNearTrianglesMayBe(scale):
+    surface = blobSurface()
+    corners = scale * surface.points
+    random = np.random.default_rng(4)
+    points = corners[random.integers(0, len(corners), 300)] + scale * random.normal(size=(300, 3))
+    numbers, least = NearestTriangles(corners, surface.cells, refuse).nearby(points)
+    distances = allDistances(points, corners[surface.cells])
+    nearest = distances.min(axis=1)
+    assert (distances[np.arange(300), numbers] < nearest + 1e-9 * scale).mean() > 0.9
+    assert (least <= nearest + 1e-9 * scale).all()
+    # not lower than the longest side of all triangles makes necessary
+    sides = corners[surface.cells] - corners[np.roll(surface.cells, 1, axis=1)]
+    longest = np.linalg.norm(sides, axis=2).max()
+    assert (least**2 > nearest**2 - 1.001 * longest**2 / 3).all()
 
 
 def testManyCornersEquallyNear():

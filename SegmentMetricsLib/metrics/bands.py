@@ -157,8 +157,10 @@ class _LookupSampler:
     def inBand(self, number: int, multiples: np.ndarray, tolerance: float) -> np.ndarray:
         cells, numbers = self.lattice.split(multiples + self.offset * self.positions.denominator, self.positions)
         inside = np.flatnonzero(self.lattice.isInside(number, cells, numbers, self.tables))
+        asked = number, cells[inside], numbers[inside], self.tables
         result = np.zeros(len(cells), bool)
-        result[inside] = self.lattice.isWithin(number, cells[inside], numbers[inside], self.tables, tolerance)
+        # centers on the boundary itself are outside, whichever side the tables take them for
+        result[inside] = self.lattice.isWithin(*asked, tolerance) & ~self.lattice.isWithin(*asked, TIE_TOLERANCE)
         return result
 
 
