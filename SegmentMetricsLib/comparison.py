@@ -171,6 +171,9 @@ def compared(pair: Pair) -> Comparison:
     if pair.wasComputed("boundaries"):
         # larger than the surfaces themselves, and rarely asked again
         pair.boundaries.forgetSearches()
+    if pair.wasComputed("distances"):
+        for direction in pair.distances.directions:
+            direction.forgetLeaves()
     return Comparison(
         *pair.given,
         pair.settings,

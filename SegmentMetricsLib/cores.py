@@ -62,7 +62,7 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
             # of those that stopped because another one failed, nobody wants to hear
             for error in (future.exception() for future in futures) if isinstance(stopped, Cancelled) else ():
                 if error is not None and not isinstance(error, Cancelled):
-                    raise error from None
+                    raise error from error.__cause__
             raise
         return [result, *(future.result() for future in futures)]
 

@@ -9,8 +9,7 @@ from .errors import oneLine
 from .measurements import Measurement, rounded
 from .multilabel import MultiLabel
 from .records import Record
-from .registry import MULTI_LABEL, REGISTRY, findDefinition
-from .settings import shortest
+from .registry import findDefinition
 from .structures import listed
 
 # What an overview of many structures shows of each, where it was measured: key prefix, heading.
@@ -167,26 +166,6 @@ def number(value: float | None, measurement: Measurement) -> str:
         return ""
     unit = measurement.unit
     return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel", "pixel") else rounded(value, 3)
-
-
-def registryTable() -> str:
-    """Return all measurements of the registry as a Markdown table."""
-    rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
-    for definition in (*REGISTRY, *MULTI_LABEL):
-        low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
-        placeholders = {"percentile": "*p*", "tolerance": "*τ*", "beta": "*β*", "quantile": "*q*"}
-        key = definition.keyFor({"percentile": "95", "tolerance": "2"})
-        cells = (
-            f"`{key}`",
-            definition.title.format(**placeholders),
-            definition.unit or "fraction",
-            f"{low} to {high}",
-            definition.better or "neither",
-            definition.empty.value,
-            definition.source,
-        )
-        rows.append(f"| {' | '.join(cells)} |")
-    return "\n".join(rows)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:

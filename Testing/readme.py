@@ -14,7 +14,9 @@ from pathlib import Path
 
 from pages import inFolder
 
-from SegmentMetricsLib import __main__, tables
+from SegmentMetricsLib import __main__
+from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.settings import shortest
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -41,7 +43,27 @@ def parts() -> dict[str, str]:
             "      --tolerance 2 --tolerance 3 --output parotid",
             folder,
         )
-    return {"demo": demo, "compare": compare, "metrics": tables.registryTable()}
+    return {"demo": demo, "compare": compare, "metrics": registryTable()}
+
+
+def registryTable() -> str:
+    """Return all measurements of the registry as a Markdown table."""
+    rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
+    for definition in (*REGISTRY, *MULTI_LABEL):
+        low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
+        placeholders = {"percentile": "*p*", "tolerance": "*τ*", "beta": "*β*", "quantile": "*q*"}
+        key = definition.keyFor({"percentile": "95", "tolerance": "2"})
+        cells = (
+            f"`{key}`",
+            definition.title.format(**placeholders),
+            definition.unit or "fraction",
+            f"{low} to {high}",
+            definition.better or "neither",
+            definition.empty.value,
+            definition.source,
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def updated(text: str) -> str:

@@ -20,7 +20,8 @@ def copy(tmp_path):
     folder = tmp_path / "copy"
     for name in ("SegmentMetricsLib", "Testing"):
         shutil.copytree(pages.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "benchmark"))
-    shutil.copy(pages.ROOT / "pyproject.toml", folder)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(pages.ROOT / name, folder)
     samples.writeHeadAndNeck(folder / "segment-metrics-demo")
     # no pictures, which no page is about and every command would draw
     (folder / "slicer.py").write_text("raise ModuleNotFoundError(name='slicer')\n")
@@ -33,7 +34,8 @@ def follow(name: str, folder) -> list[str]:
 
 def testMetric(copy):
     printed = follow("metric", copy)
-    assert int(re.search(r"(\d+) passed", printed[-1])[1]) >= 8, "all tests of an entry of the registry"
+    assert int(re.search(r"(\d+) passed", "".join(printed))[1]) >= 8, "all tests of an entry of the registry"
+    assert "| `OC` | Overlap coefficient |" in (copy / "README.md").read_text(encoding="utf-8")
     (pair,) = json.loads((copy / "parotid" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
     measured = pair["measurements"]
     assert measured["OC"]["value"] == pytest.approx(max(measured["TPR"]["value"], measured["PPV"]["value"]))

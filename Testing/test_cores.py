@@ -122,7 +122,18 @@ def testThreadsDoNotChangeNumbers(monkeypatch):
         assert (measurement.lower, measurement.upper) == (side[key].lower, side[key].upper), key
 
 
-def testAnErrorKeepsItsCause():
+def untilStopped():
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        progress.checkpoint()
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("other", [lambda: None, untilStopped])
+@pytest.mark.parametrize("isFirst", [True, False])
+def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
+    monkeypatch.setattr(cores, "threads", lambda: 2)
+
     def fail():
         try:
             raise KeyError("deep")
@@ -130,7 +141,7 @@ def testAnErrorKeepsItsCause():
             raise ValueError("told") from error
 
     with pytest.raises(ValueError, match="told") as caught:
-        cores.sideBySide([fail, lambda: None])
+        cores.sideBySide([fail, other] if isFirst else [other, fail])
     assert isinstance(caught.value.__cause__, KeyError)
 
 

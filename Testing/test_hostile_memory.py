@@ -97,6 +97,17 @@ def testALabelThatDoesNotOccur():
     assert comparison["DSC"].status == "undefined" and comparison.findings[0].startswith("Absent in both")
 
 
+@pytest.mark.slow
+def testAMillionSpecks():
+    """No voxel touches another one; each is a part of its own."""
+    array = np.zeros((202,) * 3, np.uint8)
+    array[::2, ::2, ::2] = 1
+    require(
+        Measured({"VoxelVolumeTest": 101**3}, "Most of the 1030301 parts of the test are single voxels, as in noise"),
+        lambda: compare(SHIFTED, shapes.imageOf(array), Settings(families="overlap")),
+    )
+
+
 # Segments of Slicer
 
 

@@ -44,6 +44,19 @@ def testNamesAreShownAsTheyAre(session):
     assert "&lt;b&gt;Left &amp; right" in session.ui.verdictLabel.text
 
 
+def testNamesAreCopiedAsOneCell(desktop, session):
+    """A tab or a line break in a name would begin another cell, which a spreadsheet may take for a formula."""
+    name = "=Organ\t=1+1\n@SUM(1)"
+    session.parameters.reference, session.parameters.test = twoBoxes(name)
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    session.ui.copyButton.click()
+    heading, row = desktop.app.clipboard().text().split("\n")[:2]
+    assert row.split("\t")[0] == "'=Organ =1+1 @SUM(1)" and row.count("\t") == heading.count("\t")
+    session.ui.modeComboBox.currentIndex = 0
+
+
 @pytest.mark.parametrize("source", ["surface", "planar contour"])
 def testSegmentsWithoutVoxels(session, source):
     nodes = twoBoxes()

@@ -111,6 +111,7 @@ def look(session) -> dict:
 def testSavedAndLoaded(session, tmp_path, state):
     state(session)
     before, path = look(session), str(tmp_path / "scene.mrb")
+    observed = scenework.observedNow(session)
     assert slicer.util.saveScene(path)
     session.settle(0.05)
     assert look(session) == before, "saving changes nothing"
@@ -123,6 +124,7 @@ def testSavedAndLoaded(session, tmp_path, state):
         session.settle(0.4)
         now = look(session)
         assert now == before, {key: (before[key], now[key]) for key in now if now[key] != before[key]}
+        assert scenework.observedNow(session) == observed
 
 
 # Taken apart
@@ -132,7 +134,7 @@ def testSavedAndLoaded(session, tmp_path, state):
 def testNodesGoInAnyOrder(session, seed):
     """All nodes that the scene got, ours and the user's, also those that Slicer hides, one after the other."""
     scene = slicer.mrmlScene
-    before = {node.GetID() for node in scene.GetNodes()}
+    before, observed = {node.GetID() for node in scene.GetNodes()}, scenework.observedNow(session)
     nodes = scenework.observers()
     scenework.choose(session, *nodes)
     scenework.showEverything(session)
@@ -154,6 +156,7 @@ def testNodesGoInAnyOrder(session, seed):
     assert session.panel.outcome is None
     left = [node.GetName() for node in scene.GetNodes() if node.GetID() not in before and node is not parameterNode]
     assert set(left) <= {"Segment Metrics plot"}
+    assert scenework.observedNow(session) == observed
     worksAfterwards(session)
 
 
@@ -228,14 +231,16 @@ def testRenaming(session):
     hierarchy.SetItemName(hierarchy.GetItemParent(hierarchy.GetItemByDataNode(session.parameters.result)), "Mine")
     session.settle(0.5)
     assert not session.panel.staleness()
+    untouched, observed = scenework.Untouched(*nodes), scenework.observedNow(session)
     count = len(session.results())
     session.apply()
     assert len(session.results()) == count
+    assert untouched.changes() == [] and scenework.observedNow(session) == observed
 
 
 def testUndo(session):
     """What is undone and redone in the scene never breaks the panel, whatever the scene undoes."""
-    scene = slicer.mrmlScene
+    scene, observed = slicer.mrmlScene, scenework.observedNow(session)
     nodes = scenework.observers()
     scenework.choose(session, *nodes)
     scene.SetUndoOn()
@@ -262,6 +267,9 @@ def testUndo(session):
         scene.ClearUndoStack()
         scene.ClearRedoStack()
     worksAfterwards(session)
+    scene.Clear(0)
+    session.settle(0.2)
+    assert scenework.observedNow(session) == observed
 
 
 @pytest.mark.parametrize("state", [onePair, everything], ids=lambda state: state.__name__)

@@ -8,7 +8,7 @@ import shapes
 
 from SegmentMetricsLib import progress
 from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
-from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
@@ -175,3 +175,17 @@ def testOnlyPointsWithTooManyCornersAreAskedOtherwise():
     found = NearestTriangles(points, cells, otherwise).find(places)
     assert asked == [5]
     assert distances[np.arange(10), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
+
+
+@pytest.mark.parametrize("sides", [(1000, 0.01, 3), (100, 0.01, 3), (500, 0.001, 500)])
+def testNearestOfThinTriangles(sides):
+    """Of which squared lengths alone do not tell the height: they were taken for others, millimeters away."""
+    surface = fromPolyData(shapes.boxMesh((0, 0, 0), sides))
+    random = np.random.default_rng(1)
+    corners = surface.points[surface.cells[random.integers(0, len(surface.cells), 3000)]]
+    weights = random.dirichlet((0.4, 0.4, 0.4), 3000)
+    places = (weights[:, :, None] * corners).sum(axis=1) + 1e-3 * random.normal(size=(3000, 3))
+    half = np.array(sides) / 2
+    beyond = np.abs(places - half) - half
+    expected = np.linalg.norm(np.maximum(beyond, 0), axis=1) + np.minimum(beyond.max(axis=1), 0)
+    assert ClosestSurface(surface).signedDistances(places) == pytest.approx(expected, abs=1e-4)

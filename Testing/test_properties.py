@@ -123,23 +123,6 @@ def testNothingIsBetterThanTheSame(pair, settings):
                 assert sign * value >= sign * definition.identity - ROUNDING, key
 
 
-def series(comparison) -> dict:
-    """Return the measurements of every definition with a parameter, in the order of the parameter."""
-    found = {}
-    for key, measurement in comparison.items():
-        definition, words = findDefinition(key)
-        if definition.trend and measurement.status != "undefined":
-            found.setdefault(definition.key, []).append((float(next(iter(words.values()))), measurement.value))
-    return {key: [value for _, value in sorted(values)] for key, values in found.items()}
-
-
-def atMost(one: Measurement, other: Measurement) -> bool:
-    """Whether a value is at most another one, as far as both are known."""
-    low = one.value if one.lower is None else one.lower
-    high = other.value if other.upper is None else other.upper
-    return low <= high + ROUNDING
-
-
 @given(pairs(), some.settings())
 def testTrendInTheParameter(pair, settings):
     """Larger tolerances, percentiles and quantiles change a value the way that its entry declares."""

@@ -72,19 +72,3 @@ def testTrianglesWithoutAreaAreOnNoSide():
     expected = ClosestSurface(surface).signedDistances(places)
     more = Surface(surface.points, np.concatenate([surface.cells, thin[:10]]))
     assert np.abs(ClosestSurface(more).signedDistances(places)) == pytest.approx(np.abs(expected), abs=1e-12)
-
-
-@pytest.mark.parametrize("error", [0.05, 0.3])
-def testNearlySignedDistances(error):
-    closest = ClosestSurface(blob())
-    places = np.random.default_rng(5).uniform(-1, 14, (3000, 3)) * (1, 1, 2.5)
-    exact, nearly = closest.signedDistances(places), closest.nearlySignedDistances(places, error)
-    more = np.abs(nearly) - np.abs(exact)
-    assert (more >= -1e-12).all() and (more <= error).all()
-    assert np.count_nonzero(more > 1e-9) < 0.05 * len(places)
-
-
-def testNearlySignedDistancesWithoutErrorAreExact():
-    closest = ClosestSurface(blob())
-    places = np.random.default_rng(6).uniform(-2, 14, (500, 3))
-    assert closest.nearlySignedDistances(places, 0).tolist() == closest.signedDistances(places).tolist()

@@ -13,6 +13,7 @@ from SegmentMetricsLib import tables
 from SegmentMetricsLib.conventions import known, output
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.files.writing import pasteable
 from SegmentMetricsLib.mrml import folders, recallConventions
 
 from .parameters import OWN_CONVENTION
@@ -127,7 +128,7 @@ class Conventions:
 
     def copy(self, _checked=False) -> None:
         """Copy the table as it is shown, for a spreadsheet."""
-        qt.QApplication.clipboard().setText("\n".join("\t".join(row) for row in self.table.texts()))
+        qt.QApplication.clipboard().setText(pasteable(self.table.texts()))
 
     def onExport(self, _checked=False) -> None:
         path = askForPath(self.ui.conventionsExportButton, _("Export"), "conventions.csv", _("Table (*.csv)"))

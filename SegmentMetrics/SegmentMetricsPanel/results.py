@@ -98,8 +98,7 @@ class Results:
     def copy(self, _checked=False) -> None:
         """Copy the tables as they are shown, for a spreadsheet."""
         rows = self.table.texts() + (self.sides.texts() if self.sides.rows else [])
-        rows = [[writing.harmless(row[0]), *row[1:]] for row in rows]
-        qt.QApplication.clipboard().setText("\n".join("\t".join(row) for row in rows))
+        qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
     def onExport(self, _checked=False) -> None:
         path = askForPath(self.ui.exportButton, _("Export measurements"), "metrics.csv", _("Table (*.csv)"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -38,17 +38,12 @@ class ConvergedDistances(DirectedDistances):
         given = {
             "surface": surface,
             "subdivisions": SHOWN_SUBDIVISIONS[surface.dimension],
-            "measurePoints": self._atPoints,
+            "measurePoints": partial(_atPoints, refined),
             "refined": refined,
         }
         # not the distances of single pieces: few ask for them
         for name, value in given.items():
             object.__setattr__(self, name, value)
-
-    def _atPoints(self) -> np.ndarray:
-        values = np.zeros(len(self.surface.points))
-        values[self.refined.points] = self.refined.values[: len(self.refined.points)]
-        return values
 
     @cached_property
     def signed(self) -> np.ndarray:
@@ -58,12 +53,21 @@ class ConvergedDistances(DirectedDistances):
             result[cells] = values.mean(axis=0).T
         return result.ravel()
 
-    @cached_property
-    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        low, high = np.zeros((2, len(self.surface.cells), self.pieces))
-        for cells, values in self._eachPart():
-            low[cells], high[cells] = values.min(axis=0).T, values.max(axis=0).T
-        return low.ravel(), high.ravel()
+    def forgetLeaves(self) -> None:
+        self.refined.forgetLeaves()
+
+    def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        cells, pieces = np.divmod(elements, self.pieces)
+        rows = np.searchsorted(self.refined.chosen, cells).clip(max=len(self.refined.chosen) - 1)
+        # what both boundaries have is no distance away
+        asked = np.flatnonzero(self.refined.chosen[rows] == cells)
+        low, high = np.zeros((2, len(elements)))
+        for first in range(0, len(asked), CHUNK):
+            chosen = asked[first : first + CHUNK]
+            corners = self._nodes(rows[chosen])[np.arange(len(chosen)), pieces[chosen]].T
+            values = self.refined.values.take(corners)
+            low[chosen], high[chosen] = values.min(axis=0), values.max(axis=0)
+        return low, high
 
     def _eachPart(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield some of the boundary's elements (k,) and the signed distances at the corners of their pieces.
@@ -161,3 +165,10 @@ class ConvergedDistances(DirectedDistances):
 
     def percentile(self, percent: float) -> Bounded:
         return self.largest if percent == 100 else self.refined.boundedPercentile(percent)
+
+
+def _atPoints(refined: Refined) -> np.ndarray:
+    """Return the signed distances (n,) in mm at the points of the boundary itself."""
+    values = np.zeros(len(refined.sampler.surface.points))
+    values[refined.points] = refined.values[: len(refined.points)]
+    return values

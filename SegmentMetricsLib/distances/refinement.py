@@ -82,8 +82,7 @@ def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentil
     limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the distances that this share of
     the size does not exceed, of which the largest of all boundaries shall be.
     """
-    # search trees of triangles use all cores by themselves
-    isLong = samplers[0].isOnLattice and sum(len(sampler.surface.cells) for sampler in samplers) > FEW_TO_SHARE
+    isLong = sum(len(sampler.surface.cells) for sampler in samplers) > FEW_TO_SHARE
     directions = sideBySide([partial(Refined, sampler, limits, percentiles) for sampler in samplers], isLong)
     others = {one: [other for other in directions if other is not one] for one in directions}
     active = directions
@@ -133,7 +132,8 @@ class Refined:
         self.leftOfMean = LEFT_OF_FINE_MEAN if halvings[0] else LEFT_OF_MEAN
         self.base = self._withNodes(cells, sizes, np.repeat(halvings, self.perCell), sides)
         self.fine = self.base.chosen(np.zeros(0, int))
-        self._goals = [self._meanGoal, *(partial(self._shareGoal, limit) for limit in limits)]
+        # what is not known well enough yet: the mean, and the shares within limits
+        self._isMeanKnown, self._limits = False, list(limits)
         # estimates tell roughly where percentiles lie; those that are known hold for the leaves as they are
         self._percentiles, self._estimates, self._isKnown = tuple(percentiles), {}, set()
         self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
@@ -157,7 +157,8 @@ class Refined:
         """Cut the elements because of which some number is not known well enough; return whether there were any."""
         flags = np.zeros(len(self.leaves.sizes), bool)
         # what is known well enough once stays so
-        self._goals = [goal for goal in self._goals if goal(flags)]
+        self._isMeanKnown = self._isMeanKnown or not self._markForMean(flags)
+        self._limits = [limit for limit in self._limits if self._markForShare(limit, flags)]
         known = set()
         for percent in self._fresh:
             found = self._estimates[percent]
@@ -169,7 +170,7 @@ class Refined:
         if not len(chosen) or len(self.values) > self._most:
             return False
         self._cut(self.leaves.split(chosen))
-        del self.leaves
+        self.forgetLeaves()
         self._isKnown.clear()
         return True
 
@@ -177,6 +178,10 @@ class Refined:
     def leaves(self) -> Leaves:
         """The elements that have not been cut further."""
         return Leaves(self.base, self.fine)
+
+    def forgetLeaves(self) -> None:
+        """Give back the memory of the leaves, which are put together anew when they are asked for."""
+        self.__dict__.pop("leaves", None)
 
     @property
     def parts(self) -> tuple[Part, Part]:
@@ -216,11 +221,11 @@ class Refined:
         self.base.values = self.values
         self.fine = self.fine.chosen(np.flatnonzero(self.fine.isLeaf)).joined(new)
 
-    def _meanGoal(self, flags) -> bool:
+    def _markForMean(self, flags) -> bool:
         every = np.arange(len(flags))
         return self._mark(flags, every, self.leaves.meanDifferences, self.meanError * self.totalSize, self.leftOfMean)
 
-    def _shareGoal(self, limit: float, flags) -> bool:
+    def _markForShare(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
         return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize)
 

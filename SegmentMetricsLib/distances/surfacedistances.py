@@ -108,19 +108,26 @@ class DirectedDistances:
         """Mean signed distance in mm, weighted by element size."""
         return float(self.signed @ self.sizes) / self.totalSize
 
-    @property
-    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest and the largest signed distance (n,) in mm that were found on every element."""
-        return self.signed, self.signed
+    def forgetLeaves(self) -> None:
+        """Give back the memory of what is only kept to be found sooner."""
+
+    def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest signed distance (n,) in mm that were found on some elements (n,)."""
+        return self.signed[elements], self.signed[elements]
+
+    def sizesOf(self, elements: np.ndarray) -> np.ndarray:
+        """Return the areas (n,) of some elements (n,) in mm2, or their lengths in mm for contours."""
+        return self.surface.sizes[elements // self.pieces] / self.pieces
 
     @property
     def between(self) -> float | None:
-        """By how many mm a distance between the places that were asked may exceed ranges; None where that is open."""
+        """By how many mm a distance between places that were asked may exceed rangesOf(); None where that is open."""
         return None
 
     def grouped(self, pieces: int) -> Groups:
         """Return what is known of groups of so many elements each, which are equally large, one after the other."""
-        low, high = (values.reshape(-1, pieces).T for values in self.ranges)
+        every = np.arange(len(self.signed))
+        low, high = (values.reshape(-1, pieces).T for values in self.rangesOf(every))
         means, sizes = self.signed.reshape(-1, pieces).T, self.sizes[::pieces] * pieces
         # row by row, as short rows are slow to reduce
         return Groups(
@@ -143,7 +150,7 @@ class DirectedDistances:
         return side * float(self.signed[worst]), self.position(worst)
 
     def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
-        """Return the place (3,) in mm of the largest or the smallest of the ranges of an element."""
+        """Return the place (3,) in mm of the largest or the smallest distance on an element."""
         return self.position(element)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
@@ -224,13 +231,13 @@ class BoundaryPair:
         self._searches: dict[int, ClosestSurface] = {}
 
     def search(self, number: int) -> ClosestSurface:
-        """Return the search tree of the reference (0) or the test (1)."""
+        """Return what searches the reference (0) or the test (1) for the places next to points."""
         if number not in self._searches:
             self._searches[number] = ClosestSurface(self.surfaces[number].target)
         return self._searches[number]
 
     def forgetSearches(self) -> None:
-        """Give back the memory of the search trees; whoever asks again waits for new ones."""
+        """Give back the memory of what searches; whoever asks again waits for new ones."""
         self._searches.clear()
 
     def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:
@@ -240,7 +247,7 @@ class BoundaryPair:
         """
         surface, target = self.surfaces[source], 1 - source
         if self.lattice is not None and (subdivisions or 0) <= LARGEST_LATTICE_SUBDIVISIONS:
-            # the search tree is built only if a point asks for it
+            # what searches is made only if a point asks for it
             values = lattice.signedDistances(
                 self.lattice, surface, source, subdivisions, lambda points: self.search(target).signedDistances(points)
             )

@@ -21,7 +21,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from ..comparison import Comparison
-from ..errors import InputError
+from ..errors import InputError, oneLine
 from ..geometry.masks import Mask
 from ..geometry.surfaces import toPolyData
 from ..measurements import Measurement
@@ -171,6 +171,15 @@ def harmless(text: str) -> str:
     seen = unicodedata.normalize("NFKC", text)
     isFormula = seen.lstrip().startswith(("=", "+", "-", "@")) or seen.startswith(("\t", "\r", "\n"))
     return f"'{text}" if isFormula else text
+
+
+def pasteable(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows of texts as a spreadsheet takes them from the clipboard, with the name in front of each harmless.
+
+    Whatever is in a name, it stays one cell: a tab or a line break would begin another, which could be a formula.
+    """
+    lines = ([oneLine(text) for text in row] for row in rows)
+    return "\n".join("\t".join([harmless(first), *rest]) for first, *rest in lines)
 
 
 def measuredSurfaces(comparison: Comparison) -> vtkPolyData:

@@ -35,10 +35,11 @@ class ClosestSurface:
         self.isClosed = surface.isClosed
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
+        self._oneByOne = OneByOne(self._triangles)
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
-        return NearestTriangles(self._triangles.points, self._triangles.cells, self._oneByOne)
+        return NearestTriangles(self._triangles.points, self._triangles.cells, self._oneByOne.find)
 
     @cached_property
     def _normals(self) -> PseudoNormals:
@@ -53,21 +54,6 @@ class ClosestSurface:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces never negative."""
         local = points - self.center
         return self._signedDistances(local, self._nearestTo(local))
-
-    def nearlySignedDistances(self, points: np.ndarray, error: float) -> np.ndarray:
-        """Return what signedDistances() does of LPS points (n, 3), some of it larger by at most an error in mm.
-
-        Where the corner next to a point tells that much, only the triangles around it are asked. These are mostly the
-        nearest ones, and are found in a fraction of the time.
-        """
-        if error <= 0:
-            return self.signedDistances(points)
-        local = points - self.center
-        numbers, least = self._nearest.nearby(local)
-        result = self._signedDistances(local, numbers)
-        isUnsure = np.abs(result) - least > error
-        result[isUnsure] = self.signedDistances(points[isUnsure])
-        return result
 
     def _distances(self, local: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return the distances (n,) of points (n, 3), relative to the center, to one triangle each, by number."""
@@ -97,18 +83,24 @@ class ClosestSurface:
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3), relative to the center."""
         isAlone = len(local) <= ONE_BY_ONE and len(self._triangles.cells) <= FEW_TRIANGLES
-        find = self._oneByOne if isAlone else self._nearest.find
-        return find(local)
+        return (self._oneByOne if isAlone else self._nearest).find(local)
+
+
+class OneByOne:
+    """Tells which triangle of a surface is next to each of a few points, by VTK's search tree of triangles."""
+
+    def __init__(self, surface: Surface):
+        self._surface = surface
 
     @cached_property
     def _locator(self) -> vtkStaticCellLocator:
         locator = vtkStaticCellLocator()
-        locator.SetDataSet(toPolyData(self._triangles))
+        locator.SetDataSet(toPolyData(self._surface))
         locator.BuildLocator()
         return locator
 
-    def _oneByOne(self, points: np.ndarray) -> np.ndarray:
-        """Return the number of the triangle next to each point (n, 3), relative to the center."""
+    def find(self, points: np.ndarray) -> np.ndarray:
+        """Return the number of the triangle next to each point (n, 3)."""
         closest, cell, part = [0.0] * 3, vtkGenericCell(), reference(0)
         number, squared = reference(0), reference(0.0)
         numbers = np.empty(len(points), np.int64)

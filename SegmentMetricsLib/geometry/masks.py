@@ -166,8 +166,6 @@ class Mask:
 
 def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
     """Return the mask of every label but 0 of an integer array indexed [k, j, i]."""
-    from scipy.ndimage import find_objects
-
     values = None
     lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
     if (lowest, highest) == (0, 1):  # one structure, as in a folder with a file for each: no boxes to look for
@@ -180,6 +178,9 @@ def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
         rank[order] = np.arange(len(values)) if 0 in values else np.arange(1, len(values) + 1)
         values = values[order] if 0 in values else np.concatenate([[0], values[order]])
         labels = rank[dense].reshape(labels.shape)
+    # takes a tenth of a second to import, which one structure does without
+    from scipy.ndimage import find_objects
+
     masks = {}
     for number, box in enumerate(find_objects(labels), start=1):
         if box is not None:

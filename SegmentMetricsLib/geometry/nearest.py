@@ -26,9 +26,11 @@ from scipy.spatial import cKDTree
 
 from ..cores import threads
 from ..progress import checkpoint
+from .triangles import distancesToTriangles
 
-# Corners looked at per point: at first, where these do not decide, and at most.
-FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 512
+# Corners looked at per point: at first, where these do not decide, and at most; of more, a search tree of triangles
+# mostly takes a fraction of the time.
+FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 64
 # Corners of all points looked at at a time.
 MOST_AT_ONCE = 1 << 15
 # Points whose corners are searched at a time; fewer are found sooner than threads are started.
@@ -41,8 +43,8 @@ CELLS = 1 << 14
 ROUNDED_UP = 1 + 1e-6
 # What rounding may change in squared distances, as a share of them.
 ROUNDING = 1e-12
-# Triangles thinner than this, as the square of their height over a side by another, are lines.
-THINNEST = 1e-12
+# Squared sine of a triangle's angle below which squared lengths alone have too few digits.
+THIN = 1e-4
 
 
 class NearestTriangles:
@@ -83,23 +85,6 @@ class NearestTriangles:
             checkpoint()
             numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], FEW_CORNERS)
         return numbers
-
-    def nearby(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of the nearest of the triangles around the corner next to each point (n, 3).
-
-        That is mostly the nearest triangle of all, or one hardly farther away, and found in a fraction of the time.
-        Also returned is the distance (n,) that no triangle goes below.
-        """
-        numbers, least = np.empty(len(points), np.int64), np.empty(len(points))
-        for first in range(0, len(points), SEARCHED):
-            checkpoint()
-            chosen = points[first : first + SEARCHED]
-            away, corners = self._tree.query(chosen, workers=self._workers(chosen))
-            least[first : first + SEARCHED] = np.sqrt(np.maximum(away**2 - self._largestSpread, 0))
-            for start in range(0, len(chosen), CHUNK):
-                owners = np.arange(start, min(start + CHUNK, len(chosen)))
-                numbers[first + owners] = self._nearestAround(chosen, owners, corners[owners])
-        return numbers, least
 
     def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which triangles (k,) are within a squared distance (n,) of points (n, 3), and of which (k,) of these.
@@ -201,7 +186,8 @@ class NearestTriangles:
     def _squaredDistances(self, points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return the squared distances (n,) from points (3, n) to a triangle (n,) each.
 
-        From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest.
+        From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest,
+        but in thin triangles, where so many do that their heights get lost.
         """
         a, b, c = (self._points.take(column.take(triangles), axis=1) for column in self._cells)
         toA, toB, toC = (_squared(points, corner) for corner in (a, b, c))
@@ -210,10 +196,16 @@ class NearestTriangles:
         between, alongB, alongC = ab + ca - bc, toA + ab - toB, toA + ca - toC
         area = 4 * ab * ca - between * between
         weightB, weightC = 2 * alongB * ca - between * alongC, 2 * alongC * ab - between * alongB
-        isAbove = (weightB >= 0) & (weightC >= 0) & (weightB + weightC <= area) & (area > THINNEST * ab * ca)
+        isThin = area <= 4 * THIN * ab * ca
+        isAbove = (weightB >= 0) & (weightC >= 0) & (weightB + weightC <= area) & ~isThin
         height = toA - (weightB * alongB + weightC * alongC) / (2 * np.where(isAbove, area, 1))
         toSides = np.minimum(np.minimum(_toSide(toA, toB, ab), _toSide(toB, toC, bc)), _toSide(toC, toA, ca))
-        return np.where(isAbove, height, toSides)
+        result = np.where(isAbove, height, toSides)
+        thin = np.flatnonzero(isThin)
+        if len(thin):
+            corners = np.stack([corner[:, thin].T for corner in (a, b, c)], axis=1)
+            result[thin] = distancesToTriangles(points[:, thin].T, corners) ** 2
+        return result
 
 
 def _squared(one: np.ndarray, other: np.ndarray) -> np.ndarray:

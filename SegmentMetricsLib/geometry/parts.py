@@ -6,21 +6,14 @@ import numpy as np
 
 from .masks import Mask
 
-# Up to so many voxels labeling each of them is sooner done.
-FEW_VOXELS = 20_000
-
 
 def partSizes(mask: Mask) -> list[int]:
     """Return how many voxels each separate part of a mask has, the largest first; parts touch at no corner."""
-    from scipy.ndimage import label
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     if mask.isEmpty:
         return []
-    if mask.voxels.size <= FEW_VOXELS:
-        labels, count = label(mask.voxels, np.ones((3, 3, 3)))
-        return sorted(np.bincount(labels.ravel(), minlength=count + 1)[1:].tolist(), reverse=True)
     slices, rows, columns = mask.voxels.shape
     # gaps between rows and slices keep the end of one from touching the start of the next
     width, depth = columns + 2, rows + 1

@@ -17,10 +17,11 @@ chance to be drawn grows with the root of that, which is the best use of a numbe
 from __future__ import annotations
 
 import itertools
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
+from ..cores import eachSideBySide, sideBySide
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry.masks import Mask
 from ..progress import checkpoint
@@ -31,11 +32,9 @@ from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 TIE_TOLERANCE = 1e-5
 # Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
 # voxel is cut along each axis for that at most.
-CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 30_000, 80_000, 6
+CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 15_000, 80_000, 6
 # Voxels looked at one by one; where the box around the structures has more, blocks of them.
 LARGEST_VOLUME = 1 << 18
-# How far off the distances at corners may be, as a share of the tolerance.
-ERROR_AT_CORNERS = 0.5
 # Points in all, interpolated: at first, and at most where those do not suffice.
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Points searched in the first draw, in the second, and at most where those do not suffice.
@@ -48,6 +47,8 @@ SPREAD_SHARE, DRAW_SHARE = 0.6, 0.8
 PLACES = 512
 # Margins are told apart in so many steps.
 STEPS = 1024
+# Fewer points are not worth a thread for each boundary.
+FEW_TO_SHARE = 4000
 # Points interpolated at a time.
 CHUNK = 1 << 17
 
@@ -123,17 +124,15 @@ class Cells:
         of = of.reshape(-1, len(steps))
         corners = self.centers[:, None] + self.sides * np.where(np.isin(range(3), self.axes), steps - 0.5, 0.0)
         places = self.grid.toWorld(corners.reshape(-1, 3)[first])
-        values = []
-        for number in (0, 1):
+
+        def searched(number: int) -> np.ndarray:
             asked = np.zeros(len(places), bool)
             asked[of[self.near[number]]] = True
             signed = np.zeros(len(places))
-            # on a lattice many corners are equally near, and rounding would choose
-            isExact = self.boundaries.surfaces[number].lattice is not None
-            error = 0.0 if isExact else ERROR_AT_CORNERS * self.tolerance
-            signed[asked] = self.boundaries.search(number).nearlySignedDistances(places[asked], error)
-            values.append(signed[of])
-        return values
+            signed[asked] = self.boundaries.search(number).signedDistances(places[asked])
+            return signed[of]
+
+        return eachSideBySide(searched, (0, 1))
 
 
 class Points:
@@ -211,14 +210,15 @@ class Points:
         rows, which = np.divmod(points, self.perCell)
         slab = cells.boundaries.surfaces[0].slab
         places = self._at(rows, which)
-        for number in (0, 1):
-            near = cells.near[number][rows]
-            signed = cells.boundaries.search(number).signedDistances(places[near])
+        near = [flags[rows] for flags in cells.near]
+        searches = [partial(cells.boundaries.search(n).signedDistances, places[near[n]]) for n in (0, 1)]
+        for number, signed in enumerate(sideBySide(searches, len(points) > FEW_TO_SHARE)):
+            chosen = near[number]
             found = self._member(signed)
             if slab is not None:
-                found &= slab.contains(places[near])
-            self._found[number][points[near]] = found
-            yield signed, rows[near], which[near], number
+                found &= slab.contains(places[chosen])
+            self._found[number][points[chosen]] = found
+            yield signed, rows[chosen], which[chosen], number
         self._searched[points] = True
 
     def corrected(self, estimate: Estimate, wrong: np.ndarray, draw: int) -> tuple[float, float, float]:

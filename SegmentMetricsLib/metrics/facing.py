@@ -83,7 +83,7 @@ def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.nda
     """Return the sides (n,) that the reference faces below the centers of some elements (n,) of the test."""
     places, signed = test.positionsOf(elements), test.signed[elements]
     # the mean of an element that reaches from one side to the other may have the other sign than its center
-    low, high = (values[elements] for values in test.ranges)
+    low, high = test.rangesOf(elements)
     crossed = np.flatnonzero((low < 0) & (high > 0))
     signed[crossed] = boundaries.search(0).signedDistances(places[crossed])
     return sidesOf(_normalsAt(boundaries.surfaces[0], places, signed))

@@ -131,7 +131,7 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
             continue
         step = 1 + len(beyond) // MOST_SAMPLES
         beyond = beyond[::step]
-        weights = direction.sizes[beyond] * excess[beyond] * step
+        weights = direction.sizesOf(beyond) * excess[beyond] * step
         total += weights @ normals[tree.query(direction.positionsOf(beyond))[1]]
         weight += weights.sum()
     if weight == 0:
@@ -149,7 +149,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
     pieces = direction.pieces
     signed = direction.signed.reshape(-1, pieces)
     patches = []
-    for sign, farthest in zip((1, -1), reversed(direction.ranges)):
+    for sign in (1, -1):
         beyond = sign * signed > withTies(tolerance)
         cells = np.flatnonzero(beyond.any(axis=1))
         if not len(cells):
@@ -161,15 +161,18 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
         graph = coo_matrix((np.ones(len(rows), np.int8), (rows, points)), shape=(count, count))
         _, labels = connected_components(graph, directed=False)
         labels = np.unique(labels[: len(cells)], return_inverse=True)[1]
-        values = np.where(beyond[cells], sign * farthest.reshape(-1, pieces)[cells], -1)
-        sizes = (direction.sizes.reshape(-1, pieces)[cells] * beyond[cells]).sum(axis=1)
+        farthest = direction.rangesOf((cells[:, None] * pieces + np.arange(pieces)).ravel())[sign > 0]
+        values = np.where(beyond[cells], sign * farthest.reshape(-1, pieces), -1)
+        sizes = direction.surface.sizes[cells] / pieces * beyond[cells].sum(axis=1)
         areas = np.bincount(labels, sizes)
         order = np.lexsort((values.max(axis=1), labels))
         ends = np.cumsum(np.bincount(labels))
         for first, last, area in zip(ends - np.bincount(labels), ends, areas, strict=True):
             members = order[first:last]
             peak = _firstOfFarthest(direction, cells[members], values[members])
-            patches.append(_Patch(cells[members], peak, float(farthest[peak]), float(area)))
+            cell, piece = divmod(peak, pieces)
+            value = sign * float(values[np.searchsorted(cells, cell), piece])
+            patches.append(_Patch(cells[members], peak, value, float(area)))
     return patches
 
 
@@ -194,7 +197,7 @@ def _owners(surface: Surface, patches: list[_Patch]) -> np.ndarray:
 
 
 def _cellCenters(surface: Surface) -> np.ndarray:
-    return surface.points[surface.cells].mean(axis=1)
+    return sum(surface.points[column] for column in surface.cells.T) / surface.dimension
 
 
 def _normalBelow(position: np.ndarray, surface: Surface, tree) -> np.ndarray:

@@ -245,12 +245,6 @@ class ThreeDView:
         pixels = vtk_to_numpy(output.GetPointData().GetScalars()).reshape(height, width, -1)
         return pixels[::-1, :, :3].copy()
 
-    def capture(self, path: str | Path, size: tuple[int, int] | None = None) -> Path:
-        """Write the picture as PNG, at another size (width, height) when given, and return its path."""
-        if size is not None:
-            self.resize(size)
-        return writePng(self.image(), path)
-
     def close(self) -> None:
         """Give back the graphics memory and take the view's own nodes out of the scene; a second call does nothing."""
         if self._group is None:

@@ -24,12 +24,18 @@ def folderInTheWay(folder: Path) -> Path:
     return folder / "out"
 
 
+def readOnly(folder: Path) -> Path:
+    (folder / "archive").mkdir(mode=0o555)
+    return folder / "archive"
+
+
 # Where results are to go, and what is said about it.
 OUTPUTS = {
     "a file": (aFile, "file: this is not a folder, so results cannot be written into it."),
     "a folder below a file": (belowAFile, "file: this is not a folder, so results cannot be written into it."),
     "a link to nothing": (aLinkToNothing, "link: this is not a folder, so results cannot be written into it."),
     "a folder where a file must be": (folderInTheWay, "metrics.json: this is a folder"),
+    "a read-only folder": (readOnly, "archive: results cannot be written into this folder"),
     "a name that is no Unicode": (lambda folder: folder / "o\udcff", "not valid Unicode; choose another one."),
     "a name of 300 letters": (lambda folder: folder / ("x" * 300), "this name is too long for a folder."),
     "a folder of the system": (lambda folder: Path("/proc/results"), "results cannot be written into this folder"),
