@@ -155,15 +155,18 @@ def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
 
 
 @pytest.mark.parametrize(("oversampling", "shared", "band"), [(None, 31.5, 63.5), (3, 284, 572)])
-def testSquaresInASlice(oversampling, shared, band):
+def testSquaresInASlice(oversampling, shared, band, monkeypatch):
     """Bands between two squares, 10 and 6 mm wide, without four corners each; on the grid a pixel has 9 parts."""
     images = []
     for low in (2, 4):
         array = np.zeros((1, 14, 16), bool)
         array[0, 2:12, low : low + 10] = True
         images.append(shapes.imageOf(array, (1, 1, 4)))
-    overlap = biou(*images, oversampling=oversampling)
-    assert overlap == pytest.approx(shared / (2 * band - shared), abs=0.002 if oversampling is None else 1e-9)
+    expected = pytest.approx(shared / (2 * band - shared), abs=0.002 if oversampling is None else 1e-9)
+    assert biou(*images, oversampling=oversampling) == expected
+    # as in a slice so large that blocks of pixels are looked at
+    monkeypatch.setattr(bandsearch, "LARGEST_VOLUME", 60)
+    assert biou(*images, oversampling=oversampling) == expected
 
 
 @pytest.mark.parametrize(("count", "expected"), [(0, 4), (4, 4), (5, 8), (64, 64), (64.5, 128), (1e6, 512)])

@@ -115,23 +115,6 @@ def testAllTrianglesWithinADistance(away, scale):
     assert (found == (distances**2 <= squared[:, None]))[isSure].all() and found.any(axis=1).all()
 
 
-@pytest.mark.parametrize("scale", [0.01, 1.0])
-def testTheNearestCornerTellsHowNearTrianglesMayBe(scale):
-    surface = blobSurface()
-    corners = scale * surface.points
-    random = np.random.default_rng(4)
-    points = corners[random.integers(0, len(corners), 300)] + scale * random.normal(size=(300, 3))
-    numbers, least = NearestTriangles(corners, surface.cells, refuse).nearby(points)
-    distances = allDistances(points, corners[surface.cells])
-    nearest = distances.min(axis=1)
-    assert (distances[np.arange(300), numbers] < nearest + 1e-9 * scale).mean() > 0.9
-    assert (least <= nearest + 1e-9 * scale).all()
-    # not lower than the longest side of all triangles makes necessary
-    sides = corners[surface.cells] - corners[np.roll(surface.cells, 1, axis=1)]
-    longest = np.linalg.norm(sides, axis=2).max()
-    assert (least**2 > nearest**2 - 1.001 * longest**2 / 3).all()
-
-
 def testManyCornersEquallyNear():
     # from the middle of a ball all corners are nearly as near, and the largest triangle is no larger than others
     surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
@@ -159,7 +142,7 @@ def testOnlyPointsWithTooManyCornersAreAskedOtherwise():
     # cones of few and of too many triangles, whose corners are all as far from points below them
     random = np.random.default_rng(10)
     points, cells, places = [], [], []
-    for count, x in ((100, 0), (ALL_CORNERS + 50, 50)):
+    for count, x in ((ALL_CORNERS - 10, 0), (ALL_CORNERS + 50, 50)):
         ring = np.linspace(0, 2 * np.pi, count, endpoint=False)
         numbers = sum(map(len, points)) + 1 + np.arange(count)
         cells.append(np.stack([np.full(count, numbers[0] - 1), numbers, np.roll(numbers, -1)], axis=1))
