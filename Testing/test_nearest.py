@@ -7,6 +7,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import progress
+from SegmentMetricsLib.geometry import nearest
 from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
@@ -23,12 +24,18 @@ def blobSurface(spacing=(1.0, 1.0, 2.5)) -> Surface:
     return fromMask(labelMasks(shapes.imageOf(shapes.blob(3, (14, 13, 12), 0.4, 2.0), spacing), 0.5)[1])
 
 
+@pytest.fixture
+def cornersOnly(monkeypatch):
+    """Corners decide also where searching triangles would be sooner done."""
+    monkeypatch.setattr(nearest, "MOST_OPEN", 1.0)
+
+
 def refuse(points):
     raise AssertionError(f"{len(points)} points were not decided by corners")
 
 
 @pytest.mark.parametrize("away", [0.0, 0.1, 1.0, 10.0, 1000.0])
-def testNearestOfSmallTriangles(away):
+def testNearestOfSmallTriangles(away, cornersOnly):
     surface = blobSurface()
     random = np.random.default_rng(2)
     points = surface.points[random.integers(0, len(surface.points), 400)] + away * random.normal(size=(400, 3))
@@ -115,13 +122,29 @@ def testAllTrianglesWithinADistance(away, scale):
     assert (found == (distances**2 <= squared[:, None]))[isSure].all() and found.any(axis=1).all()
 
 
-def testManyCornersEquallyNear():
+def testManyCornersEquallyNear(cornersOnly):
     # from the middle of a ball all corners are nearly as near, and the largest triangle is no larger than others
     surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
     places = np.random.default_rng(8).normal(size=(60, 3)) * 0.01
     found = NearestTriangles(surface.points, surface.cells, refuse).find(places)
     distances = allDistances(places, surface.points[surface.cells])
     assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
+
+
+def testWhereCornersRarelyDecideFewTrianglesAreAskedAtOnce():
+    surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
+    # equally far from many corners
+    places = np.random.default_rng(8).normal(size=(60, 3)) * 0.01
+    asked = []
+
+    def otherwise(some):
+        asked.extend(some.tolist())
+        return allDistances(some, surface.points[surface.cells]).argmin(axis=1)
+
+    found = NearestTriangles(surface.points, surface.cells, otherwise).find(places)
+    distances = allDistances(places, surface.points[surface.cells])
+    assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
+    assert asked == places.tolist()
 
 
 def testPointsWithTooManyCornersAreAllAskedOtherwise():
@@ -138,7 +161,7 @@ def testPointsWithTooManyCornersAreAllAskedOtherwise():
     assert asked == [5] and not found.any()
 
 
-def testOnlyPointsWithTooManyCornersAreAskedOtherwise():
+def testOnlyPointsWithTooManyCornersAreAskedOtherwise(cornersOnly):
     # cones of few and of too many triangles, whose corners are all as far from points below them
     random = np.random.default_rng(10)
     points, cells, places = [], [], []

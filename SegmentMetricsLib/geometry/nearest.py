@@ -31,6 +31,9 @@ from .triangles import distancesToTriangles
 # Corners looked at per point: at first, where these do not decide, and at most; of more, a search tree of triangles
 # mostly takes a fraction of the time.
 FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 64
+# Where more than this share of points is not decided, triangles are uneven; if there are no more of them than this, a
+# search tree of triangles decides sooner than more corners.
+MOST_OPEN, FEW_TRIANGLES = 0.25, 20_000
 # Corners of all points looked at at a time.
 MOST_AT_ONCE = 1 << 15
 # Points whose corners are searched at a time; fewer are found sooner than threads are started.
@@ -142,8 +145,12 @@ class NearestTriangles:
         numbers = np.empty(len(points), np.int64)
         if isOpen.any():
             left = points[isOpen]
-            isLast = count >= MANY_CORNERS
-            numbers[isOpen] = self._fromAll(left, limit[isOpen, 0]) if isLast else self._found(left, MANY_CORNERS)
+            if self._cells.shape[1] <= FEW_TRIANGLES and len(left) > MOST_OPEN * len(points):
+                numbers[isOpen] = self._otherwise(left)
+            elif count < MANY_CORNERS:
+                numbers[isOpen] = self._found(left, MANY_CORNERS)
+            else:
+                numbers[isOpen] = self._fromAll(left, limit[isOpen, 0])
         rows = np.flatnonzero(~isOpen)
         for first in range(0, len(rows), CHUNK):
             chosen = rows[first : first + CHUNK]
