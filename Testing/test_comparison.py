@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -274,3 +276,20 @@ def testEveryMeasurementOfAnExamplePairIsFinite():
 
 def testNumbersForPeopleHaveNoNegativeZero():
     assert [rounded(value, 2) for value in (-0.001, 0.004, -1.006, 12.346)] == ["0.00", "0.00", "-1.01", "12.35"]
+
+
+def testNothingIsLeftForTheGarbageCollector():
+    """Which may come by late: a cohort would pile up what its comparisons have needed."""
+    gc.collect()
+    gc.disable()
+    try:
+        pairs = [shapes.ball(6, (shift, 0.3, 0.1)) for shift in (0.0, 2.0)], [shapes.ballMesh(6), shapes.ballMesh(5)]
+        for pair in pairs:
+            comparison = compare(*pair)
+            comparison.record()
+            kept = [weakref.ref(comparison), *map(weakref.ref, comparison.distances.directions)]
+            kept += [weakref.ref(direction.refined) for direction in comparison.distances.directions]
+            del comparison
+            assert [reference() for reference in kept] == [None] * len(kept)
+    finally:
+        gc.enable()

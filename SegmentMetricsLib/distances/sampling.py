@@ -29,19 +29,19 @@ class Sampler:
     Places are given by coordinates (n, 3): LPS mm, or on a lattice whole multiples of 1 / SCALE voxel, which is a power
     of two, so that sides can be halved exactly.
 
-    source: the reference (0) or the test (1). tree: returns the other boundary's search tree, which is made only if a
-    place asks for it. lattice: on which both lie, or None.
+    source: the reference (0) or the test (1). closest: returns what answers for the other boundary, which is made
+    only if a place asks for it. lattice: on which both lie, or None.
     """
 
     def __init__(
         self,
         surfaces: tuple[Surface, Surface],
         source: int,
-        tree: Callable[[], ClosestSurface],
+        closest: Callable[[], ClosestSurface],
         lattice: lookup.Lattice | None,
     ):
         self.surface, self.target = surfaces[source], surfaces[1 - source]
-        self._source, self._tree, self._lattice = source, tree, lattice
+        self._source, self._closest, self._lattice = source, closest, lattice
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
         self._sign = -1 if source == 0 and self.target.isClosed else 1
 
@@ -100,7 +100,7 @@ class Sampler:
         multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
         positions = nodePositions(halvings)
         return self._sign * lookup.signedDistancesAt(
-            self._lattice, self._source, multiples, positions, lambda points: self._tree().distances(points)
+            self._lattice, self._source, multiples, positions, lambda points: self._closest().distances(points)
         )
 
     def signedAt(self, points: np.ndarray) -> np.ndarray:
@@ -108,15 +108,15 @@ class Sampler:
         if self._lattice is not None:
             inside = self._lattice.isInsideAt(1 - self._source, points)
             return np.where(inside, -self._sign, self._sign) * self.distancesAt(points)
-        return self._sign * self._tree().signedDistances(points)
+        return self._sign * self._closest().signedDistances(points)
 
     def distancesAt(self, points: np.ndarray) -> np.ndarray:
         """Return the distances (n,) in mm of LPS points (n, 3), not negative."""
-        return self._tree().distances(points)
+        return self._closest().distances(points)
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) of the other boundary's triangle next to each of the LPS points (n, 3), mm."""
-        return self._tree().nearestTriangles(points)
+        return self._closest().nearestTriangles(points)
 
     def areShared(self, cells: np.ndarray) -> np.ndarray:
         """Return which elements (k,) of the boundary, given by number, are elements of the other one as well."""
