@@ -63,6 +63,8 @@ from .sampling import Sampler
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0006, 0.0015, 0.008
 # Boundaries smaller than this, mm, have errors in mm as much smaller.
 SMALL = 1.0
+# A share's error cannot be told more closely than this where few elements tell of it.
+LEAST_SHARE_ERROR = 0.0003
 # How far the bounds of the largest distance may be apart, mm.
 LARGEST_ERROR = 0.01
 # Equal parts of a segment that are the elements of contours.
@@ -345,7 +347,10 @@ class Refined:
         elif size <= SIZE_ROUNDING * self.totalSize:
             size = 0.0
         size += float(differences.sum()) / 3
-        return Bounded.within(size, BOUNDS * errorOf(differences), 0.0, self.totalSize)
+        error = BOUNDS * errorOf(differences)
+        if error > 0:
+            error = max(error, LEAST_SHARE_ERROR * self.totalSize)
+        return Bounded.within(size, error, 0.0, self.totalSize)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
