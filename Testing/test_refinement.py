@@ -339,3 +339,15 @@ class TestMeasurements:
     def testFixedSamplingHasNone(self):
         comparison = compare(*structures(blobs(2)), Settings(subdivisions=0, oversampling=1))
         assert comparison["HD"].lower is None and comparison["HD"].upper is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "isApart"),
+    [((5, 5, 5), (8, 8, 24), False), ((5, 5, 5), (8, 8, 44), False), ((5, 25, 5), (8, 28, 24), True)],
+    ids=["same", "longer", "elsewhere"],
+)
+def testATubeThatEndsLaterIsNotApart(low, high, isApart):
+    size = (40, 40, 50)
+    images = [shapes.box((5, 5, 5), (8, 8, 24), size), shapes.box(low, high, size)]
+    pair = BoundaryPair(*(fromMask(inputs.labelMasks(image, 0.5)[1]) for image in images))
+    assert [pair.sampler(source).isApart for source in (0, 1)] == [isApart] * 2

@@ -27,8 +27,8 @@ their pieces become elements with nodes of their own. And so on.
 
 So nearly everything stays as it was measured first, and some lines on the surface are looked at closely. Boundaries of
 few elements, unless they lie far apart, are cut all over at once, which takes less time than choosing, and is mostly
-enough. And where both
-boundaries lie on one lattice, what they have in common is no distance away: it is counted, and not asked.
+enough. And where both boundaries lie on one lattice, what they have in common is no distance away: it is counted, and
+not asked.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from .crossing import sizesBeyond, total
 from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered
 from .extrapolation import (
     BOUNDS,
+    LEAST_SHARE_ERROR,
     LEFT_OF_FINE_MEAN,
     LEFT_OF_MEAN,
     LEFT_OF_SIZE,
@@ -63,8 +64,6 @@ from .sampling import Sampler
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0006, 0.0015, 0.008
 # Boundaries smaller than this, mm, have errors in mm as much smaller.
 SMALL = 1.0
-# A share's error cannot be told more closely than this where few elements tell of it.
-LEAST_SHARE_ERROR = 0.0003
 # How far the bounds of the largest distance may be apart, mm.
 LARGEST_ERROR = 0.01
 # Equal parts of a segment that are the elements of contours.

@@ -19,7 +19,7 @@ LATTICE_HALVINGS, LARGEST_LATTICE_HALVINGS, MANY_PLACES = 2, 3, 15_000
 SCALE = 512
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
-# Boundaries whose boxes differ by more than so many of the longest side of an element are apart.
+# Boundaries are apart where their boxes differ at both ends by more than so many of the longest side of an element.
 APART = 8
 
 
@@ -81,9 +81,12 @@ class Sampler:
 
     @property
     def isApart(self) -> bool:
-        """Whether most distances are surely large: they take long to find, and hardly bend within an element."""
+        """Whether most distances are probably large: they take long to find, and hardly bend within an element.
+
+        A tube that only ends later than the other one is not apart from it.
+        """
         boxes = [(part.points.min(axis=0), part.points.max(axis=0)) for part in (self.surface, self.target)]
-        return bool(np.abs(np.subtract(*boxes)).max() > APART * self.longestSide)
+        return bool(np.abs(np.subtract(*boxes)).min(axis=0).max() > APART * self.longestSide)
 
     def points(self, coordinates: np.ndarray) -> np.ndarray:
         """Return places as LPS points (n, 3), mm."""

@@ -9,7 +9,7 @@ from vtkmodules.vtkCommonCore import reference
 from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 
 from ..progress import checkpoint
-from .nearest import NearestTriangles
+from .nearest import FEW_TRIANGLES, NearestTriangles
 from .pseudonormals import PseudoNormals
 from .surfaces import Surface, toPolyData
 from .triangles import distancesToTriangles
@@ -18,8 +18,6 @@ from .triangles import distancesToTriangles
 CHUNK = 4096
 # Fewer points find the triangle next to them sooner one by one than together.
 ONE_BY_ONE = 48
-# The search for points one by one in more triangles takes longer to prepare than the other.
-FEW_TRIANGLES = 20_000
 
 
 class ClosestSurface:
@@ -53,7 +51,11 @@ class ClosestSurface:
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces never negative."""
         local = points - self.center
-        return self._signedDistances(local, self._nearestTo(local))
+        numbers = self._nearestTo(local)
+        result = self._distances(local, numbers)
+        if self.isClosed:
+            np.negative(result, out=result, where=self._normals.isBehind(local, numbers))
+        return result
 
     def _distances(self, local: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return the distances (n,) of points (n, 3), relative to the center, to one triangle each, by number."""
@@ -61,12 +63,6 @@ class ClosestSurface:
         for first in range(0, len(local), CHUNK):
             chosen = slice(first, first + CHUNK)
             result[chosen] = distancesToTriangles(local[chosen], self._corners(numbers[chosen]))
-        return result
-
-    def _signedDistances(self, local: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        result = self._distances(local, numbers)
-        if self.isClosed:
-            np.negative(result, out=result, where=self._normals.isBehind(local, numbers))
         return result
 
     def _corners(self, numbers: np.ndarray) -> np.ndarray:

@@ -31,9 +31,11 @@ from .triangles import distancesToTriangles
 # Corners looked at per point: at first, where these do not decide, and at most; of more, a search tree of triangles
 # mostly takes a fraction of the time.
 FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 64
-# Where more than this share of points is not decided, triangles are uneven; if there are no more of them than this, a
-# search tree of triangles decides sooner than more corners.
-MOST_OPEN, FEW_TRIANGLES = 0.25, 20_000
+# Up to so many triangles a search tree of them is soon made.
+FEW_TRIANGLES = 20_000
+# Where more than this share of points is not decided, triangles are uneven; of few, a search tree decides sooner than
+# more corners.
+MOST_OPEN = 0.25
 # Corners of all points looked at at a time.
 MOST_AT_ONCE = 1 << 15
 # Points whose corners are searched at a time; fewer are found sooner than threads are started.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .edges import uniqueSides
-from .triangles import areaVectors
+from .triangles import areaVectors, dot
 
 # Places looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 12
@@ -33,11 +33,11 @@ class PseudoNormals:
         for corners, vectors in areaVectors(points, cells):
             chosen = slice(first, first + vectors.shape[1])
             first = chosen.stop
-            doubled = np.sqrt(_dot(vectors, vectors))
+            doubled = np.sqrt(dot(vectors, vectors))
             np.divide(vectors, np.where(doubled > 0, doubled, 1), out=normals[:, chosen])
             steps = [corners[(corner + 1) % 3] - corners[corner] for corner in range(3)]
             for corner in range(3):
-                angles[corner, chosen] = np.arctan2(doubled, -_dot(steps[corner], steps[corner - 1]))
+                angles[corner, chosen] = np.arctan2(doubled, -dot(steps[corner], steps[corner - 1]))
         ofSides = [sum(np.bincount(column, normal, len(sides)) for column in numbers.T) for normal in normals]
         ofCorners = [
             sum(np.bincount(column, normal * angle, len(points)) for column, angle in zip(cells.T, angles, strict=True))
@@ -62,15 +62,15 @@ class PseudoNormals:
     def _areBehind(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         nearest = self._nearestParts(places, triangles)
         way = places - self._points.take(self._starts[nearest, triangles], axis=1)
-        return _dot(way, self._normals.take(self._parts[nearest, triangles], axis=1)) < 0
+        return dot(way, self._normals.take(self._parts[nearest, triangles], axis=1)) < 0
 
     def _nearestParts(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return which of the seven parts (n,) of a triangle (n,) each is next to places (3, n)."""
         a, b, c = (self._points.take(column.take(triangles), axis=1) for column in self._cells)
         ab, ac, toA, toB, toC = b - a, c - a, places - a, places - b, places - c
-        alongA, acrossA = _dot(ab, toA), _dot(ac, toA)
-        alongB, acrossB = _dot(ab, toB), _dot(ac, toB)
-        alongC, acrossC = _dot(ab, toC), _dot(ac, toC)
+        alongA, acrossA = dot(ab, toA), dot(ac, toA)
+        alongB, acrossB = dot(ab, toB), dot(ac, toB)
+        alongC, acrossC = dot(ab, toC), dot(ac, toC)
         result = np.zeros(len(triangles), np.int64)
         # beyond a side, and between its ends
         result[(alongA * acrossB <= alongB * acrossA) & (alongA >= 0) & (alongB <= 0)] = 1
@@ -80,7 +80,3 @@ class PseudoNormals:
         result[(alongB >= 0) & (acrossB <= alongB)] = 5
         result[(acrossC >= 0) & (alongC <= acrossC)] = 6
         return result
-
-
-def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]

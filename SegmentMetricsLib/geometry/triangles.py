@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -68,16 +68,16 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
     corners = [_coordinates(triangles[..., corner, :]) for corner in range(3)]
     sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
     normal = _cross(sides[2], sides[0])
-    squaredNormal = _dot(normal, normal)
+    squaredNormal = dot(normal, normal)
     isAbove = squaredNormal > 0
     toSides = np.inf
     for start, side in zip(corners, sides, strict=True):
-        gap, length = _difference(point, start), _dot(side, side)
-        along = np.minimum(np.maximum(_dot(gap, side) / np.where(length > 0, length, 1), 0), 1)
+        gap, length = _difference(point, start), dot(side, side)
+        along = np.minimum(np.maximum(dot(gap, side) / np.where(length > 0, length, 1), 0), 1)
         aside = [g - along * s for g, s in zip(gap, side, strict=True)]
-        toSides = np.minimum(toSides, _dot(aside, aside))
-        isAbove = isAbove & (_dot(_cross(normal, side), gap) >= 0)
-    height = _dot(_difference(point, corners[0]), normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
+        toSides = np.minimum(toSides, dot(aside, aside))
+        isAbove = isAbove & (dot(_cross(normal, side), gap) >= 0)
+    height = dot(_difference(point, corners[0]), normal) ** 2 / np.where(squaredNormal > 0, squaredNormal, 1)
     return np.sqrt(np.where(isAbove, height, toSides))
 
 
@@ -101,7 +101,8 @@ def _difference(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarr
     return [a - b for a, b in zip(one, other, strict=True)]
 
 
-def _dot(one: list[np.ndarray], other: list[np.ndarray]) -> np.ndarray:
+def dot(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the inner products (...) of vectors given coordinate by coordinate, (3, ...)."""
     return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
 
 
@@ -119,16 +120,16 @@ def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     isAbove, least, nearest = True, None, None
     for start, side in zip(corners, sides, strict=True):
         gap = _difference(point, start)
-        along = np.minimum(np.maximum(_dot(gap, side) / _dot(side, side), 0), 1)
+        along = np.minimum(np.maximum(dot(gap, side) / dot(side, side), 0), 1)
         place = [s + along * d for s, d in zip(start, side, strict=True)]
         aside = _difference(point, place)
-        squared = _dot(aside, aside)
+        squared = dot(aside, aside)
         isNearer = True if least is None else squared < least
         least = squared if least is None else np.where(isNearer, squared, least)
         nearest = [np.where(isNearer, new, old) for new, old in zip(place, nearest or place, strict=True)]
-        isAbove = isAbove & (_dot(_cross(side, normal), gap) <= 0)
+        isAbove = isAbove & (dot(_cross(side, normal), gap) <= 0)
     # the foot of the perpendicular where that lies in the triangle
-    height = _dot(_difference(point, corners[0]), normal) / _dot(normal, normal)
+    height = dot(_difference(point, corners[0]), normal) / dot(normal, normal)
     feet = [p - height * n for p, n in zip(point, normal, strict=True)]
     return np.stack([np.where(isAbove, foot, near) for foot, near in zip(feet, nearest, strict=True)], axis=1)
 
@@ -142,9 +143,9 @@ def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.nd
     # means that the line passes through the triangle.
     direction = _coordinates(starts - end)
     a, b, c = (_coordinates(triangles[..., n, :] - end) for n in range(3))
-    sides = [np.sign(_dot(direction, _cross(u, v))) for u, v in ((a, b), (b, c), (c, a))]
+    sides = [np.sign(dot(direction, _cross(u, v))) for u, v in ((a, b), (b, c), (c, a))]
     through = (sides[0] == sides[1]) & (sides[1] == sides[2])
     normal = _cross(_difference(b, a), _difference(c, a))
-    height = _dot(a, normal)
+    height = dot(a, normal)
     # the start lies beyond the plane as seen from the end
-    return through & (np.sign(_dot(direction, normal) - height) == np.sign(height))
+    return through & (np.sign(dot(direction, normal) - height) == np.sign(height))
