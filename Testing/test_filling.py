@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import shapes
 from scipy.spatial.transform import Rotation
+from test_orientation import together
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
 
@@ -21,12 +22,6 @@ from SegmentMetricsLib.progress import Cancelled, stoppable
 
 # What has the faces of a tetrahedron, all facing outward or all inward.
 FACES = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
-
-
-def joined(*surfaces: Surface) -> Surface:
-    first = np.cumsum([0, *(len(s.points) for s in surfaces)])
-    cells = [s.cells + offset for s, offset in zip(surfaces, first)]
-    return Surface(np.concatenate([s.points for s in surfaces]), np.concatenate(cells))
 
 
 def ball(generator: np.random.Generator, radius: float, resolution: int) -> Surface:
@@ -52,7 +47,7 @@ def flat(generator):
 
 def hollow(generator):
     inner = ball(generator, 5, 12)
-    return joined(ball(generator, 20, 24), Surface(inner.points, inner.cells[:, ::-1]))
+    return together(ball(generator, 20, 24), Surface(inner.points, inner.cells[:, ::-1]))
 
 
 def ofVoxels(generator):
@@ -64,7 +59,7 @@ def ofVoxels(generator):
 
 def overlapping(generator):
     corners = generator.uniform(-10, 10, (3, 3))
-    boxes = joined(*(box(corner, corner + generator.uniform(1, 15, 3)) for corner in corners))
+    boxes = together(*(box(corner, corner + generator.uniform(1, 15, 3)) for corner in corners))
     return Surface(boxes.points @ Rotation.random(random_state=generator).as_matrix(), boxes.cells)
 
 
@@ -118,9 +113,9 @@ def testSameVoxelsAsVtk(shape):
 
 
 def testOverlapsAreCountedByTheEvenOddRule():
-    boxes = joined(box((1.5,) * 3, (5.5,) * 3), box((3.5,) * 3, (8.5,) * 3))
+    boxes = together(box((1.5,) * 3, (5.5,) * 3), box((3.5,) * 3, (8.5,) * 3))
     assert maskOf(boxes, Grid((9, 9, 9), np.eye(4))).count == 4**3 + 5**3 - 2 * 2**3
-    twice = joined(*[box((1.5,) * 3, (5.5,) * 3)] * 2)
+    twice = together(*[box((1.5,) * 3, (5.5,) * 3)] * 2)
     assert maskOf(twice, Grid((9, 9, 9), np.eye(4))).isEmpty
 
 
