@@ -158,12 +158,13 @@ def testNothingBetweenCenters():
     assert maskOf(box((2.1, 0, 0), (2.9, 9, 9)), Grid((9, 9, 9), np.eye(4))).isEmpty
 
 
-@pytest.mark.parametrize("part", [1, 50, 10_000])
-def testPartsChangeNothing(monkeypatch, part):
+@pytest.mark.parametrize(("part", "short"), [(1, 0), (50, 10_000), (10_000, 0)])
+def testPartsChangeNothing(monkeypatch, part, short):
     generator = np.random.default_rng(3)
     surface, grid = ball(generator, 7, 16), lattice(generator)
     expected = maskOf(surface, grid)
     monkeypatch.setattr(filling, "PART", part)
+    monkeypatch.setattr(filling, "SHORT", short)
     mask = maskOf(surface, grid)
     assert mask.offset == expected.offset and mask.count > 100
     np.testing.assert_array_equal(mask.voxels, expected.voxels)

@@ -15,6 +15,8 @@ from ..progress import checkpoint
 
 # Cuts, or crossings, made at a time.
 PART = 1 << 16
+# Layers below this length are summed up faster line by line than layer by layer.
+SHORT = 512
 
 
 def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -126,6 +128,10 @@ def _parts(counts: np.ndarray) -> Iterator[slice]:
 
 def _between(changes: np.ndarray) -> np.ndarray:
     """Return, in place, what lies between the places (depth, n) where the inside begins and ends along the depth."""
+    if changes.shape[1] < SHORT:
+        changes &= 1
+        np.bitwise_xor.accumulate(changes, axis=0, out=changes)
+        return changes.view(bool)
     before = np.uint8(0)
     for layer in changes:
         layer &= 1
