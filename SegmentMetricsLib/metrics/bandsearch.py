@@ -139,7 +139,7 @@ class Cells:
         return eachSideBySide(searched, (0, 1))
 
     def weightsAt(self, places: np.ndarray) -> np.ndarray:
-        """Return the weights (n, 12 or 32) by which corners make the signed distances at places (n, 2 or 3) in cells."""
+        """Return which weights (n, 12 or 32) of corners make the signed distances at places (n, 2 or 3) in cells."""
         return pointWeights(places - ASIDE[self.axes])
 
 
