@@ -94,7 +94,7 @@ def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
     masks = blobPair((1.0, 1.0, 2.0))
     boundaries = BoundaryPair(*map(fromMask, masks), reach=1.0)
     expected = bands.bands(boundaries, masks, 1.0, None).overlap
-    for name, most in {"CELLS": 800, "LARGEST_POINTS": 6000, "LARGEST_DRAW": 2000}.items():
+    for name, most in {"FEWEST_CELLS": 800, "MOST_CELLS": 800, "LARGEST_POINTS": 6000, "LARGEST_DRAW": 2000}.items():
         monkeypatch.setattr(bandsearch, name, most)
     found, met = bandsearch.searchedBands(boundaries, masks, 1.0, 1e-6)
     assert found.samples < 12_000 and 0 < met < found.samples

@@ -31,8 +31,9 @@ from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 # Corners of cells lie on faces of surfaces of masks, exactly on a border of a band: they are outside, whatever rounding
 # says. In mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-5
-# Cells at whose corners is searched, about; and into how many a voxel is cut along each axis for that at most.
-CELLS, MOST_PIECES = 10_000, 6
+# Cells at whose corners is searched, about: as many as elements of both boundaries, but at least and at most so many;
+# and into how many a voxel is cut along each axis for that at most.
+FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 5000, 10_000, 6
 # How far from the corners of a cell is searched, as a share of its sides: where boundaries follow the lattice, corners
 # are equally near to two parts of them, and rounding would decide which one is told of.
 ASIDE = np.array([0.0031, -0.0047, 0.0059])
@@ -105,8 +106,10 @@ class Cells:
         self.boundaries, self.grid, self.tolerance = boundaries, masks[0].grid, tolerance
         self.tie = TIE_TOLERANCE * min(1.0, tolerance)
         self.axes = [axis for axis in range(3) if axis != self.grid.flatAxis]
-        blocks, centers, near, sides = bandBlocks(masks, tolerance, CELLS)
-        room = (CELLS / max(1, len(blocks))) ** (1 / len(self.axes))
+        elements = sum(len(surface.cells) for surface in boundaries.surfaces)
+        wanted = min(max(elements, FEWEST_CELLS), MOST_CELLS)
+        blocks, centers, near, sides = bandBlocks(masks, tolerance, wanted)
+        room = (wanted / max(1, len(blocks))) ** (1 / len(self.axes))
         pieces = np.ones(3, int)
         pieces[self.axes] = int(np.clip(round(room), 1, MOST_PIECES))
         parts = np.array(list(itertools.product(*map(range, pieces))))
