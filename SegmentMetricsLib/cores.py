@@ -34,7 +34,8 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
     """Return the results of tasks, in their order, each done in a thread of its own where there are cores.
 
     isLong: whether the tasks take so long that starting threads does not matter. Arrays of numbers are worked on
-    without Python's lock, so such tasks do proceed side by side. Stopping the work around stops all of them.
+    without Python's lock, so such tasks do proceed side by side, if the arrays are long: with less than some 10,000
+    numbers, waiting for the lock between two steps takes longer than the steps. Stopping the work around stops all.
     """
     tasks = list(tasks)
     if not isLong or len(tasks) < 2 or threads() == 1:

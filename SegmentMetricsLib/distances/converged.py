@@ -15,7 +15,7 @@ from .surfacedistances import BoundaryPair, DirectedDistances, Groups, SurfaceDi
 # Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
 SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
 # Elements whose pieces are looked at at a time.
-CHUNK = 1 << 13
+CHUNK = 1 << 15
 
 
 def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequence[float]) -> SurfaceDistances:

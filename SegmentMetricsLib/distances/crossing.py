@@ -15,7 +15,7 @@ from .linear import orderedShareBelow
 # How far a guess may be off, as a part of the values there are.
 GUESSED = 16
 # Elements whose sizes are added at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 12
+CHUNK = 1 << 13
 
 
 def firstReaching(

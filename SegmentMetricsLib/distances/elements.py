@@ -12,7 +12,7 @@ from .crossing import total
 from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin, upward
 
 # Elements looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 13
+CHUNK = 1 << 15
 
 
 @dataclass(eq=False)

@@ -59,7 +59,7 @@ REACH = 4
 # is cut off beyond a slab must stay out of reach.
 LARGEST_REACH = MORE_SLICES - 3
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
-CHUNK = 1 << 15
+CHUNK = 1 << 16
 # Positions tabulated at a time, for the same reason.
 TABLE_CHUNK = 128
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,

@@ -15,7 +15,7 @@ from .surfaces import Surface, toPolyData
 from .triangles import closestPoints, distancesToTriangles, dot
 
 # Points looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 4096
+CHUNK = 1 << 14
 # From places closer to a boundary, in mm, the way to it has no direction that can be trusted.
 ON_BOUNDARY = 1e-9
 # Fewer points find the triangle next to them sooner one by one than together.

@@ -41,7 +41,7 @@ MOST_AT_ONCE = 1 << 15
 # Points whose corners are searched at a time; fewer are found sooner than threads are started.
 SEARCHED, FEW = 1 << 14, 1024
 # Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1024
+CHUNK = 1 << 12
 # Triangles whose sizes are found at a time, for the same reason.
 CELLS = 1 << 14
 # Makes up for what single precision takes away.

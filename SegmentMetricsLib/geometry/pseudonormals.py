@@ -16,7 +16,7 @@ from .edges import uniqueSides
 from .triangles import areaVectors, dot
 
 # Places looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 12
+CHUNK = 1 << 14
 
 
 class PseudoNormals:

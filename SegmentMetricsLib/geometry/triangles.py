@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 # Triangles looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 13
+CHUNK = 1 << 15
 
 
 class TriangleSet:

@@ -28,7 +28,7 @@ QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
 # More steps than this cost more to tabulate than to search.
 LARGEST_TABLE_COUNT = 1000
 # Cells asked at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 14
+CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
