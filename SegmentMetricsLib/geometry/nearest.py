@@ -28,13 +28,13 @@ from ..cores import threads
 from ..progress import checkpoint
 from .triangles import distancesToTriangles
 
-# Corners looked at per point: at first, where these do not decide, and at most; of more, a search tree of triangles
-# mostly takes a fraction of the time.
-FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 32, 64
+# Corners looked at per point: at first, at first where triangles are uneven, where these do not decide, and at most; of
+# more, a search tree of triangles mostly takes a fraction of the time.
+FEW_CORNERS, MORE_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 16, 32, 64
 # Up to so many triangles a search tree of them is soon made.
 FEW_TRIANGLES = 20_000
-# Where more than this share of points is not decided, triangles are uneven; of few, a search tree decides sooner than
-# more corners.
+# Where more than this share of points is not decided, triangles are uneven; if that remains with more corners, a search
+# tree of few triangles decides sooner.
 MOST_OPEN = 0.25
 # Corners of all points looked at at a time.
 MOST_AT_ONCE = 1 << 15
@@ -76,6 +76,8 @@ class NearestTriangles:
         # of the largest triangle around every point
         self._spread = np.maximum.reduceat(spread[self._triangles], self._first)
         self._largestSpread = float(spread.max())
+        # at first; more as soon as these have not decided often enough
+        self._corners = FEW_CORNERS
 
     def _spreads(self, first: int) -> np.ndarray:
         """Return a third of the squared longest sides of some triangles, rounded up."""
@@ -88,7 +90,7 @@ class NearestTriangles:
         numbers = np.empty(len(points), np.int64)
         for first in range(0, len(points), SEARCHED):
             checkpoint()
-            numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], FEW_CORNERS)
+            numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], self._corners)
         return numbers
 
     def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +149,11 @@ class NearestTriangles:
         numbers = np.empty(len(points), np.int64)
         if isOpen.any():
             left = points[isOpen]
-            if self._cells.shape[1] <= FEW_TRIANGLES and len(left) > MOST_OPEN * len(points):
+            isUneven = len(left) > MOST_OPEN * len(points)
+            if isUneven and count < MORE_CORNERS:
+                self._corners = MORE_CORNERS
+                numbers[isOpen] = self._found(left, MORE_CORNERS)
+            elif isUneven and self._cells.shape[1] <= FEW_TRIANGLES:
                 numbers[isOpen] = self._otherwise(left)
             elif count < MANY_CORNERS:
                 numbers[isOpen] = self._found(left, MANY_CORNERS)
