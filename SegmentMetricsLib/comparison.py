@@ -167,13 +167,12 @@ def compared(pair: Pair) -> Comparison:
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
-    found = findings.find(pair, values)
+    found = tuple(findings.find(pair, values))
+    # larger than the surfaces themselves, and rarely asked again
     if pair.wasComputed("boundaries"):
-        # larger than the surfaces themselves, and rarely asked again
-        pair.boundaries.forgetSearches()
+        pair.boundaries.forget()
     if pair.wasComputed("distances"):
-        for direction in pair.distances.directions:
-            direction.forgetLeaves()
+        pair.distances.forget()
     return Comparison(
         *pair.given,
         pair.settings,

@@ -83,8 +83,8 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
     from ..cohort.casework import compareMatch, comparePair
     from ..files import writing
 
-    # copies, so that the surfaces made on the way do not outlive the pair
-    match = replace(match, reference=replace(match.reference), test=replace(match.test))
+    # the surfaces made on the way, to be measured and to be drawn, do not outlive the pair
+    match = match.anew()
     compareTwo = partial(comparePair, criticals=job.criticals)
     result, byConvention = compareMatch(match, job.settings, job.protocol, compareTwo)
     if result.distances is not None:

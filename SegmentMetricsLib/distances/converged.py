@@ -53,8 +53,9 @@ class ConvergedDistances(DirectedDistances):
             result[cells] = values.mean(axis=0).T
         return result.ravel()
 
-    def forgetLeaves(self) -> None:
-        self.refined.forgetLeaves()
+    def forget(self) -> None:
+        super().forget()
+        self.refined.forget()
 
     def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cells, pieces = np.divmod(elements, self.pieces)

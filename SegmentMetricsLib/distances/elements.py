@@ -61,6 +61,10 @@ class Part:
             fine[chosen] = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
         return low, high, coarse, fine
 
+    def forget(self) -> None:
+        """Give back the memory of the summary."""
+        self.__dict__.pop("_summary", None)
+
     def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (k,) toward one side (1 or -1)."""
         low, high = self._summary[:2]

@@ -164,9 +164,20 @@ class Lattice:
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
         self.shape = self.high - self.low  # of cells, along i, j, k
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
-        self.codes = [cellCodes(mask.block(self.low, self.high)).ravel() for mask in moved]
+        self._masks, self._codes = moved, None
         # where each surface's own voxel indices count from, on the lattice
         self.shifts = [np.array(new.offset) - old.offset for new, old in zip(moved, masks, strict=True)]
+
+    @property
+    def codes(self) -> list[np.ndarray]:
+        """The case (n,) of every cell, for each mask; they are as large as the masks."""
+        if self._codes is None:
+            self._codes = [cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks]
+        return self._codes
+
+    def forget(self) -> None:
+        """Give back the memory of the codes."""
+        self._codes = None
 
     def split(self, multiples: np.ndarray, positions: Positions) -> tuple[np.ndarray, np.ndarray]:
         """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel."""

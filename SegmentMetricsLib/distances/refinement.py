@@ -171,7 +171,7 @@ class Refined:
         if not len(chosen) or len(self.values) > self._most:
             return False
         self._cut(self.leaves.split(chosen))
-        self.forgetLeaves()
+        self._forgetLeaves()
         self._isKnown.clear()
         return True
 
@@ -180,9 +180,16 @@ class Refined:
         """The elements that have not been cut further."""
         return Leaves(self.base, self.fine)
 
-    def forgetLeaves(self) -> None:
-        """Give back the memory of the leaves, which are put together anew when they are asked for."""
+    def _forgetLeaves(self) -> None:
+        """Give back the leaves, which are put together anew when they are asked for."""
         self.__dict__.pop("leaves", None)
+
+    def forget(self) -> None:
+        """Give back the memory of all that is made anew when it is asked for."""
+        self._forgetLeaves()
+        self.sampler.forget()
+        for part in self.parts:
+            part.forget()
 
     @property
     def parts(self) -> tuple[Part, Part]:

@@ -63,6 +63,10 @@ class Sampler:
     def _doubled(self) -> np.ndarray:
         return lookup.doubledPoints(self._lattice, self.surface, self._source)
 
+    def forget(self) -> None:
+        """Give back the memory of the points as they are counted on a lattice."""
+        self.__dict__.pop("_doubled", None)
+
     @property
     def coordinates(self) -> np.ndarray:
         """(n, 3) the boundary's points."""

@@ -154,11 +154,10 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
         return None
     count = int(np.clip(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS))
     most = int(np.clip(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS))
-    near = bandCells(pair, tolerance)
-    cells = np.flatnonzero(near[0] | near[1])
+    cells, near = bandCells(pair, tolerance)
     if slab is not None:
-        cells = cells[_layersOf(slab, pair, _indices(pair, cells))]
-    near = [n[cells] for n in near]
+        chosen = _layersOf(slab, pair, _indices(pair, cells))
+        cells, near = cells[chosen], near[:, chosen]
     # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
     guess = 1.5 * np.log2(0.4 / wanted / np.sqrt(max(1, len(cells))))
     perCell = int(np.clip(2.0 ** np.ceil(guess), WORD, count))
@@ -216,10 +215,11 @@ def _cellEstimate(pair, tables: BandTables, cells, near, words: int) -> Estimate
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
-def bandCells(pair: lattice.Lattice, limit: float) -> list[np.ndarray]:
-    """Return for each mask which cells (n,) hold places inside it and closer than a limit in mm to its boundary.
+def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cells (c,) that hold places inside a mask and closer than a limit in mm to its boundary, ascending.
 
-    The third of the arrays tells where the masks differ so close by: elsewhere their bands are the same.
+    And for each mask which (c,) of them hold its own; the third row (3, c) tells where the masks differ so close by:
+    elsewhere their bands are the same.
     """
     # only cells so many steps around have a gap below the limit
     reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
@@ -228,8 +228,13 @@ def bandCells(pair: lattice.Lattice, limit: float) -> list[np.ndarray]:
     for number, codes in enumerate(pair.codes):
         flags |= (codes - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
     around = spread(flags.reshape(pair.shape[::-1]), reach[::-1]).ravel()
-    near = [(around & np.uint8(1 << number) != 0) & (codes != 0) for number, codes in enumerate(pair.codes)]
-    return [*near, around & np.uint8(4) != 0]
+    # of all cells together, what follows would take several times the memory of the masks
+    cells = np.flatnonzero(around & np.uint8(3))
+    around = around[cells]
+    near = [(around & np.uint8(1 << number) != 0) & (codes[cells] != 0) for number, codes in enumerate(pair.codes)]
+    near = np.stack([*near, around & np.uint8(4) != 0])
+    chosen = near[0] | near[1]
+    return cells[chosen], near[:, chosen]
 
 
 def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
