@@ -25,14 +25,13 @@ CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 # so that the way from there meets no edge of a triangle; three outvote the rare one that does.
 WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0253, 0.0149, 0.0127)))
 
-# Layers of voxels looked at at a time.
+# Layers of voxels looked at at a time, so that temporary arrays are small beside the whole.
 LAYERS = 16
 
 
 def cellCodes(block: np.ndarray) -> np.ndarray:
     """Return the case (0..255) of every cell between the voxels of a mask [k, j, i]; one shorter along each axis."""
     result = np.empty(np.subtract(block.shape, 1), np.uint8)
-    # some layers at a time, as temporary arrays are as large as what they are made from
     for first in range(0, len(result), LAYERS):
         # two voxels, four, eight
         layers = block[first : first + LAYERS + 1]

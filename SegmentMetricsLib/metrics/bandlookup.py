@@ -29,6 +29,8 @@ QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
 LARGEST_TABLE_COUNT = 1000
 # Cells asked at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 14
+# Layers of cells looked at at a time, so that temporary arrays are small beside the whole.
+LAYERS = 16
 
 
 @dataclass(frozen=True)
@@ -238,18 +240,20 @@ def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarr
 
 
 def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """Return all bits that are set in a box around every place of a volume, so many places to either side."""
-    flags = flags.copy()
+    """Set all bits that are set in a box around every place of a volume, so many places to either side; return it."""
     for axis, steps in enumerate(reach):
-        after, done = np.moveaxis(flags, axis, 0), 0
-        steps = min(int(steps), len(after) - 1)
-        while done < steps:
-            # boxes that overlap make a larger one
-            step = min(done + 1, steps - done)
-            before = after.copy()
-            after[step:] |= before[:-step]
-            after[:-step] |= before[step:]
-            done += step
+        lines = np.moveaxis(flags, axis, 0)
+        steps = min(int(steps), len(lines) - 1)
+        # some at a time, as what was before has to be kept
+        for first in range(0, lines.shape[1], LAYERS):
+            after, done = lines[:, first : first + LAYERS], 0
+            while done < steps:
+                # boxes that overlap make a larger one
+                step = min(done + 1, steps - done)
+                before = after.copy()
+                after[step:] |= before[:-step]
+                after[:-step] |= before[step:]
+                done += step
     return flags
 
 
