@@ -101,6 +101,7 @@ def _compared(task: Task) -> dict:
                 "diagonal": diagonal(match),
             }
         )
+        del comparison
     unmatched = {
         "reference": [structure.name for structure in pairing.unmatchedReference],
         "test": [structure.name for structure in pairing.unmatchedTest],
