@@ -29,8 +29,8 @@ QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
 LARGEST_TABLE_COUNT = 1000
 # Cells asked at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 14
-# Layers of cells looked at at a time, so that temporary arrays are small beside the whole.
-LAYERS = 16
+# Layers of cells, and cells, looked at at a time, so that temporary arrays are small beside the whole.
+LAYERS, CELLS = 16, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,12 @@ class Estimate:
         if not union:
             return float("inf")
         # what a group adds to the ratio's numerator beyond its share of the denominator
-        excess = self.both.astype(float) - self.both.sum() / union * self.either
-        return float(np.sqrt(((excess[:, 0] - excess[:, 1]) ** 2).sum()) / union)
+        ratio, differences = self.both.sum() / union, np.empty(len(self.both))
+        for first in range(0, len(differences), CELLS):
+            part = slice(first, first + CELLS)
+            excess = self.both[part].astype(float) - ratio * self.either[part]
+            np.subtract(excess[:, 0], excess[:, 1], out=differences[part])
+        return float(np.sqrt(np.square(differences, out=differences).sum()) / union)
 
 
 def _bothAndEither(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -226,17 +230,25 @@ def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarr
     # only cells so many steps around have a gap below the limit
     reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
     # one bit for every question, so that all are spread at once
-    flags = (pair.codes[0] != pair.codes[1]).view(np.uint8) << np.uint8(2)
-    for number, codes in enumerate(pair.codes):
-        flags |= (codes - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
-    around = spread(flags.reshape(pair.shape[::-1]), reach[::-1]).ravel()
-    # of all cells together, what follows would take several times the memory of the masks
-    cells = np.flatnonzero(around & np.uint8(3))
-    around = around[cells]
-    near = [(around & np.uint8(1 << number) != 0) & (codes[cells] != 0) for number, codes in enumerate(pair.codes)]
-    near = np.stack([*near, around & np.uint8(4) != 0])
-    chosen = near[0] | near[1]
-    return cells[chosen], near[:, chosen]
+    around = np.empty(len(pair.codes[0]), np.uint8)
+    parts = [slice(first, first + CELLS) for first in range(0, len(around), CELLS)]
+    for part in parts:
+        around[part] = pair.codes[0][part] != pair.codes[1][part]
+        around[part] <<= 2
+        for number, codes in enumerate(pair.codes):
+            around[part] |= (codes[part] - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
+    spread(around.reshape(pair.shape[::-1]), reach[::-1])
+    found = []
+    for part in parts:
+        cells = np.flatnonzero(around[part] & np.uint8(3)) + part.start
+        bits = around[cells]
+        near = [(bits & np.uint8(1 << number) != 0) & (codes[cells] != 0) for number, codes in enumerate(pair.codes)]
+        near = np.stack([*near, bits & np.uint8(4) != 0])
+        chosen = near[0] | near[1]
+        found.append((cells[chosen], near[:, chosen]))
+    del around
+    cells, near = zip(*found, strict=True)
+    return np.concatenate(cells), np.concatenate(near, axis=1)
 
 
 def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:

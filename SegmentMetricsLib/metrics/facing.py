@@ -172,8 +172,10 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
 
 def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Return the sums (m, 3) of the corners of cells (m, 3): multiples of a third of what points (n, 3) count in."""
-    first, second, third = (points.take(corner, axis=0) for corner in cells.T)
-    return first + second + third
+    result = points.take(cells[:, 0], axis=0)
+    for corner in cells.T[1:]:
+        result += points.take(corner, axis=0)
+    return result
 
 
 def _allNearest(
