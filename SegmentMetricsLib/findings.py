@@ -142,7 +142,12 @@ def sagittalPlanes(pair: Pair) -> set[float]:
 
 
 def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
-    """Return a mask reflected at a sagittal plane, on its own grid. plane: LPS x in mm."""
+    """Return a mask reflected at a sagittal plane, on its own grid. plane: LPS x in mm.
+
+    The plane is moved to the nearest one that maps voxels to voxels, where their sides run left-right.
+    """
+    half = np.abs(mask.grid.axes[0]).max() / 2
+    plane = mask.grid.origin[0] + half * round((plane - mask.grid.origin[0]) / half)
     reflection = np.diag([-1.0, 1, 1, 1])
     reflection[0, 3] = 2 * plane
     mirrored = Mask(mask.voxels, mask.offset, Grid(mask.grid.size, reflection @ mask.grid.matrix))

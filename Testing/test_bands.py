@@ -301,6 +301,52 @@ def testWeightsOfCornersMakeLinearFunctions(dimension):
     assert weights @ (corners @ slope + 7) == pytest.approx(places @ slope + 7)
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def testValuesAndHowTheyGrowMakeFunctionsOfTheSecondDegree(dimension):
+    random = np.random.default_rng(3)
+    matrix, slope = random.normal(size=(dimension, dimension)), random.normal(size=dimension)
+    matrix = matrix + matrix.T
+
+    def valuesAt(places):
+        return ((places @ matrix) * places).sum(axis=1) / 2 + places @ slope + 7
+
+    places = random.random((50, dimension))
+    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
+    told = np.concatenate([valuesAt(corners), (corners @ matrix + slope).ravel()])
+    assert bandsearch.pointWeights(places) @ told == pytest.approx(valuesAt(places))
+
+
+def testBetweenCornersDistancesToAFaceAreExact():
+    mesh = fromPolyData(shapes.boxMesh((0, 0, 0), (8, 8, 8)))
+    mask = labelMasks(shapes.box((0, 0, 0), (7, 7, 7), size=(12, 12, 12), origin=(0.5, 0.5, 0.5)), 0.5)[1]
+    cells = bandsearch.Cells(BoundaryPair(mesh, mesh), (mask, mask), 1.0)
+    inCell = np.random.default_rng(2).random((len(cells.numbers), 3))
+    places = cells.grid.toWorld(cells.centers + cells.sides * (inCell - 0.5))
+    # next to the lower face, whichever part of a cell is looked at
+    isFace = (np.abs(places[:, :2] - 4) < 2).all(axis=1) & (np.abs(places[:, 2]) < 1)
+    assert np.count_nonzero(isFace) > 50
+    found = (cells.corners[0][isFace] * cells.weightsAt(inCell[isFace])).sum(axis=1)
+    assert found == pytest.approx(-places[isFace, 2], abs=1e-6)
+
+
+def testPointsAreDrawnAsOftenAsTheirChances():
+    random = np.random.default_rng(0)
+    lots, margins = random.random(200_000, np.float32), random.random(200_000).astype(np.float32)
+    margins[::4] = np.inf
+    lottery = bandsearch.Lottery(lots, margins, np.sort(random.random(1500)) ** 2)
+    few, chances = lottery.draw(3000)
+    many, _ = lottery.draw(9000)
+    assert len(few) == pytest.approx(3000, rel=0.05) and len(many) == pytest.approx(9000, rel=0.05)
+    # searched points serve again when more are drawn
+    assert np.isin(few, many).all()
+    assert np.isfinite(margins[few]).all() and chances.min() > 0 and chances.max() <= 1
+    # so that each stands for as many as its chance is small
+    assert (1 / chances).sum() == pytest.approx(150_000, rel=0.1)
+    near, far = margins[few] < 0.1, (margins[few] > 0.5) & (margins[few] < 0.6)
+    assert chances[near].min() > chances[far].max()
+    assert (1 / chances[near]).sum() == pytest.approx(np.count_nonzero(margins < 0.1), rel=0.1)
+
+
 @pytest.mark.parametrize("reach", [(0, 0, 0), (1, 2, 3), (7, 0, 4), (30, 1, 1)])
 def testSpreadIsABoxAroundEveryFlag(reach):
     flags = np.random.default_rng(1).random((12, 11, 13)) > 0.995

@@ -45,6 +45,13 @@ def testClosestPointsOfTriangles():
     assert np.einsum("tc,tcx->tx", own, triangles) == pytest.approx(found, abs=1e-9)
 
 
+def testClosestPointsOfTrianglesAsThinAsALineOrAPoint():
+    a, b = np.array([1.0, 0, 0]), np.array([3.0, 0, 0])
+    triangles = np.array([[a, b, a], [a, a, b], [a, (a + b) / 2, b], [b, b, b]])
+    points = np.array([[2.0, 5, 0], [0, 1, 1], [4, 0, 0], [7, 7, 7]])
+    assert closestPoints(points, triangles) == pytest.approx(np.array([[2, 0, 0], a, b, b]), abs=1e-12)
+
+
 def testNormalsOfCasesPointFromTheInsideToTheOutside():
     """Complementary cases that hold the same triangle see it from either side."""
     normals, (_, numbers) = outwardNormalsOfCases((1.0, 2.0, 3.0)), caseTriangles()

@@ -10,7 +10,6 @@ from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.geometry import meshing, voxelization
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask, commonGrid, fromLabels
 from SegmentMetricsLib.geometry.meshing import fromMask
@@ -116,15 +115,19 @@ def testResamplingToAnotherGrid():
     assert center == pytest.approx((0.2, 0.1, -0.3), abs=0.1)
 
 
-def testSlicesAreFilledAPartAtATime(monkeypatch):
-    surface = meshing.fromPolyData(shapes.ballMesh(9, (0.3, 0.2, 0.1), resolution=24))
-    grid = Grid((4, 4, 4), np.diag([0.5, 0.7, 0.4, 1.0]))
-    masks = []
-    for slices in (1, 7, 16, 10_000):
-        monkeypatch.setattr(voxelization, "SLICES", slices)
-        masks.append(maskOf(surface, grid))
-    assert masks[0].count * 0.5 * 0.7 * 0.4 == pytest.approx(surface.volume, rel=0.01)
-    assert all(mask.offset == masks[0].offset and (mask.voxels == masks[0].voxels).all() for mask in masks[1:])
+@pytest.mark.parametrize("kind", [bool, np.uint8, np.int16, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def testArraysOfAnyKindAreCroppedAndCopied(kind, order):
+    whole = np.full((4, 5, 6), 3, kind, order=order)
+    padded = np.zeros((9, 9, 9), kind, order=order)
+    padded[1:5, 2:7, 3:9] = whole
+    grid = Grid((9, 9, 9), np.eye(4))
+    for array, offset in ((whole, (10, 20, 30)), (padded, (13, 22, 31))):
+        mask = Mask.fromArray(array, grid, (10, 20, 30))
+        array[...] = 0
+        assert mask.offset == offset and mask.voxels.dtype == np.uint8 and mask.voxels.flags.c_contiguous
+        assert mask.voxels.shape == (4, 5, 6) and (mask.voxels == 1).all()
+        assert Mask.fromArray(array, grid).isEmpty
 
 
 def testShiftOnTheSameLatticeCopiesNothing():

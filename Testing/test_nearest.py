@@ -195,3 +195,20 @@ def testNearestOfThinTriangles(sides):
     beyond = np.abs(places - half) - half
     expected = np.linalg.norm(np.maximum(beyond, 0), axis=1) + np.minimum(beyond.max(axis=1), 0)
     assert ClosestSurface(surface).signedDistances(places) == pytest.approx(expected, abs=1e-4)
+
+
+def testGradientsOfSignedDistances():
+    surface = blobSurface()
+    closest = ClosestSurface(surface)
+    random = np.random.default_rng(7)
+    places = surface.points[random.integers(0, len(surface.points), 400)] + random.normal(0, 2, (400, 3))
+    signed, gradients = closest.signedDistancesAndGradients(places)
+    assert signed == pytest.approx(closest.signedDistances(places), abs=1e-12)
+    assert np.linalg.norm(gradients, axis=1) == pytest.approx(1)
+    # one millimeter further along is one millimeter more, unless another part is nearer from there
+    step = 1e-4
+    grown = closest.signedDistances(places + step * gradients) - signed
+    assert np.quantile(np.abs(grown / step - 1), 0.95) < 1e-3
+    # on the boundary a direction cannot be told
+    signed, gradients = closest.signedDistancesAndGradients(surface.points[:20])
+    assert signed == pytest.approx(0, abs=1e-12) and not gradients.any()

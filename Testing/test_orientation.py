@@ -11,6 +11,7 @@ from test_surfaces import surfaceOf
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.geometry.windings import doublyCoveredShare
 
 BALL, SHELL, FAR = (
     meshing.fromPolyData(shapes.ballMesh(*given, 24)) for given in ((10, (0, 0, 0)), (5, (0, 0, 0)), (5, (30, 0, 0)))
@@ -110,6 +111,14 @@ def testMeshesWithoutAnInside(surface, defect):
             assert result[key].status == "undefined" and defect in result[key].reason, key
         assert np.isfinite(result["HD"].value) and np.isfinite(result["NSD_2mm"].value)
         assert found(result, f"The surface of the test {defect}: distances are measured, but it has no inside")
+
+
+def testShareThatLiesInsideTwice():
+    assert doublyCoveredShare(BALL) == doublyCoveredShare(together(BALL, reversed_(SHELL), FAR)) == 0
+    assert doublyCoveredShare(together(BALL, BALL)) == doublyCoveredShare(reversed_(BALL)) == 1
+    assert 0.1 < doublyCoveredShare(together(BALL, SHELL)) < 0.9
+    low, high = (meshing.fromPolyData(shapes.boxMesh((x, 0, 0), (x + 4, 5, 6))) for x in (0, 2))
+    assert doublyCoveredShare(together(low, high)) == pytest.approx(1 / 3, abs=0.1)
 
 
 def testAKleinBottleHasNoInside():

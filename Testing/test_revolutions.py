@@ -28,7 +28,8 @@ def testTwoStructures(revolutions, tmp_path):
         folder = tmp_path / "data" / "case" / observer
         folder.mkdir(parents=True)
         for name, center in (("Orbit-Lt", (0, 0, 0)), ("Orbit-Rt", (1, 0, 0))):
-            image = shapes.ball(radius, center, origin=(-12, -12, -12), size=(25, 25, 25))
+            # meshes of these have no faces through the centers of the voxels of 2 mm that are drawn
+            image = shapes.ball(radius, center, (1.1, 1.1, 1.1), (-12, -12, -12), (25, 25, 25))
             SimpleITK.WriteImage(image, str(folder / f"{name}.nrrd"))
     out = tmp_path / "out"
     revolutions.main(["--data", str(tmp_path / "data"), "--output", str(out), "--spacing", "2,2,2"])

@@ -12,10 +12,12 @@ from ..progress import checkpoint
 from .nearest import FEW_TRIANGLES, NearestTriangles
 from .pseudonormals import PseudoNormals
 from .surfaces import Surface, toPolyData
-from .triangles import distancesToTriangles
+from .triangles import closestPoints, distancesToTriangles, dot
 
 # Points looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 4096
+# From places closer to a boundary, in mm, the way to it has no direction that can be trusted.
+ON_BOUNDARY = 1e-9
 # Fewer points find the triangle next to them sooner one by one than together.
 ONE_BY_ONE = 48
 
@@ -56,6 +58,27 @@ class ClosestSurface:
         if self.isClosed:
             np.negative(result, out=result, where=self._normals.isBehind(local, numbers))
         return result
+
+    def signedDistancesAndGradients(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return signed distances (n,) in mm of LPS points (n, 3), and the unit vectors (n, 3) along which they grow.
+
+        On the boundary itself the vectors are zero. Of open surfaces see signedDistances().
+        """
+        local = points - self.center
+        numbers = self._nearestTo(local)
+        signed, gradients = np.empty(len(local)), np.empty((3, len(local)))
+        for first in range(0, len(local), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            corners = self._corners(numbers[chosen])
+            ways = (local[chosen] - closestPoints(local[chosen], corners)).T
+            signed[chosen] = np.sqrt(dot(ways, ways))
+            gradients[:, chosen] = ways
+        isBehind = self._normals.isBehind(local, numbers) if self.isClosed else np.zeros(len(local), bool)
+        np.negative(signed, out=signed, where=isBehind)
+        isOn = np.abs(signed) <= ON_BOUNDARY
+        gradients /= np.where(isOn, 1, signed)
+        gradients[:, isOn] = 0
+        return signed, gradients.T
 
     def _distances(self, local: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return the distances (n,) of points (n, 3), relative to the center, to one triangle each, by number."""

@@ -160,7 +160,9 @@ class Grid:
 
     def toIndex(self, points: np.ndarray) -> np.ndarray:
         """Return continuous voxel indices (n, 3) of LPS positions (n, 3) in mm."""
-        return (np.asarray(points, float) - self.origin) @ np.linalg.inv(self.axes).T
+        # one coordinate of all points after the other, which is several times faster
+        away = np.subtract(points, self.origin, order="F")
+        return np.einsum("ij,kj->ik", away, np.linalg.inv(self.axes))
 
     def corners(self) -> np.ndarray:
         """(8, 3) LPS positions of the outer corners of the corner voxels, mm."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from .closest import ClosestSurface
 from .surfaces import Surface
+from .triangles import areaVectors, dot
 from .windings import doublyCoveredShare
 
 # Why a closed mesh has no inside.
@@ -179,12 +180,13 @@ def components(one: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
 
 def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return which shells (s,) of a closed surface are to be turned, and whether two of them cut through each other."""
-    corners = (surface.points - surface.points.mean(axis=0))[surface.cells]
-    sixfold = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    local = surface.points - surface.points.mean(axis=0)
+    sixfold = np.concatenate([dot(corners[0], vectors) for corners, vectors in areaVectors(local, surface.cells)])
     volumes = np.bincount(shells, weights=sixfold) / 6
     count = len(volumes)
     if count == 1:
         return volumes < 0, False
+    corners = local[surface.cells]
     order = np.argsort(shells, kind="stable")
     starts = np.searchsorted(shells[order], np.arange(count))
     low = np.minimum.reduceat(corners.min(axis=1)[order], starts)

@@ -112,15 +112,19 @@ def _cross(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the point (n, 3) of each triangle (n, 3, 3) that is nearest to each point (n, 3)."""
+    """Return the point (n, 3) of each triangle (n, 3, 3) that is nearest to each point (n, 3).
+
+    Triangles may be as thin as a line or a point.
+    """
     point = _coordinates(points)
     corners = [_coordinates(triangles[:, corner]) for corner in range(3)]
     sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
     normal = _cross(sides[0], sides[1])
-    isAbove, least, nearest = True, None, None
+    squaredNormal = dot(normal, normal)
+    isAbove, least, nearest = squaredNormal > 0, None, None
     for start, side in zip(corners, sides, strict=True):
-        gap = _difference(point, start)
-        along = np.minimum(np.maximum(dot(gap, side) / dot(side, side), 0), 1)
+        gap, length = _difference(point, start), dot(side, side)
+        along = np.minimum(np.maximum(dot(gap, side) / np.where(length > 0, length, 1), 0), 1)
         place = [s + along * d for s, d in zip(start, side, strict=True)]
         aside = _difference(point, place)
         squared = dot(aside, aside)
@@ -129,7 +133,7 @@ def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         nearest = [np.where(isNearer, new, old) for new, old in zip(place, nearest or place, strict=True)]
         isAbove = isAbove & (dot(_cross(side, normal), gap) <= 0)
     # the foot of the perpendicular where that lies in the triangle
-    height = dot(_difference(point, corners[0]), normal) / dot(normal, normal)
+    height = dot(_difference(point, corners[0]), normal) / np.where(squaredNormal > 0, squaredNormal, 1)
     feet = [p - height * n for p, n in zip(point, normal, strict=True)]
     return np.stack([np.where(isAbove, foot, near) for foot, near in zip(feet, nearest, strict=True)], axis=1)
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
 
 from ..errors import InputError
-from ..progress import checkpoint
 from .contours import planeAxes
-from .filling import filled
+from .filling import filled, filledSolid
 from .grids import Grid, gridAround
 from .masks import Mask
-from .surfaces import Surface, toPolyData
+from .surfaces import Surface
 
 # Grids for comparing meshes: this many steps across the smaller structure, unless that takes more voxels than fit.
 STEPS_ACROSS = 100
 LARGEST_GRID = 50_000_000
-# Slices filled at a time.
-SLICES = 16
+# Where points are, in voxels, is rounded to this before a surface is filled.
+SMALLEST_STEP = 2.0**-24
 
 
 def maskOf(surface: Surface, grid: Grid) -> Mask:
@@ -27,38 +24,16 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
         return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
     surface = surface.solid
     index = grid.toIndex(surface.points)
-    low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
     if surface.dimension == 2:
+        low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
         return Mask.fromArray(filledContours(index, surface.cells, low, high, grid), grid, low)
-    voxels = np.zeros((high - low + 1)[::-1], np.uint8)
-    heights = index[:, 2][surface.cells]
-    bottom, top = heights.min(axis=1), heights.max(axis=1)
-    # VTK looks at all triangles for every slice, so it gets those that reach a few slices
-    for first in range(low[2], high[2] + 1, SLICES):
-        checkpoint()
-        last = min(first + SLICES - 1, high[2])
-        cells = surface.cells[(bottom <= last + 1) & (top >= first - 1)]
-        if len(cells):
-            used, cells = np.unique(cells, return_inverse=True)
-            part = Surface(index[used], cells.reshape(-1, 3))
-            voxels[first - low[2] : last - low[2] + 1] = filledSlices(part, (*low[:2], first), (*high[:2], last))
-    return Mask.fromArray(voxels, grid, low)
-
-
-def filledSlices(surface: Surface, low: tuple[int, ...], high: tuple[int, ...]) -> np.ndarray:
-    """Return the voxels [k, j, i] from one index (3,) to another inside triangles whose points are voxel indices."""
-    stencil = vtkPolyDataToImageStencil()
-    stencil.SetInputData(toPolyData(surface))
-    stencil.SetOutputSpacing(1, 1, 1)
-    stencil.SetOutputOrigin(0, 0, 0)
-    stencil.SetOutputWholeExtent([int(n) for pair in zip(low, high, strict=True) for n in pair])
-    image = vtkImageStencilToImage()
-    image.SetInputConnection(stencil.GetOutputPort())
-    image.SetInsideValue(1)
-    image.SetOutsideValue(0)
-    image.SetOutputScalarTypeToUnsignedChar()
-    image.Update()
-    return vtk_to_numpy(image.GetOutput().GetPointData().GetScalars()).reshape(np.subtract(high, low)[::-1] + 1)
+    # faces that run through voxel centers do so in spite of rounding
+    index /= SMALLEST_STEP
+    np.rint(index, out=index)
+    index *= SMALLEST_STEP
+    low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
+    index -= low
+    return Mask.fromArray(filledSolid(index, surface.cells, tuple((high - low + 1)[::-1])), grid, low)
 
 
 def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, grid: Grid) -> np.ndarray:

@@ -28,37 +28,52 @@ def doublyCoveredShare(surface: Surface) -> float:
     aside = np.random.default_rng(SEED).uniform(-ASIDE, ASIDE, (len(chosen), 3))
     starts = chosen.mean(axis=1) + aside * np.ptp(chosen, axis=1).max(axis=1, keepdims=True)
     # axis by axis, which is many times faster than over the corners of every triangle
-    ends = [[np.take(points[:, axis], column) for column in cells.T] for axis in range(3)]
+    ends = [[coordinate.take(column) for column in cells.T] for coordinate in np.ascontiguousarray(points.T)]
     lows, highs = ([kind(kind(a, b), c) for a, b, c in ends] for kind in (np.minimum, np.maximum))
     inside, wrong = 0.0, 0.0
     for axis in range(3):
         across = [a for a in range(3) if a != axis]
-        for start in starts[axis::3][:, across]:
-            near = np.flatnonzero((lows[across[0]] <= start[0]) & (highs[across[0]] >= start[0]))
-            near = near[(lows[across[1]][near] <= start[1]) & (highs[across[1]][near] >= start[1])]
-            places, steps = _crossings(points[cells[near]], start, axis, across)
-            if steps.sum():  # along an edge: the line says nothing
-                continue
-            lengths, winding = np.diff(places), np.cumsum(steps)[:-1]
-            inside += float(lengths[winding != 0].sum())
-            wrong += float(lengths[(winding < 0) | (winding > 1)].sum())
+        lines = starts[axis::3][:, across]
+        nearEach = [_near(start, lows, highs, across) for start in lines]
+        line = np.repeat(np.arange(len(lines)), [len(near) for near in nearEach])
+        near = np.concatenate([np.zeros(0, int), *nearEach])
+        line, places, steps = _crossings(points[cells[near]], line, lines, axis, across)
+        # a line that runs along an edge is left out: it says nothing
+        isWhole = (np.bincount(line, steps, len(lines)) == 0)[line]
+        # the others end where they began, outside, so that nothing is counted between them
+        lengths, winding = np.diff(places[isWhole]), np.cumsum(steps[isWhole])[:-1]
+        inside += float(lengths[winding != 0].sum())
+        wrong += float(lengths[(winding < 0) | (winding > 1)].sum())
     return wrong / inside if inside else 0.0
 
 
-def _crossings(corners: np.ndarray, start: np.ndarray, axis: int, across: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a line along an axis crosses triangles (n, 3, 3), in order, and if it enters (1) or leaves (-1).
+def _near(start: np.ndarray, lows: list[np.ndarray], highs: list[np.ndarray], across: list[int]) -> np.ndarray:
+    """Return the numbers of the triangles around which a line along an axis passes through their boxes.
 
-    start: (2,) where the line lies along the other two axes.
+    start: (2,) where the line lies along the other two axes. lows, highs: the boxes (m,), by axes.
     """
-    flat = corners[:, :, across] - start
-    following = np.roll(flat, -1, axis=1)
+    one, other = across
+    near = np.flatnonzero((lows[one] <= start[0]) & (highs[one] >= start[0]))
+    return near[(lows[other].take(near) <= start[1]) & (highs[other].take(near) >= start[1])]
+
+
+def _crossings(
+    corners: np.ndarray, line: np.ndarray, lines: np.ndarray, axis: int, across: list[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return where lines along an axis cross triangles (n, 3, 3), and if they enter (1) or leave (-1) there.
+
+    line: (n,) which of the lines a triangle is held against. lines: (l, 2) where they lie along the other two axes.
+    The crossings come line by line, in their order on it: their lines, places and steps.
+    """
+    flat = corners[:, :, across] - lines[line, None]
+    following = flat[:, [1, 2, 0]]
     # twice the area that the line's point makes with each side: all of one sign means that it is inside
     parts = flat[:, :, 0] * following[:, :, 1] - flat[:, :, 1] * following[:, :, 0]
     hit = (parts > 0).all(axis=1) | (parts < 0).all(axis=1)
-    parts, corners = parts[hit], corners[hit]
-    weights = np.roll(parts, -1, axis=1) / parts.sum(axis=1, keepdims=True)
+    parts, corners, line = parts[hit], corners[hit], line[hit]
+    weights = parts[:, [1, 2, 0]] / parts.sum(axis=1, keepdims=True)
     places = (weights * corners[:, :, axis]).sum(axis=1)
     # the two other axes, in ascending order, are left-handed with the second axis
     facing = np.sign(parts[:, 0]) * (-1 if axis == 1 else 1)
-    order = np.argsort(places, kind="stable")
-    return places[order], -facing[order].astype(int)
+    order = np.lexsort([places, line])
+    return line[order], places[order], -facing[order].astype(int)

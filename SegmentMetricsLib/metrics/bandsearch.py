@@ -2,13 +2,14 @@
 
 The idea
 --------
-A search is dear, a point is cheap. The signed distances of both boundaries are searched at the corners of cells a few
-of which are as wide as the bands, and interpolated in between: so hundreds of thousands of points, spread evenly, tell
-nearly whether they lie in a band. Nearly, because a distance is not linear within a cell. Where it matters, at points
-whose interpolated distance is close to a border of a band, some of them drawn by lot are searched as well, and what
-the interpolation got wrong there is corrected, each time for as many points as the drawn one stands for. The result is
-free of any error of the interpolation but for chance (a control variate, with the sampling of Horvitz and Thompson,
-doi:10.1080/01621459.1952.10483446), and chance tells how large it is: more are drawn until that is small enough.
+A search is dear, a point is cheap. The signed distances of both boundaries are searched at the corners of cells, about
+as wide as the bands, and interpolated in between, along with the directions in which they grow: so hundreds of
+thousands of points, spread evenly, tell nearly whether they lie in a band. Nearly, because a distance has creases and
+its curves are not of the second degree. Where it matters, at points whose interpolated distance is close to a border of
+a band, some of them drawn by lot are searched as well, and what the interpolation got wrong there is corrected, each
+time for as many points as the drawn one stands for. The result is free of any error of the interpolation but for chance
+(a control variate, with the sampling of Horvitz and Thompson, doi:10.1080/01621459.1952.10483446), and chance tells how
+large it is: more are drawn until that is small enough.
 
 How likely the interpolation is wrong at a point follows from how far off it was at some points of a first draw; the
 chance to be drawn grows with the root of that, which is the best use of a number of searches (Neyman's allocation).
@@ -30,15 +31,18 @@ from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 # Corners of cells lie on faces of surfaces of masks, exactly on a border of a band: they are outside, whatever rounding
 # says. In mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-5
-# Cells at whose corners is searched: for every element of the boundaries, at least, and at most; and into how many a
-# voxel is cut along each axis for that at most.
-CELLS_PER_ELEMENT, FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 1, 15_000, 80_000, 6
+# Cells at whose corners is searched, about: as many as elements of both boundaries, but at least and at most so many;
+# and into how many a voxel is cut along each axis for that at most.
+FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 5000, 10_000, 6
+# How far from the corners of a cell is searched, as a share of its sides: where boundaries follow the lattice, corners
+# are equally near to two parts of them, and rounding would decide which one is told of.
+ASIDE = np.array([0.0031, -0.0047, 0.0059])
 # Voxels looked at one by one; where the box around the structures has more, blocks of them.
 LARGEST_VOLUME = 1 << 18
 # Points in all, interpolated: at first, and at most where those do not suffice.
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Points searched in the first draw, in the second, and at most where those do not suffice.
-FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1500, 5000, 400_000
+FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1500, 2500, 400_000
 # Chance to be drawn of points where the interpolation is hardly wrong, as a share of that where it surely is.
 LEAST_CHANCE = 0.02
 # Parts of the wanted error that the spread of the points and the draw may have; their squares make 1.
@@ -72,10 +76,10 @@ def searchedBands(
         # the error of evenly spread points falls with the 2/3rd power of their number
         growth = min((1.1 * estimate.error / (SPREAD_SHARE * wanted)) ** 1.5, 8)
         perCell = min(powerOfTwo(perCell * growth), most)
-    wrong = points.firstDraw()
+    lottery = points.firstDraw()
     draw = min(SECOND_DRAW, points.count)
     while True:
-        both, either, error = points.corrected(estimate, wrong, draw)
+        both, either, error = points.corrected(estimate, *lottery.draw(draw))
         if error <= DRAW_SHARE * wanted or draw >= min(LARGEST_DRAW, points.count):
             break
         draw = int(min(draw * np.clip((error / (DRAW_SHARE * wanted)) ** 2, 1.5, 8), LARGEST_DRAW, points.count))
@@ -93,7 +97,8 @@ class Cells:
     """Cells that can touch either band, with the signed distances at their corners.
 
     numbers: (n, 3) which cells, counted from the structures. near: for each boundary whether a cell can touch its band.
-    corners: for each boundary the signed distances (n, 4 or 8) in mm, of no meaning where the cell is not near.
+    corners: for each boundary what pointWeights() weighs, (n, 12 or 32) float32: the signed distances in mm at the
+    corners, and how they grow there along each side of the cell; of no meaning where the cell is not near.
     size: of a cell in mm3 (mm2). tie: how close in mm to a border of a band counts as on it.
     """
 
@@ -102,9 +107,9 @@ class Cells:
         self.tie = TIE_TOLERANCE * min(1.0, tolerance)
         self.axes = [axis for axis in range(3) if axis != self.grid.flatAxis]
         elements = sum(len(surface.cells) for surface in boundaries.surfaces)
-        most = int(np.clip(CELLS_PER_ELEMENT * elements, FEWEST_CELLS, MOST_CELLS))
-        blocks, centers, near, sides = bandBlocks(masks, tolerance, most)
-        room = (most / max(1, len(blocks))) ** (1 / len(self.axes))
+        wanted = min(max(elements, FEWEST_CELLS), MOST_CELLS)
+        blocks, centers, near, sides = bandBlocks(masks, tolerance, wanted)
+        room = (wanted / max(1, len(blocks))) ** (1 / len(self.axes))
         pieces = np.ones(3, int)
         pieces[self.axes] = int(np.clip(round(room), 1, MOST_PIECES))
         parts = np.array(list(itertools.product(*map(range, pieces))))
@@ -122,17 +127,23 @@ class Cells:
         strides = np.cumprod([1, *(nodes.max(axis=0)[:2] + 1)]) if len(nodes) else np.ones(3, int)
         _, first, of = np.unique(nodes @ strides, return_index=True, return_inverse=True)
         of = of.reshape(-1, len(steps))
-        corners = self.centers[:, None] + self.sides * np.where(np.isin(range(3), self.axes), steps - 0.5, 0.0)
+        corners = self.centers[:, None] + self.sides * np.where(np.isin(range(3), self.axes), steps - 0.5 + ASIDE, 0.0)
         places = self.grid.toWorld(corners.reshape(-1, 3)[first])
+        alongSides = (self.grid.axes * self.sides)[:, self.axes]
 
         def searched(number: int) -> np.ndarray:
             asked = np.zeros(len(places), bool)
             asked[of[self.near[number]]] = True
-            signed = np.zeros(len(places))
-            signed[asked] = self.boundaries.search(number).signedDistances(places[asked])
-            return signed[of]
+            signed, growth = np.zeros(len(places), np.float32), np.zeros((len(places), len(self.axes)), np.float32)
+            signed[asked], gradients = self.boundaries.search(number).signedDistancesAndGradients(places[asked])
+            growth[asked] = gradients @ alongSides
+            return np.concatenate([signed[of], growth[of].reshape(len(of), -1)], axis=1)
 
         return eachSideBySide(searched, (0, 1))
+
+    def weightsAt(self, places: np.ndarray) -> np.ndarray:
+        """Return which weights (n, 12 or 32) of corners make the signed distances at places (n, 2 or 3) in cells."""
+        return pointWeights(places - ASIDE[self.axes])
 
 
 class Points:
@@ -151,7 +162,7 @@ class Points:
         self._blocks = (scrambled(cells.numbers)[:, 0] * (PLACES // perCell)).astype(np.intp)
         self.inBand = [np.zeros(shape, bool) for _ in (0, 1)]
         self.margins = np.full(shape, np.inf, np.float32)
-        weights = cornerWeights(self._places).astype(np.float32).reshape(-1, perCell, cells.corners[0].shape[1])
+        weights = cells.weightsAt(self._places).astype(np.float32).reshape(-1, perCell, cells.corners[0].shape[1])
         order = np.argsort(self._blocks, kind="stable")
         ends = np.searchsorted(self._blocks[order], np.arange(len(weights) + 1))
         for block, (first, last) in enumerate(itertools.pairwise(ends.tolist())):
@@ -169,7 +180,7 @@ class Points:
         margins = np.full((len(rows), self.perCell), np.inf, np.float32)
         for number in (0, 1):
             near = self.cells.near[number][rows]
-            signed = self.cells.corners[number][rows[near]].astype(np.float32) @ weights.T
+            signed = self.cells.corners[number][rows[near]] @ weights.T
             member = self._member(signed)
             self.inBand[number][rows[near]] = member if inSlab is None else member & inSlab[near]
             # from the nearer one of the two borders, 0 and minus the tolerance
@@ -195,14 +206,13 @@ class Points:
         index = self.cells.centers[rows] + self.cells.sides * offsets
         return self.cells.grid.toWorld(index.reshape(-1, 3)).reshape(index.shape)
 
-    def firstDraw(self) -> np.ndarray:
-        """Return how far off in mm the interpolation is at some points, ascending."""
-        drawn = np.argpartition(self._lots, min(FIRST_DRAW, self.count - 1))[:FIRST_DRAW]
-        wrong = []
-        for signed, rows, which, number in self._search(drawn):
-            weights = cornerWeights(self._places[self._blocks[rows] * self.perCell + which])
+    def firstDraw(self) -> Lottery:
+        """Search at some points, and return with which chances to draw more, as they tell how far off they are."""
+        wrong = [np.zeros(1)]
+        for signed, rows, which, number in self._search(np.flatnonzero(self._lots < FIRST_DRAW / self.count)):
+            weights = self.cells.weightsAt(self._places[self._blocks[rows] * self.perCell + which])
             wrong.append(np.abs((self.cells.corners[number][rows] * weights).sum(axis=1) - signed))
-        return np.sort(np.concatenate(wrong))
+        return Lottery(self._lots, self.margins.ravel(), np.sort(np.concatenate(wrong)))
 
     def _search(self, points: np.ndarray):
         """Search at points (k,), keep what is found, and yield for each boundary what it tells of which points."""
@@ -221,33 +231,15 @@ class Points:
             yield signed, rows[chosen], which[chosen], number
         self._searched[points] = True
 
-    def corrected(self, estimate: Estimate, wrong: np.ndarray, draw: int) -> tuple[float, float, float]:
+    def corrected(self, estimate: Estimate, drawn: np.ndarray, chances: np.ndarray) -> tuple[float, float, float]:
         """Return the numbers of points in both bands and in either, and the standard error of their ratio by the draw.
 
-        wrong: see firstDraw(). draw: how many points are searched, about.
+        drawn: (k,) the points that are searched. chances: (k,) they had to be drawn.
         """
-        margins, top = self.margins.ravel(), float(wrong[-1]) if len(wrong) and wrong[-1] > 0 else 1.0
-        isNowhere = np.isinf(margins)
-        # the chance falls with the margin without jumps: what rounding does to margins must not decide who is drawn
-        places = np.minimum(margins * np.float32(STEPS / top), np.float32(STEPS + 0.5))
-        steps = places.astype(np.intp)
-        counts = np.bincount(steps, minlength=STEPS + 1)
-        counts[STEPS] -= np.count_nonzero(isNowhere)
-        share = 1 - np.searchsorted(wrong, top / STEPS * np.arange(STEPS + 2)) / max(1, len(wrong))
-        atSteps = np.sqrt(np.maximum(share, LEAST_CHANCE**2))
-        usual = (atSteps[1:] + atSteps[:-1]) / 2
-        factor = draw / max(float(usual @ counts), 1e-9)
-        for _ in range(4):  # those that are sure to be drawn leave the others more
-            factor *= draw / max(float(np.minimum(usual * factor, 1) @ counts), 1e-9)
-        chances = atSteps.take(steps)
-        chances += (places - steps) * np.diff(atSteps).take(steps)
-        chances = np.where(isNowhere, 0.0, np.minimum(chances * factor, 1))
-        drawn = np.flatnonzero(self._lots < chances)
         for _ in self._search(drawn[~self._searched[drawn]]):
             pass
         one, other = (member.ravel()[drawn] for member in self.inBand)
         isOne, isOther = (found[drawn] for found in self._found)
-        chances = chances[drawn]
         both = (isOne & isOther).astype(float) - (one & other)
         either = (isOne | isOther).astype(float) - (one | other)
         inBoth = estimate.both.sum() + float((both / chances).sum())
@@ -256,6 +248,42 @@ class Points:
             return 0.0, 0.0, float("inf")
         excess = (both - inBoth / inEither * either) / chances
         return inBoth, inEither, float(np.sqrt((excess**2 * (1 - chances)).sum()) / inEither)
+
+
+class Lottery:
+    """Draws points by lot, each with a chance of its own. Who is drawn among few is drawn among more as well.
+
+    lots: (n,) of the points, in [0, 1). margins: (n,) how far in mm the next border of a band is from each; those at
+    inf are never drawn. wrong: how far off in mm the interpolation is at some points, ascending.
+    """
+
+    def __init__(self, lots: np.ndarray, margins: np.ndarray, wrong: np.ndarray):
+        top = float(wrong[-1]) or 1.0
+        # the chance falls with the margin without jumps: what rounding does to margins must not decide who is drawn
+        share = 1 - np.searchsorted(wrong, top / STEPS * np.arange(STEPS + 2)) / len(wrong)
+        atSteps = np.sqrt(np.maximum(share, LEAST_CHANCE**2)).astype(np.float32)
+        places = np.minimum(margins * np.float32(STEPS / top), np.float32(STEPS + 0.5))
+        steps = places.astype(np.int16)
+        places -= steps
+        places *= np.diff(atSteps).take(steps)
+        places += atSteps.take(steps)
+        isNowhere = np.isinf(margins)
+        places[isNowhere] = 0
+        self._weights = places
+        # how many points have about which weight
+        self._usual = (atSteps[1:] + atSteps[:-1]) / 2
+        self._counts = np.bincount(steps, minlength=STEPS + 1)
+        self._counts[STEPS] -= np.count_nonzero(isNowhere)
+        with np.errstate(divide="ignore"):
+            self._ranks = lots / places
+
+    def draw(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of about so many points, ascending, and the chances they had."""
+        factor = count / max(float(self._usual @ self._counts), 1e-9)
+        for _ in range(4):  # those that are sure to be drawn leave the others more
+            factor *= count / max(float(np.minimum(self._usual * factor, 1) @ self._counts), 1e-9)
+        drawn = np.flatnonzero(self._ranks < factor)
+        return drawn, np.minimum(self._weights[drawn].astype(float) * factor, 1)
 
 
 @lru_cache(maxsize=2)
@@ -272,6 +300,20 @@ def cornerWeights(places: np.ndarray) -> np.ndarray:
         parts = np.stack([1 - along, along], axis=1)
         weights = (weights[:, :, None] * parts[:, None]).reshape(len(places), -1)
     return weights
+
+
+def pointWeights(places: np.ndarray) -> np.ndarray:
+    """Return the weights (n, 2 ** d * (1 + d)) by which values at corners and their growth make those at places (n, d).
+
+    Growth is told corner by corner, along each axis, per side of the cell. Straight lines between values lie above a
+    curve as far as its tangents lie below, in the mean of corners by their weights: so half of what tangents add is
+    exact for curves of the second degree.
+    """
+    dimension = places.shape[1]
+    corners = np.array(list(itertools.product((0, 1), repeat=dimension)))
+    weights = cornerWeights(places)
+    growth = weights[:, :, None] * (places[:, None] - corners) / 2
+    return np.concatenate([weights, growth.reshape(len(places), -1)], axis=1)
 
 
 def bandBlocks(

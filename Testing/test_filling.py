@@ -1,0 +1,202 @@
+"""Which voxel centers lie inside a closed surface, compared with VTK's stencil."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+import shapes
+from scipy.spatial.transform import Rotation
+from test_orientation import together
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
+
+from SegmentMetricsLib.geometry import filling, meshing
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.geometry.voxelization import maskOf
+from SegmentMetricsLib.progress import Cancelled, stoppable
+
+# What has the faces of a tetrahedron, all facing outward or all inward.
+FACES = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
+
+
+def ball(generator: np.random.Generator, radius: float, resolution: int) -> Surface:
+    """Return a bumpy ball about the origin, turned at random."""
+    surface = meshing.fromPolyData(shapes.ballMesh(1, resolution=resolution))
+    waves = generator.uniform(-4, 4, (4, 3)) @ surface.points.T + generator.uniform(0, 6, (4, 1))
+    points = surface.points * radius * (1 + 0.1 * np.cos(waves).sum(axis=0))[:, None]
+    return Surface(points @ Rotation.random(random_state=generator).as_matrix(), surface.cells)
+
+
+def box(low, high) -> Surface:
+    return meshing.fromPolyData(shapes.boxMesh(low, high))
+
+
+def bumpy(generator):
+    return ball(generator, generator.uniform(0.3, 20), int(generator.integers(4, 60)))
+
+
+def flat(generator):
+    surface = ball(generator, 15, 20)
+    return Surface(surface.points * generator.uniform(0.01, 1, 3), surface.cells)
+
+
+def hollow(generator):
+    inner = ball(generator, 5, 12)
+    return together(ball(generator, 20, 24), Surface(inner.points, inner.cells[:, ::-1]))
+
+
+def ofVoxels(generator):
+    """Voxels that touch along edges and at corners: more than two triangles meet there."""
+    voxels = np.pad(shapes.blob(int(generator.integers(1e6)), tuple(generator.integers(4, 16, 3)), 0.4, 0.5), 1)
+    surface = meshing.fromMask(Mask.fromArray(voxels, Grid((1, 1, 1), np.eye(4))))
+    return Surface(surface.points @ Rotation.random(random_state=generator).as_matrix() * 1.7, surface.cells)
+
+
+def overlapping(generator):
+    corners = generator.uniform(-10, 10, (3, 3))
+    boxes = together(*(box(corner, corner + generator.uniform(1, 15, 3)) for corner in corners))
+    return Surface(boxes.points @ Rotation.random(random_state=generator).as_matrix(), boxes.cells)
+
+
+def tetrahedra(generator):
+    """Tetrahedra between a few points: they cross, and share corners, edges and faces."""
+    corners = np.array([generator.choice(7, 4, replace=False) for _ in range(6)])
+    return Surface(generator.uniform(-12, 12, (7, 3)), corners[:, FACES].reshape(-1, 3))
+
+
+def lattice(generator: np.random.Generator) -> Grid:
+    """Return a grid with voxels of any shape that runs in any direction, somewhere."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = Rotation.random(random_state=generator).as_matrix() * generator.uniform(0.4, 3, 3)
+    if generator.random() < 0.5:
+        matrix[:3, :3] = np.diag(generator.choice([-1, 1], 3) * generator.uniform(0.4, 3, 3))
+    matrix[:3, 3] = generator.uniform(-1, 1, 3) * generator.choice([1, 100, 1e5])
+    return Grid((5, 5, 5), matrix)
+
+
+def stencilled(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return the voxels [k, j, i] from one index to another that VTK finds inside triangles between voxel indices."""
+    stencil = vtkPolyDataToImageStencil()
+    stencil.SetInputData(toPolyData(Surface(index, cells)))
+    stencil.SetTolerance(tolerance)
+    stencil.SetOutputSpacing(1, 1, 1)
+    stencil.SetOutputOrigin(0, 0, 0)
+    stencil.SetOutputWholeExtent([int(n) for pair in zip(low, high) for n in pair])
+    image = vtkImageStencilToImage()
+    image.SetInputConnection(stencil.GetOutputPort())
+    image.SetInsideValue(1)
+    image.SetOutsideValue(0)
+    image.SetOutputScalarTypeToUnsignedChar()
+    image.Update()
+    return vtk_to_numpy(image.GetOutput().GetPointData().GetScalars()).reshape((high - low + 1)[::-1])
+
+
+@pytest.mark.parametrize("shape", [bumpy, flat, hollow, ofVoxels, overlapping, tetrahedra])
+def testSameVoxelsAsVtk(shape):
+    generator = np.random.default_rng(11)
+    voxels = 0
+    for _ in range(25):
+        grid, surface = lattice(generator), shape(generator)
+        surface = Surface(surface.points + grid.origin, surface.cells)
+        index = grid.toIndex(surface.points)
+        low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
+        mask = maskOf(surface, grid)
+        voxels += mask.count
+        # to VTK, centers nearer to the surface than a tolerance are inside
+        np.testing.assert_array_equal(mask.block(low, high), stencilled(index, surface.cells, low, high, 0.0))
+    assert voxels > 2000
+
+
+def testOverlapsAreCountedByTheEvenOddRule():
+    boxes = together(box((1.5,) * 3, (5.5,) * 3), box((3.5,) * 3, (8.5,) * 3))
+    assert maskOf(boxes, Grid((9, 9, 9), np.eye(4))).count == 4**3 + 5**3 - 2 * 2**3
+    twice = together(*[box((1.5,) * 3, (5.5,) * 3)] * 2)
+    assert maskOf(twice, Grid((9, 9, 9), np.eye(4))).isEmpty
+
+
+def testLowFacesHoldTheirCentersHighFacesDoNot():
+    mask = maskOf(box((2, 2, 2), (5, 6, 7)), Grid((9, 9, 9), np.eye(4)))
+    assert mask.low.tolist() == [2, 2, 2] and mask.high.tolist() == [4, 5, 6] and mask.voxels.all()
+
+
+@pytest.mark.parametrize("facing", [1, -1])
+def testPartsOfACubeShareItsVoxels(facing):
+    """Six tetrahedra around a diagonal: their faces, straight and slanted, run through voxel centers."""
+    grid = Grid((9, 9, 9), np.eye(4))
+    owners = np.zeros((9, 9, 9), int)
+    for order in itertools.permutations(np.eye(3)):
+        corners = 1 + 6 * np.cumsum([np.zeros(3), *order], axis=0)
+        mask = maskOf(Surface(corners, FACES[:, ::facing]), grid)
+        owners += mask.block((0, 0, 0), (8, 8, 8))
+        assert mask.count
+    expected = np.zeros_like(owners)
+    expected[1:7, 1:7, 1:7] = 1
+    np.testing.assert_array_equal(owners, expected)
+
+
+def testBoxesSideBySideShareAllVoxelsInSpiteOfRounding():
+    """Faces on voxel centers of an oblique grid, where no corner lies exactly where it should."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = shapes.rotation((1, 2, 3), 37) * (0.7, 0.9, 1.3)
+    matrix[:3, 3] = (-133.7, 81.3, 512.9)
+    grid = Grid((12, 12, 12), matrix)
+    owners = np.zeros((12, 12, 12), int)
+    for low in itertools.product((1, 4), (2, 5), (3, 6)):
+        part = box(low, np.add(low, 3))
+        owners += maskOf(Surface(grid.toWorld(part.points), part.cells), grid).block((0, 0, 0), (11, 11, 11))
+    expected = np.zeros_like(owners)
+    expected[3:9, 2:8, 1:7] = 1
+    np.testing.assert_array_equal(owners, expected)
+
+
+def testNothingBetweenCenters():
+    assert maskOf(box((2.1, 0, 0), (2.9, 9, 9)), Grid((9, 9, 9), np.eye(4))).isEmpty
+
+
+@pytest.mark.parametrize(("part", "short"), [(1, 0), (50, 10_000), (10_000, 0)])
+def testPartsChangeNothing(monkeypatch, part, short):
+    generator = np.random.default_rng(3)
+    surface, grid = ball(generator, 7, 16), lattice(generator)
+    expected = maskOf(surface, grid)
+    monkeypatch.setattr(filling, "PART", part)
+    monkeypatch.setattr(filling, "SHORT", short)
+    mask = maskOf(surface, grid)
+    assert mask.offset == expected.offset and mask.count > 100
+    np.testing.assert_array_equal(mask.voxels, expected.voxels)
+
+
+def testVolume():
+    surface = ball(np.random.default_rng(4), 9, 24)
+    mask = maskOf(surface, Grid((4, 4, 4), np.diag([0.5, 0.7, 0.4, 1.0])))
+    assert mask.size == pytest.approx(surface.volume, rel=0.01)
+
+
+def testMemoryIsThatOfAFewBytesAVoxel(monkeypatch):
+    surface = ball(np.random.default_rng(5), 70, 300)
+    grid = Grid((4, 4, 4), np.diag([1.0, 1.0, 1.0, 1.0]))
+
+    def peak() -> float:
+        tracemalloc.start()
+        try:
+            voxels = maskOf(surface, grid).voxels.size
+            return (tracemalloc.get_traced_memory()[1] - 2 * voxels) / 1e6
+        finally:
+            tracemalloc.stop()
+
+    monkeypatch.setattr(filling, "PART", 1 << 13)
+    # beyond one byte a voxel, and another for the copy that is cropped: mostly the points
+    own = 3 * surface.points.nbytes / 1e6
+    assert peak() < own + 4
+    monkeypatch.setattr(filling, "PART", 1 << 30)
+    assert peak() > own + 8
+
+
+def testFillingCanBeStopped():
+    asked = itertools.count()
+    with stoppable(lambda: next(asked) >= 2), pytest.raises(Cancelled):
+        maskOf(ball(np.random.default_rng(6), 60, 200), Grid((4, 4, 4), np.eye(4)))
