@@ -10,7 +10,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 VARIABLES = "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"
 # Bytes of an array from which on it has pages of its own. Of arrays of organs, which are smaller, those that were freed
 # are used again, which is faster.
-LARGE = 8 << 20
+LARGE = 4 << 20
 
 
 def giveBackLargeArrays() -> None:
