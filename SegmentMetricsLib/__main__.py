@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from .allocation import giveBackLargeArrays
 from .commands import batch, compare, conventions, demo, stress
 from .errors import InputError, oneLine
 from .version import __version__
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # a name that the terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")
     options = makeParser().parse_args(arguments)
+    giveBackLargeArrays()
     try:
         # what a batch system sends; like Ctrl-C, it must leave nothing half-written
         before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))

@@ -167,13 +167,9 @@ def compared(pair: Pair) -> Comparison:
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
-    found = findings.find(pair, values)
-    if pair.wasComputed("boundaries"):
-        # larger than the surfaces themselves, and rarely asked again
-        pair.boundaries.forgetSearches()
-    if pair.wasComputed("distances"):
-        for direction in pair.distances.directions:
-            direction.forgetLeaves()
+    _forget(pair)
+    found = tuple(findings.find(pair, values))
+    _forget(pair)
     return Comparison(
         *pair.given,
         pair.settings,
@@ -188,6 +184,14 @@ def compared(pair: Pair) -> Comparison:
         multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
         tuple(structure for structure, _ in pair.criticals),
     )
+
+
+def _forget(pair: Pair) -> None:
+    """Give back what is larger than the surfaces themselves, and rarely asked again."""
+    if pair.wasComputed("boundaries"):
+        pair.boundaries.forget()
+    if pair.wasComputed("distances"):
+        pair.distances.forget()
 
 
 def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:

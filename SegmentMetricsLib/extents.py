@@ -203,12 +203,12 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     if slab is None:
         return
     worst = max(distances.directions, key=lambda d: d.largest)
-    place = worst.position(int(worst.distances.argmax()))
+    place = worst.position(int(np.abs(worst.signed).argmax()))
     if slab.contains(place[None])[0]:
         return
     # mostly one of the few places that are nearly as far tells that it is not the ends alone
     for direction in distances.directions:
-        far = np.flatnonzero(direction.distances > DECISIVE * worst.largest)
+        far = np.flatnonzero(np.abs(direction.signed) > DECISIVE * worst.largest)
         if slab.contains(direction.positionsOf(far)).any():
             return
     inside = [d.distances[slab.contains(d.positions)] for d in distances.directions]

@@ -52,6 +52,13 @@ class Structure:
         """Return the structure under another name."""
         return replace(self, name=name)
 
+    def anew(self) -> Structure:
+        """Return the same structure as another object: what is made from it and kept along with it is not the other's.
+
+        The voxels are shared.
+        """
+        return replace(self, mask=None if self.mask is None else replace(self.mask))
+
     def cutAt(self, threshold: float) -> Structure:
         """Return the structure with the voxels of at least so high a membership; as it is if it has no memberships.
 
@@ -112,6 +119,10 @@ class Match:
 
     def __iter__(self) -> Iterator[Structure]:
         return iter((self.reference, self.test))
+
+    def anew(self) -> Match:
+        """Return the same match of other objects, so that what is made from them on the way goes when they go."""
+        return replace(self, reference=self.reference.anew(), test=self.test.anew())
 
     def toDictionary(self) -> dict:
         """Return the match as plain values for files."""

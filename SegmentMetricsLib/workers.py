@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 
+from .allocation import giveBackLargeArrays
 from .errors import InputError
 
 DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
@@ -41,6 +42,7 @@ def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
     from vtkmodules.vtkCommonCore import vtkSMPTools
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    giveBackLargeArrays()
     # there are as many workers as processors, so more threads only get in each other's way
     os.environ["VTK_SMP_MAX_THREADS"] = "1"
     vtkSMPTools.Initialize(1)

@@ -85,7 +85,7 @@ def inOneProcess(monkeypatch):
 @pytest.fixture
 def withoutPictures(inOneProcess, monkeypatch):
     """Commands that compare draw no pictures; test_writing looks at those."""
-    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.write", lambda *given: None)
+    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.prepared", lambda *given: None)
 
 
 @pytest.fixture(scope="module")

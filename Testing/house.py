@@ -43,7 +43,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("distances", ("distances",)),
     ("what is compared", ("structures", "inputs")),
     ("shapes in space", ("geometry",)),
-    ("ground", ("settings", "errors", "progress", "cores", "workers", "naming", "palettes", "version")),
+    ("ground", ("settings", "errors", "progress", "cores", "workers", "allocation", "naming", "palettes", "version")),
 )
 DOORS = {
     ("settings", "geometry"): "a grid to count on may be given as an image",

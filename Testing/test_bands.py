@@ -353,7 +353,7 @@ def testSpreadIsABoxAroundEveryFlag(reach):
     expected = np.zeros_like(flags)
     for place in np.argwhere(flags):
         expected[tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(place, reach, strict=True))] = True
-    assert expected.any() and (bandlookup.spread(flags, np.array(reach)) == expected).all()
+    assert expected.any() and (bandlookup.spread(flags.copy(), np.array(reach)) == expected).all()
 
 
 @pytest.mark.parametrize("sides", [(1, 1, 1), (2, 1, 3), (5, 4, 20)])

@@ -160,7 +160,7 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), folder / CODE_AS_FILE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairwork.Overlays, "write", lambda *given: None)
+        patch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
         patch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
         given = [
             "compare",

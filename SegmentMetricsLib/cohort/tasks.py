@@ -85,7 +85,8 @@ def _compared(task: Task) -> dict:
     pairs, measured, problems = [], [], []
     for match in pairing.pairs:
         try:
-            comparison, byConvention = compareMatch(match, settings, task.protocol, compareTwo)
+            # the surfaces made on the way do not outlive the pair
+            comparison, byConvention = compareMatch(match.anew(), settings, task.protocol, compareTwo)
         except InputError as error:
             problems.append(oneLine(str(error)))
             continue
@@ -100,6 +101,7 @@ def _compared(task: Task) -> dict:
                 "diagonal": diagonal(match),
             }
         )
+        del comparison
     unmatched = {
         "reference": [structure.name for structure in pairing.unmatchedReference],
         "test": [structure.name for structure in pairing.unmatchedTest],

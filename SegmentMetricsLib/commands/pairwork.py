@@ -62,18 +62,27 @@ class Overlays:
     def __init__(self) -> None:
         self.problem = ""
 
-    def write(self, result, path: Path) -> None:
+    def prepared(self, result):
+        """Return the picture of a comparison for write(), which does not need the comparison; None if there is none."""
         if self.problem:
-            return
+            return None
         from ..mrml import headless
 
         self.problem = headless.whyUnavailable()
         if self.problem:
+            return None
+        from ..mrml import pictures
+
+        return pictures.Overlay(result)
+
+    def write(self, picture, path: Path) -> None:
+        """Draw what prepared() returned."""
+        if picture is None:
             return
-        from ..mrml import pictures, views
+        from ..mrml import views
 
         try:
-            pictures.writeOverlay(result, path)
+            picture.write(path)
         except views.NoOpenGLError as error:
             self.problem = str(error)
 
@@ -83,18 +92,23 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
     from ..cohort.casework import compareMatch, comparePair
     from ..files import writing
 
-    # copies, so that the surfaces made on the way do not outlive the pair
-    match = replace(match, reference=replace(match.reference), test=replace(match.test))
+    # the surfaces made on the way, to be measured and to be drawn, do not outlive the pair
+    match = match.anew()
     compareTwo = partial(comparePair, criticals=job.criticals)
     result, byConvention = compareMatch(match, job.settings, job.protocol, compareTwo)
-    if result.distances is not None:
-        writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
-        overlays.write(result, job.folder / writing.fileName("overlay", name))
+    record, settings, share = result.record(), result.settings, result.share
+    part = None if job.report is None else job.report.part(result, number)
     if result.slices:
         writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
+    picture = None
+    if result.distances is not None:
+        writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
+        picture = overlays.prepared(result)
+    # to draw takes as much memory again
+    del result, match
+    overlays.write(picture, job.folder / writing.fileName("overlay", name))
     files = writing.filesOf(name, job.folder)
-    part = None if job.report is None else job.report.part(result, number)
-    return Outcome(result.record(), byConvention, result.settings, result.share, files, part, overlays.problem)
+    return Outcome(record, byConvention, settings, share, files, part, overlays.problem)
 
 
 def outcomes(

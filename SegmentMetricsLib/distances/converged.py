@@ -53,8 +53,9 @@ class ConvergedDistances(DirectedDistances):
             result[cells] = values.mean(axis=0).T
         return result.ravel()
 
-    def forgetLeaves(self) -> None:
-        self.refined.forgetLeaves()
+    def forget(self) -> None:
+        super().forget()
+        self.refined.forget()
 
     def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cells, pieces = np.divmod(elements, self.pieces)
@@ -144,15 +145,16 @@ class ConvergedDistances(DirectedDistances):
     def _differences(self, pieces: int) -> np.ndarray:
         """Return by how much distance times size of groups of pieces is more than that of what these were cut from."""
         count = len(PIECES[self.refined.base.corners])
-        result = np.zeros((len(self.surface.cells), self.pieces))
+        result = np.zeros((len(self.surface.cells), self.pieces // pieces))
         for cells, values in self._eachPart():
             # what pieces were cut from has one corner in each of the first of them
             corners = len(values)
             whole = values.reshape(corners, -1, count, len(cells))
             coarse = sum(whole[corner, :, corner] for corner in range(corners)) / corners
-            result[cells] = (whole.mean(axis=0) - coarse[:, None]).reshape(-1, len(cells)).T
-        result *= (self.surface.sizes / self.pieces)[:, None]
-        return result.reshape(-1, pieces).sum(axis=1)
+            more = np.ascontiguousarray((whole.mean(axis=0) - coarse[:, None]).reshape(-1, len(cells)).T)
+            more *= (self.surface.sizes[cells] / self.pieces)[:, None]
+            result[cells] = more.reshape(len(cells), -1, pieces).sum(axis=2)
+        return result.ravel()
 
     def sizeWithin(self, tolerance: float) -> Bounded:
         return self.refined.sizeWithin(tolerance)

@@ -29,8 +29,8 @@ def firstReaching(
     sizeLeast, sizeMost = sizesBelow(ascending, sizes, np.array([least, most]))
     if sizeLeast >= wanted or sizeMost < wanted:
         return float(least if sizeLeast >= wanted else most)
-    values = np.concatenate(ascending)
-    values = np.sort(values[(values > least) & (values < most)])
+    values = np.concatenate([column[(column > least) & (column < most)] for column in ascending])
+    values.sort()
     while True:
         isNear = (ascending[0] < most) & (ascending[-1] > least)
         below = float(sizes[ascending[-1] <= least].sum())

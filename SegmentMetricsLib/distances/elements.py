@@ -61,6 +61,10 @@ class Part:
             fine[chosen] = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
         return low, high, coarse, fine
 
+    def forget(self) -> None:
+        """Give back the memory of the summary."""
+        self.__dict__.pop("_summary", None)
+
     def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (k,) toward one side (1 or -1)."""
         low, high = self._summary[:2]
@@ -69,7 +73,9 @@ class Part:
     def range(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest distance (k,) on every element."""
         low, high = self._summary[:2]
-        return np.maximum(np.maximum(low, -high), 0), np.maximum(high, -low)
+        smallest, largest = -high, -low
+        np.maximum(low, smallest, out=smallest)
+        return np.maximum(smallest, 0, out=smallest), np.maximum(high, largest, out=largest)
 
     @property
     def signedMeans(self) -> tuple[np.ndarray, np.ndarray]:
@@ -82,9 +88,11 @@ class Part:
         coarse, fine = map(np.abs, means)
         # that is right where the sign does not change
         crossed = np.flatnonzero((low < 0) & (high > 0))
-        nodes = self.signed(crossed)
-        coarse[crossed] = meanMagnitude(nodes[: self.corners])
-        fine[crossed] = overPieces(meanMagnitude(pieces(nodes)), self.corners)
+        for first in range(0, len(crossed), CHUNK):
+            chosen = crossed[first : first + CHUNK]
+            nodes = self.signed(chosen)
+            coarse[chosen] = meanMagnitude(nodes[: self.corners])
+            fine[chosen] = overPieces(meanMagnitude(pieces(nodes)), self.corners)
         return coarse, fine
 
 
@@ -121,7 +129,9 @@ class Leaves:
     @cached_property
     def _means(self) -> tuple[float, np.ndarray]:
         coarse, fine = self._joined(self.base.means(), self.fine.means())
-        return total(fine, self.sizes), (fine - coarse) * self.sizes
+        differences = np.subtract(fine, coarse, out=coarse)
+        differences *= self.sizes
+        return total(fine, self.sizes), differences
 
     @property
     def meanSum(self) -> float:
@@ -145,10 +155,13 @@ class Leaves:
         return self._summed(chosen, lambda values: 1 - shareBelow(side * values, limit), low > limit)
 
     def _summed(self, chosen: np.ndarray, share, isWhole: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        nodes = self.signed(chosen)
         corners = self.base.corners
-        shares = share(np.concatenate([nodes[:corners], pieces(nodes)], axis=1))
-        coarse, fine = shares[: len(chosen)], overPieces(shares[len(chosen) :], corners)
+        coarse, fine = np.empty((2, len(chosen)))
+        for first in range(0, len(chosen), CHUNK):
+            part = slice(first, first + CHUNK)
+            nodes = self.signed(chosen[part])
+            shares = share(np.concatenate([nodes[:corners], pieces(nodes)], axis=1))
+            coarse[part], fine[part] = shares[: nodes.shape[1]], overPieces(shares[nodes.shape[1] :], corners)
         sizes = self.sizes[chosen]
         size = float(self.sizes[isWhole].sum()) + total(fine, sizes)
         return size, chosen, (fine - coarse) * sizes
@@ -159,9 +172,13 @@ class Leaves:
         low, high: mm; only pieces of leaves that a limit from low to high passes through.
         """
         chosen = np.flatnonzero((self.high > low) & (self.low <= high))
-        ascending = upward(ordered(pieces(self.signed(chosen))))
         count = len(PIECES[self.base.corners])
-        return ascending, np.tile(self.sizes[chosen] / count, count)
+        ascending = np.empty((self.base.corners, count, len(chosen)))
+        for first in range(0, len(chosen), CHUNK):
+            part = slice(first, first + CHUNK)
+            for column, values in zip(ascending, upward(ordered(pieces(self.signed(chosen[part])))), strict=True):
+                column[:, part] = values.reshape(count, -1)
+        return tuple(column.ravel() for column in ascending), np.tile(self.sizes[chosen] / count, count)
 
 
 def pieces(nodes: np.ndarray) -> np.ndarray:

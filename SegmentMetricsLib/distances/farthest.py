@@ -36,8 +36,8 @@ from .linear import PIECES
 
 # Weights of several triangles are whole multiples of one part of so many.
 PARTS_OF_WEIGHT = 8
-# Pieces bounded at a time, so that temporary arrays stay small.
-CHUNK = 4096
+# Pieces bounded at a time, closely and by what is soon told, so that temporary arrays stay small.
+CHUNK, MANY = 4096, 1 << 15
 # What rounding may add to a distance, mm.
 ROUNDING = 2e-6
 # Pieces looked at in all; beyond, the bounds stay as wide as they are.
@@ -64,7 +64,9 @@ def farthest(
     looked, ofParents = 0, np.full(len(elements), np.inf)
     while len(elements):
         checkpoint()
-        bounds = np.minimum(slowBounds(elements, values), ofParents)
+        parts = [slice(first, first + MANY) for first in range(0, len(elements), MANY)]
+        bounds = np.concatenate([slowBounds(elements[part], values[part]) for part in parts])
+        np.minimum(bounds, ofParents, out=bounds)
         enough = max(lowest, 0.0) + wanted
         possible = np.flatnonzero(bounds > enough)
         looked += len(possible)

@@ -164,18 +164,32 @@ class Lattice:
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
         self.shape = self.high - self.low  # of cells, along i, j, k
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
-        self.codes = [cellCodes(mask.block(self.low, self.high)).ravel() for mask in moved]
+        self._masks, self._codes = moved, None
         # where each surface's own voxel indices count from, on the lattice
         self.shifts = [np.array(new.offset) - old.offset for new, old in zip(moved, masks, strict=True)]
 
-    def split(self, multiples: np.ndarray, positions: Positions) -> tuple[np.ndarray, np.ndarray]:
-        """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel."""
+    @property
+    def codes(self) -> list[np.ndarray]:
+        """The case (n,) of every cell, for each mask; they are as large as the masks."""
+        if self._codes is None:
+            self._codes = [cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks]
+        return self._codes
+
+    def forget(self) -> None:
+        """Give back the memory of the codes."""
+        self._codes = None
+
+    def split(self, multiples: np.ndarray, positions: Positions, shift: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel.
+
+        shift: they are given as so many times 2 more.
+        """
         cells, numbers = np.empty(len(multiples), np.intp), np.empty(len(multiples), np.int32)
         for first in range(0, len(multiples), CHUNK):
             chosen = slice(first, first + CHUNK)
             cell, local = np.intp(0), 0
             for axis, column in enumerate(multiples[chosen].T):
-                counted = column - int(self.low[axis]) * positions.denominator
+                counted = (column >> shift) - int(self.low[axis]) * positions.denominator
                 steps = counted // positions.denominator
                 cell = cell + steps.astype(np.intp) * self.strides[axis]
                 local = local + (counted - steps * positions.denominator) * positions.denominator**axis
@@ -302,13 +316,14 @@ def signedDistancesAt(
     multiples: np.ndarray,
     positions: Positions,
     search: Callable[[np.ndarray], np.ndarray],
+    shift: int = 0,
 ) -> np.ndarray:
     """Return the distances (n,) in mm of places on one surface of a pair to the other, negative inside the other.
 
-    multiples: (n, 3) the places as whole multiples of the positions' part of a voxel.
+    multiples: (n, 3) the places as whole multiples of the positions' part of a voxel, times 2 to the power of `shift`.
     """
     target = 1 - number
-    cells, numbers = lattice.split(multiples, positions)
+    cells, numbers = lattice.split(multiples, positions, shift)
     tables = cellTables(lattice.spacing, positions)
     within = (positions.local > 0).all(axis=1)
     asked, sides = [], np.empty(len(cells), bool)
@@ -322,10 +337,13 @@ def signedDistancesAt(
         asked.append(first + np.flatnonzero(~same))
         sides[chosen] = tables.inside.take(position * 256 + codes)
     asked = np.concatenate([np.zeros(0, np.intp), *asked])
-    squared, far = lattice.squaredDistances(target, cells[asked], numbers[asked], tables)
-    result = np.zeros(len(cells))
+    count, cells, numbers = len(cells), cells[asked], numbers[asked]
+    squared, far = lattice.squaredDistances(target, cells, numbers, tables)
+    del cells, numbers
+    result = np.zeros(count)
     result[asked] = np.sqrt(squared)
     if len(far):
-        result[asked[far]] = np.abs(search(lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)))
+        places = (multiples[asked[far]] >> shift) / positions.denominator
+        result[asked[far]] = np.abs(search(lattice.grid.toWorld(places)))
     np.negative(result, out=result, where=sides)
     return result

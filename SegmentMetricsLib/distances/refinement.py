@@ -73,6 +73,8 @@ MOST_ROUNDS, MOST_HALVINGS = 6, 7
 FEW_ELEMENTS = 4_000
 # Fewer elements are not worth a thread for each boundary.
 FEW_TO_SHARE = 20_000
+# Points whose places are found at a time, so that temporary arrays stay small.
+CHUNK = 1 << 15
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
@@ -132,6 +134,9 @@ class Refined:
         # the boundary's own elements or their equal parts, and what was cut out of them
         self.leftOfMean = LEFT_OF_FINE_MEAN if halvings[0] else LEFT_OF_MEAN
         self.base = self._withNodes(cells, sizes, np.repeat(halvings, self.perCell), sides)
+        del cells, sides  # to ask takes as much memory
+        self.values = self.base.values = sampler.signed(self.coordinates, int(halvings[0]) + 1)
+        sampler.forget()
         self.fine = self.base.chosen(np.zeros(0, int))
         # what is not known well enough yet: the mean, and the shares within limits
         self._isMeanKnown, self._limits = False, list(limits)
@@ -171,7 +176,7 @@ class Refined:
         if not len(chosen) or len(self.values) > self._most:
             return False
         self._cut(self.leaves.split(chosen))
-        self.forgetLeaves()
+        self._forgetLeaves()
         self._isKnown.clear()
         return True
 
@@ -180,17 +185,25 @@ class Refined:
         """The elements that have not been cut further."""
         return Leaves(self.base, self.fine)
 
-    def forgetLeaves(self) -> None:
-        """Give back the memory of the leaves, which are put together anew when they are asked for."""
+    def _forgetLeaves(self) -> None:
+        """Give back the leaves, which are put together anew when they are asked for."""
         self.__dict__.pop("leaves", None)
+
+    def forget(self) -> None:
+        """Give back the memory of all that is made anew when it is asked for."""
+        self._forgetLeaves()
+        self.sampler.forget()
+        for part in self.parts:
+            part.forget()
 
     @property
     def parts(self) -> tuple[Part, Part]:
         return self.base, self.fine
 
     def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, sides=None) -> Part:
-        """Return elements (k, 2 or 3) of points that are there, after adding and asking the middles of their sides.
+        """Return elements (k, 2 or 3) of points that are there, after adding the middles of their sides.
 
+        Once distances are known, those of the middles are asked.
         sides: of the elements, as uniqueSides() tells them.
         """
         count = len(self.coordinates)
@@ -205,8 +218,6 @@ class Refined:
                 values[rows] = self.sampler.signed(middles[rows], int(halved))
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
-        if not len(self.values):
-            self.values = self.sampler.signed(self.coordinates, int(halvings[0]) + 1)
         nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
@@ -223,8 +234,8 @@ class Refined:
         self.fine = self.fine.chosen(np.flatnonzero(self.fine.isLeaf)).joined(new)
 
     def _markForMean(self, flags) -> bool:
-        every = np.arange(len(flags))
-        return self._mark(flags, every, self.leaves.meanDifferences, self.meanError * self.totalSize, self.leftOfMean)
+        wanted = self.meanError * self.totalSize
+        return self._mark(flags, None, self.leaves.meanDifferences, wanted, self.leftOfMean)
 
     def _markForShare(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
@@ -239,10 +250,10 @@ class Refined:
         return self._estimates[percent]
 
     @staticmethod
-    def _mark(flags, chosen: np.ndarray, differences: np.ndarray, wanted: float, left=LEFT_OF_SIZE) -> bool:
+    def _mark(flags, chosen: np.ndarray | None, differences: np.ndarray, wanted: float, left=LEFT_OF_SIZE) -> bool:
         """Flag the leaves with the largest differences, so that the error is half of what is wanted without them.
 
-        Returns whether any had to be.
+        chosen: whose differences they are, None for all. Returns whether any had to be.
         """
         if errorOf(differences, left) <= wanted:
             return False
@@ -251,7 +262,8 @@ class Refined:
             steps = (4 * np.log2(np.abs(differences) / wanted)).clip(-160, 160).astype(np.int64) + 160
         sums, squares = (np.cumsum(np.bincount(steps, values)) for values in (differences, differences**2))
         kept = np.flatnonzero(left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted / 2)
-        flags[chosen[steps > (kept[-1] if len(kept) else 0)]] = True
+        rows = np.flatnonzero(steps > (kept[-1] if len(kept) else 0))
+        flags[rows if chosen is None else chosen[rows]] = True
         return True
 
     @cached_property
@@ -283,7 +295,7 @@ class Refined:
         worst = int(values.argmax())
         lowest = highest = float(values[worst])
         place = self.sampler.points(self.coordinates[worst : worst + 1])[0]
-        elements, atCorners = [], []
+        nodes = []
         for part in self.parts:
             # no place of a piece is farther from the nearest of its corners than the piece is long
             near = self.sampler.longestSide / 2 ** int(part.halvings.min(initial=MOST_HALVINGS))
@@ -294,14 +306,12 @@ class Refined:
                 if len(equal):
                     isShared = self.sampler.areShared(self.chosen[equal // self.perCell])
                     leaves = np.setdiff1d(leaves, equal[isShared])
-            nodes = part.nodes[leaves][:, PIECES[part.corners]].reshape(-1, part.corners)
-            elements.append(self.sampler.points(self.coordinates[nodes.ravel()]).reshape(*nodes.shape, 3))
-            atCorners.append(values[nodes])
-        elements, atCorners = np.concatenate(elements), np.concatenate(atCorners)
-        if len(elements):
+            nodes.append(part.nodes[leaves][:, PIECES[part.corners]].reshape(-1, part.corners))
+        nodes = np.concatenate(nodes)
+        if len(nodes):
             found = farthest(
-                elements,
-                atCorners,
+                self._places(nodes),
+                values[nodes],
                 (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
                 self.sampler.nearestTriangles,
                 self.largestError,
@@ -310,6 +320,14 @@ class Refined:
                 lowest, place = found[0], found[2]
             highest = found[1]
         return Bounded(lowest, lowest, max(lowest, highest)), place
+
+    def _places(self, nodes: np.ndarray) -> np.ndarray:
+        """Return the LPS points (k, c, 3) in mm of points by number (k, c)."""
+        result, numbers = np.empty((nodes.size, 3)), nodes.ravel()
+        for first in range(0, len(numbers), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            result[chosen] = self.sampler.points(self.coordinates[numbers[chosen]])
+        return result.reshape(*nodes.shape, 3)
 
     @cached_property
     def mean(self) -> Bounded:

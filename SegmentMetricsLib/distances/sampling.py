@@ -63,6 +63,10 @@ class Sampler:
     def _doubled(self) -> np.ndarray:
         return lookup.doubledPoints(self._lattice, self.surface, self._source)
 
+    def forget(self) -> None:
+        """Give back the memory of the points as they are counted on a lattice."""
+        self.__dict__.pop("_doubled", None)
+
     @property
     def coordinates(self) -> np.ndarray:
         """(n, 3) the boundary's points."""
@@ -100,11 +104,12 @@ class Sampler:
         tabulated = LARGEST_LATTICE_HALVINGS if len(coordinates) >= MANY_PLACES else LATTICE_HALVINGS
         if self._lattice is None or halvings > tabulated:
             return self.signedAt(self.points(coordinates))
-        multiples = coordinates >> (SCALE.bit_length() - 2 - halvings)
-        positions = nodePositions(halvings)
-        return self._sign * lookup.signedDistancesAt(
-            self._lattice, self._source, multiples, positions, lambda points: self._closest().distances(points)
+        positions, shift = nodePositions(halvings), SCALE.bit_length() - 2 - halvings
+        result = lookup.signedDistancesAt(
+            self._lattice, self._source, coordinates, positions, lambda points: self._closest().distances(points), shift
         )
+        result *= self._sign
+        return result
 
     def signedAt(self, points: np.ndarray) -> np.ndarray:
         """Return signed distances (n,) in mm at LPS points (n, 3), mm."""

@@ -108,8 +108,10 @@ class DirectedDistances:
         """Mean signed distance in mm, weighted by element size."""
         return float(self.signed @ self.sizes) / self.totalSize
 
-    def forgetLeaves(self) -> None:
+    def forget(self) -> None:
         """Give back the memory of what is only kept to be found sooner."""
+        for name in ("distances", "sizes", "positions"):
+            self.__dict__.pop(name, None)
 
     def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (n,) in mm that were found on some elements (n,)."""
@@ -208,10 +210,15 @@ class SurfaceDistances:
         """Whether signs tell inside from outside: both boundaries are closed."""
         return all(direction.surface.isClosed for direction in self.directions)
 
-    @property
+    @cached_property
     def usualLargest(self) -> float:
         """Distance in mm that 98 % of either boundary does not exceed: the end of scales that a few may leave."""
         return max(direction.percentile(98) for direction in self.directions)
+
+    def forget(self) -> None:
+        """Give back the memory of what is only kept to be found sooner."""
+        for direction in self.directions:
+            direction.forget()
 
 
 class BoundaryPair:
@@ -236,9 +243,11 @@ class BoundaryPair:
             self._searches[number] = ClosestSurface(self.surfaces[number].target)
         return self._searches[number]
 
-    def forgetSearches(self) -> None:
-        """Give back the memory of what searches; whoever asks again waits for new ones."""
+    def forget(self) -> None:
+        """Give back the memory of what searches and looks up; whoever asks again waits for it to be made anew."""
         self._searches.clear()
+        if self.lattice is not None:
+            self.lattice.forget()
 
     def signedDistances(self, source: int, subdivisions: int | None) -> np.ndarray:
         """Return signed distances (n,) in mm from one boundary's elements, or from its points (subdivisions None).

@@ -25,13 +25,20 @@ CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 # so that the way from there meets no edge of a triangle; three outvote the rare one that does.
 WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0253, 0.0149, 0.0127)))
 
+# Layers of voxels looked at at a time, so that temporary arrays are small beside the whole.
+LAYERS = 16
+
 
 def cellCodes(block: np.ndarray) -> np.ndarray:
     """Return the case (0..255) of every cell between the voxels of a mask [k, j, i]; one shorter along each axis."""
-    # two voxels, four, eight
-    codes = block[..., :-1] | block[..., 1:] << np.uint8(1)
-    codes = codes[:, :-1] | codes[:, 1:] << np.uint8(2)
-    return codes[:-1] | codes[1:] << np.uint8(4)
+    result = np.empty(np.subtract(block.shape, 1), np.uint8)
+    for first in range(0, len(result), LAYERS):
+        # two voxels, four, eight
+        layers = block[first : first + LAYERS + 1]
+        codes = layers[..., :-1] | layers[..., 1:] << np.uint8(1)
+        codes = codes[:, :-1] | codes[:, 1:] << np.uint8(2)
+        np.bitwise_or(codes[:-1], codes[1:] << np.uint8(4), out=result[first : first + LAYERS])
+    return result
 
 
 @lru_cache(maxsize=1)

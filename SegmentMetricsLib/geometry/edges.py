@@ -16,14 +16,18 @@ def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         return ends, np.arange(len(ends))[:, None]
     first, second = ends.T
     bits = int(count).bit_length()
-    keys = np.minimum(first, second).astype(np.int64) << bits
+    # in place where it can be: these arrays are among the largest that a boundary needs
+    keys = np.minimum(first, second).astype(np.int64, copy=False)
+    keys <<= bits
     keys |= np.maximum(first, second)
+    del ends, first, second
     order, ordered = inOrder(keys, 2 * bits)
     isFirst = np.ones(len(keys), bool)
     np.not_equal(ordered[1:], ordered[:-1], out=isFirst[1:])
-    numbers = np.empty(len(keys), np.int32)
-    numbers[order] = np.cumsum(isFirst) - 1
     different = ordered[isFirst]
+    del keys, ordered
+    numbers = np.empty(len(order), np.int32)
+    numbers[order] = np.cumsum(isFirst, dtype=np.int32) - 1
     return np.stack([different >> bits, different & (1 << bits) - 1], axis=1), numbers.reshape(-1, 3)
 
 
@@ -36,5 +40,9 @@ def inOrder(keys: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
     if bits + room > 62:
         order = np.argsort(keys, kind="stable")
         return order, keys[order]
-    both = np.sort(keys << room | np.arange(len(keys)))
-    return both & (1 << room) - 1, both >> room
+    both = keys << room
+    both |= np.arange(len(keys))
+    both.sort()
+    order = both & (1 << room) - 1
+    both >>= room
+    return order, both

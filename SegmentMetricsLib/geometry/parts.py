@@ -6,6 +6,9 @@ import numpy as np
 
 from .masks import Mask
 
+# Slices looked at at a time, so that temporary arrays are small beside the mask.
+SLICES = 16
+
 
 def partSizes(mask: Mask) -> list[int]:
     """Return how many voxels each separate part of a mask has, the largest first; parts touch at no corner."""
@@ -17,11 +20,15 @@ def partSizes(mask: Mask) -> list[int]:
     slices, rows, columns = mask.voxels.shape
     # gaps between rows and slices keep the end of one from touching the start of the next
     width, depth = columns + 2, rows + 1
-    gapped = np.zeros((slices, depth, width), np.uint8)
-    gapped[:, :rows, 1:-1] = mask.voxels
-    flat = gapped.ravel()
-    # where a run of voxels starts, and where what follows it does
-    changes = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    changes = []
+    for start in range(0, slices, SLICES):
+        some = mask.voxels[start : start + SLICES]
+        gapped = np.zeros((len(some), depth, width), np.uint8)
+        gapped[:, :rows, 1:-1] = some
+        flat = gapped.ravel()
+        # where a run of voxels starts, and where what follows it does
+        changes.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + start * depth * width))
+    changes = np.concatenate(changes)
     first, last = changes[::2], changes[1::2] - 1
     edges = []
     for shift in (1, depth - 1, depth, depth + 1):

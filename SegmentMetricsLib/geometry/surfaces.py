@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -103,13 +104,20 @@ def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
 
     Cells without size have zeros.
     """
-    chosen = surface.cells[cells]
+    return np.concatenate([np.zeros((0, 3)), *_eachOutwardNormals(surface, surface.cells[cells])])
+
+
+def eachOutwardNormals(surface: Surface) -> Iterator[np.ndarray]:
+    """Yield what outwardNormals() returns of all cells, which takes much memory, some cells (k, 3) at a time."""
+    return _eachOutwardNormals(surface, surface.cells)
+
+
+def _eachOutwardNormals(surface: Surface, chosen: np.ndarray) -> Iterator[np.ndarray]:
     if surface.dimension == 2:
         corners = surface.points[chosen]
-        normals = [np.cross(corners[:, 1] - corners[:, 0], surface.normal)]
+        yield _unit(np.cross(corners[:, 1] - corners[:, 0], surface.normal))
     else:
-        normals = [vectors.T for _, vectors in areaVectors(surface.points, chosen)]
-    return np.concatenate([np.zeros((0, 3)), *map(_unit, normals)])
+        yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, chosen))
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -29,6 +29,8 @@ QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
 LARGEST_TABLE_COUNT = 1000
 # Cells asked at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
+# Layers of cells, and cells, looked at at a time, so that temporary arrays are small beside the whole.
+LAYERS, CELLS = 16, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,12 @@ class Estimate:
         if not union:
             return float("inf")
         # what a group adds to the ratio's numerator beyond its share of the denominator
-        excess = self.both.astype(float) - self.both.sum() / union * self.either
-        return float(np.sqrt(((excess[:, 0] - excess[:, 1]) ** 2).sum()) / union)
+        ratio, differences = self.both.sum() / union, np.empty(len(self.both))
+        for first in range(0, len(differences), CELLS):
+            part = slice(first, first + CELLS)
+            excess = self.both[part].astype(float) - ratio * self.either[part]
+            np.subtract(excess[:, 0], excess[:, 1], out=differences[part])
+        return float(np.sqrt(np.square(differences, out=differences).sum()) / union)
 
 
 def _bothAndEither(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -154,11 +160,10 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
         return None
     count = int(np.clip(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS))
     most = int(np.clip(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS))
-    near = bandCells(pair, tolerance)
-    cells = np.flatnonzero(near[0] | near[1])
+    cells, near = bandCells(pair, tolerance)
     if slab is not None:
-        cells = cells[_layersOf(slab, pair, _indices(pair, cells))]
-    near = [n[cells] for n in near]
+        chosen = _layersOf(slab, pair, _indices(pair, cells))
+        cells, near = cells[chosen], near[:, chosen]
     # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
     guess = 1.5 * np.log2(0.4 / wanted / np.sqrt(max(1, len(cells))))
     perCell = int(np.clip(2.0 ** np.ceil(guess), WORD, count))
@@ -216,35 +221,51 @@ def _cellEstimate(pair, tables: BandTables, cells, near, words: int) -> Estimate
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
-def bandCells(pair: lattice.Lattice, limit: float) -> list[np.ndarray]:
-    """Return for each mask which cells (n,) hold places inside it and closer than a limit in mm to its boundary.
+def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cells (c,) that hold places inside a mask and closer than a limit in mm to its boundary, ascending.
 
-    The third of the arrays tells where the masks differ so close by: elsewhere their bands are the same.
+    And for each mask which (c,) of them hold its own; the third row (3, c) tells where the masks differ so close by:
+    elsewhere their bands are the same.
     """
     # only cells so many steps around have a gap below the limit
     reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
     # one bit for every question, so that all are spread at once
-    flags = (pair.codes[0] != pair.codes[1]).view(np.uint8) << np.uint8(2)
-    for number, codes in enumerate(pair.codes):
-        flags |= (codes - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
-    around = spread(flags.reshape(pair.shape[::-1]), reach[::-1]).ravel()
-    near = [(around & np.uint8(1 << number) != 0) & (codes != 0) for number, codes in enumerate(pair.codes)]
-    return [*near, around & np.uint8(4) != 0]
+    around = np.empty(len(pair.codes[0]), np.uint8)
+    parts = [slice(first, first + CELLS) for first in range(0, len(around), CELLS)]
+    for part in parts:
+        around[part] = pair.codes[0][part] != pair.codes[1][part]
+        around[part] <<= 2
+        for number, codes in enumerate(pair.codes):
+            around[part] |= (codes[part] - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
+    spread(around.reshape(pair.shape[::-1]), reach[::-1])
+    found = []
+    for part in parts:
+        cells = np.flatnonzero(around[part] & np.uint8(3)) + part.start
+        bits = around[cells]
+        near = [(bits & np.uint8(1 << number) != 0) & (codes[cells] != 0) for number, codes in enumerate(pair.codes)]
+        near = np.stack([*near, bits & np.uint8(4) != 0])
+        chosen = near[0] | near[1]
+        found.append((cells[chosen], near[:, chosen]))
+    del around
+    cells, near = zip(*found, strict=True)
+    return np.concatenate(cells), np.concatenate(near, axis=1)
 
 
 def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """Return all bits that are set in a box around every place of a volume, so many places to either side."""
-    flags = flags.copy()
+    """Set all bits that are set in a box around every place of a volume, so many places to either side; return it."""
     for axis, steps in enumerate(reach):
-        after, done = np.moveaxis(flags, axis, 0), 0
-        steps = min(int(steps), len(after) - 1)
-        while done < steps:
-            # boxes that overlap make a larger one
-            step = min(done + 1, steps - done)
-            before = after.copy()
-            after[step:] |= before[:-step]
-            after[:-step] |= before[step:]
-            done += step
+        lines = np.moveaxis(flags, axis, 0)
+        steps = min(int(steps), len(lines) - 1)
+        # some at a time, as what was before has to be kept
+        for first in range(0, lines.shape[1], LAYERS):
+            after, done = lines[:, first : first + LAYERS], 0
+            while done < steps:
+                # boxes that overlap make a larger one
+                step = min(done + 1, steps - done)
+                before = after.copy()
+                after[step:] |= before[:-step]
+                after[:-step] |= before[step:]
+                done += step
     return flags
 
 

@@ -22,7 +22,7 @@ from vtkmodules.vtkCommonDataModel import vtkCellLocator
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
 from ..geometry.cases import CORNERS, caseTriangles, elementPositions
-from ..geometry.surfaces import Surface, elementCenters, outwardNormals, toPolyData
+from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, outwardNormals, toPolyData
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
 
@@ -57,8 +57,7 @@ def sideBit(side: str) -> np.uint8:
 
 def sidesOfReference(boundaries: BoundaryPair) -> np.ndarray:
     """Return the sides (m,) that the cells of the reference face, as sums of sideBit()."""
-    surface = boundaries.surfaces[0]
-    return sidesOf(outwardNormals(surface, np.arange(len(surface.cells))))
+    return np.concatenate([sidesOf(normals) for normals in eachOutwardNormals(boundaries.surfaces[0])])
 
 
 def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
@@ -173,8 +172,10 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
 
 def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Return the sums (m, 3) of the corners of cells (m, 3): multiples of a third of what points (n, 3) count in."""
-    first, second, third = (points.take(corner, axis=0) for corner in cells.T)
-    return first + second + third
+    result = points.take(cells[:, 0], axis=0)
+    for corner in cells.T[1:]:
+        result += points.take(corner, axis=0)
+    return result
 
 
 def _allNearest(

@@ -11,6 +11,9 @@ from ..geometry import contours
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 
+# Slices looked at at a time, so that temporary arrays are small beside the masks.
+LAYERS = 16
+
 
 @dataclass(frozen=True)
 class Counts:
@@ -41,7 +44,9 @@ def count(reference: Mask, test: Mask) -> Counts:
     if not reference.isEmpty and not test.isEmpty:
         low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
         if (low <= high).all():
-            both = int(np.count_nonzero(reference.block(low, high) & test.block(low, high)))
+            for first in range(low[2], high[2] + 1, LAYERS):
+                box = (*low[:2], first), (*high[:2], min(first + LAYERS - 1, high[2]))
+                both += int(np.count_nonzero(reference.block(*box) & test.block(*box)))
     return Counts(both, test.count - both, reference.count - both)
 
 

@@ -5,12 +5,13 @@ Every function takes the distances of both directions and pools both boundaries 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ..distances.bounded import Bounded, combined
-from ..distances.surfacedistances import BoundaryPair, DirectedDistances, Groups, SurfaceDistances, withTies
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, withTies
 from ..errors import Undefined
 from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
 
@@ -71,45 +72,57 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair) -> dict[str, S
     boundaries: between which the distances were measured.
     """
     reference, test = distances.directions
-    faces = [_Faces.of(reference, sidesOfReference(boundaries)), _Faces.of(test, sidesBelow(boundaries, test))]
+    # one boundary after the other, as all of its elements take much memory
+    faces = [_faces(reference, sidesOfReference(boundaries)), _faces(test, sidesBelow(boundaries, test))]
     between = reference.between if test.between is None else max(reference.between, test.between)
     sides = {}
     for name in SIDES:
-        parts = [np.flatnonzero(one.sides & sideBit(name)) for one in faces]
-        sizes = [float(one.groups.sizes.take(part).sum()) for one, part in zip(faces, parts)]
+        there = [one[name] for one in faces]
+        sizes = [one.size for one in there]
         if sum(sizes) > 0:
-            there = [(one.groups, part) for one, part in zip(faces, parts) if len(part)]
-            means = [
-                one.distances.meanOf(one.groups, part) if size else 0.0 for one, part, size in zip(faces, parts, sizes)
-            ]
+            means = [one.mean for one in there]
             mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
-            # An element's mean, not its ends: they may belong to a neighbor that faces another side. Adding 0 takes the
-            # sign off zeros.
-            largest = max(float(groups.largest.take(part).max()) for groups, part in there) + 0.0
-            smallest = min(float(groups.smallest.take(part).min()) for groups, part in there) + 0.0
+            # adding 0 takes the sign off zeros
+            largest = max(one.largest for one in there) + 0.0
+            smallest = min(one.smallest for one in there) + 0.0
             if between is not None:
-                high = max(float(groups.high.take(part).max()) for groups, part in there)
-                low = min(float(groups.low.take(part).min()) for groups, part in there)
-                largest = Bounded(largest, largest - between, high + between)
-                smallest = Bounded(smallest, low - between, smallest + between)
+                largest = Bounded(largest, largest - between, max(one.high for one in there) + between)
+                smallest = Bounded(smallest, min(one.low for one in there) - between, smallest + between)
             sides[name] = Side(mean, largest, smallest)
     return sides
 
 
 class _Faces(NamedTuple):
-    """The elements of one boundary in groups that face one way: those of one cell, or each for itself.
+    """What of one boundary faces one side: its size in mm2 or mm, and signed distances in mm.
 
-    distances: from the boundary. sides: (g,) that the groups face, as sums of sideBit().
+    largest, smallest: of an element's mean, not of its ends, which may belong to a neighbor that faces another side.
+    high, low: of all that was found there.
     """
 
-    distances: DirectedDistances
-    sides: np.ndarray
-    groups: Groups
+    size: float = 0.0
+    mean: float = 0.0
+    largest: float = -math.inf
+    smallest: float = math.inf
+    high: float = -math.inf
+    low: float = math.inf
 
-    @staticmethod
-    def of(distances: DirectedDistances, sides: np.ndarray) -> _Faces:
-        count = distances.pieces * len(distances.surface.cells)
-        return _Faces(distances, sides, distances.grouped(count // len(sides)))
+
+def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, _Faces]:
+    """Return what of a boundary faces each side, by name.
+
+    sides: (g,) as sums of sideBit(), which its elements face in groups: those of one cell, or each for itself.
+    """
+    groups = distances.grouped(distances.pieces * len(distances.surface.cells) // len(sides))
+    found = dict.fromkeys(SIDES, _Faces())
+    for name in SIDES:
+        part = np.flatnonzero(sides & sideBit(name))
+        if len(part):
+            size = float(groups.sizes.take(part).sum())
+            largest, high = (float(values.take(part).max()) for values in (groups.largest, groups.high))
+            smallest, low = (float(values.take(part).min()) for values in (groups.smallest, groups.low))
+            mean = distances.meanOf(groups, part) if size else 0.0
+            found[name] = _Faces(size, mean, largest, smallest, high, low)
+    return found
 
 
 def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:

@@ -26,6 +26,8 @@ COMPARISONS_ATTRIBUTE = "SegmentMetrics.Comparisons"
 MAP_ATTRIBUTE = "SegmentMetrics.Map"
 
 SIDES = ("reference", "test")
+# Elements looked at at a time, so that temporary arrays stay small.
+CHUNK = 1 << 16
 
 
 def showTable(comparison, tableNode=None, scene=None):
@@ -272,8 +274,12 @@ def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
     middle = int(np.ptp(weights, axis=1).argmin())
     if np.ptp(weights[middle]) != 0:  # an even number of pieces of a segment has none
         return directed.positions, directed.signed
-    corners = directed.surface.points[directed.surface.cells]
-    return corners.mean(axis=1), directed.signed[middle :: len(weights)]
+    points, cells = directed.surface.points, directed.surface.cells
+    centers = np.empty((len(cells), 3))
+    for first in range(0, len(cells), CHUNK):
+        chosen = slice(first, first + CHUNK)
+        points[cells[chosen]].mean(axis=1, out=centers[chosen])
+    return centers, directed.signed[middle :: len(weights)]
 
 
 def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -58,28 +58,51 @@ def writeOverlay(
     touched. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and when there are no
     distances, OSError when it cannot write.
     """
-    if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
-        raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
-    limit, tolerance = outputs.checkedLimits(comparison, kind, range, tolerance)
-    startOpenGLCheck()  # it runs beside the making of the surfaces
-    maps = [outputs.distanceMap(comparison, side) for side in outputs.SIDES]
-    if comparison.dimension == 2:
-        seenFrom, direction = sliceDirection(comparison.reference.surface.normal)
-    else:
-        seenFrom = bestDirection(maps, *((1.0, "Hazard") if kind == "hazard" else (limit,)))
-        direction = DIRECTIONS[seenFrom]
+    return Overlay(comparison, size, kind, range, tolerance).write(path)
 
-    width, height = size
-    scale = min(width / 1200, height / 700)
-    header = round(88 * scale)
-    strip = round(150 * scale)  # at the right, for the legend and the orientation marker
-    canvas = np.empty((height, width, 3), np.uint8)
-    canvas[:] = np.rint(255 * np.array(BACKGROUND))
-    signed = comparison.distances.hasSides
-    _drawMaps(canvas[header:], maps, direction, strip, (kind, limit, tolerance, signed), scale)
-    _writeHeader(canvas, comparison, ((width - strip) // 2, header), scale, tolerance, kind)
-    writeText(canvas, f"Seen from {seenFrom}", (28 * scale, height - 21 * scale), max(round(13 * scale), 9), PALE_INK)
-    return writePng(canvas, path)
+
+class Overlay:
+    """The picture of a comparison before it is drawn. It keeps what it shows, so that the comparison may go.
+
+    Arguments and errors as for writeOverlay.
+    """
+
+    def __init__(
+        self,
+        comparison,
+        size: tuple[int, int] = (1200, 700),
+        kind: str = "signed",
+        range: float | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
+            raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
+        limit, tolerance = outputs.checkedLimits(comparison, kind, range, tolerance)
+        comparison.distances.forget()  # the limits are all that is asked
+        startOpenGLCheck()  # it runs beside the making of the surfaces
+        self._size, self._maps = size, [outputs.distanceMap(comparison, side) for side in outputs.SIDES]
+        if comparison.dimension == 2:
+            self._seenFrom, self._direction = sliceDirection(comparison.reference.surface.normal)
+        else:
+            self._seenFrom = bestDirection(self._maps, *((1.0, "Hazard") if kind == "hazard" else (limit,)))
+            self._direction = DIRECTIONS[self._seenFrom]
+        self._coloring = kind, limit, tolerance, comparison.distances.hasSides
+        self._names = " / ".join(dict.fromkeys((comparison.reference.name, comparison.test.name)))
+        self._numbers = mainNumbers(comparison, tolerance, kind)
+
+    def write(self, path: str | Path) -> Path:
+        """Draw the picture, write it as PNG and return the path."""
+        width, height = self._size
+        scale = min(width / 1200, height / 700)
+        header = round(88 * scale)
+        strip = round(150 * scale)  # at the right, for the legend and the orientation marker
+        canvas = np.empty((height, width, 3), np.uint8)
+        canvas[:] = np.rint(255 * np.array(BACKGROUND))
+        _drawMaps(canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
+        _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring[0])
+        place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
+        writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
+        return writePng(canvas, path)
 
 
 def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance") -> str:
@@ -114,12 +137,18 @@ def _drawMaps(canvas: np.ndarray, maps: list, direction, strip: int, coloring: t
     thickness = 0.006 * np.ptp(points, axis=0).max()
     scene = privateScene()
     with ThreeDView(scene, (half, height), (BACKGROUND, BACKGROUND)) as view:
-        displays = [_hiddenMap(scene, tube(m, thickness) if planar else m, coloring) for m in maps]
-        view.lookFrom(direction, points, AREA)
-        images = [_imageOf(view, display) for display in displays]
+
+        def imageOf(surface: vtkPolyData) -> np.ndarray:
+            # one after the other: what a graphics driver keeps of a surface is as large as the surface
+            model = _hiddenMap(scene, surface, coloring)
+            view.lookFrom(direction, points, AREA)
+            image = _imageOf(view, model.GetDisplayNode())
+            scene.RemoveNode(model)
+            return image
+
+        images = [imageOf(tube(m, thickness) if planar else m) for m in maps]
         if planar:
-            thin = [_hiddenMap(scene, tube(m, 0.2 * thickness), coloring) for m in maps]
-            lines = [_softened(_covered(_imageOf(view, display), canvas)) for display in thin]
+            lines = [_softened(_covered(imageOf(tube(m, 0.2 * thickness)), canvas)) for m in maps]
         else:
             lines = [_edge(_covered(image, canvas), 0.8 * scale) for image in images]
         for n, image in enumerate(images):
@@ -129,8 +158,8 @@ def _drawMaps(canvas: np.ndarray, maps: list, direction, strip: int, coloring: t
 
         # The strip shows only the legend of a model without geometry and the orientation marker.
         empty = _hiddenMap(scene, vtkPolyData(), coloring)
-        empty.SetVisibility(True)
-        _printLegend(colors.legendOf(empty.GetDisplayableNode()), width - 2 * half, scale)
+        empty.GetDisplayNode().SetVisibility(True)
+        _printLegend(colors.legendOf(empty), width - 2 * half, scale)
         view.resize((width - 2 * half, height))
         view.lookFrom(direction, points)
         view.showOrientationMarker()
@@ -151,14 +180,14 @@ def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
 
 
 def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple):
-    """Add a colored surface to the scene, not yet visible and without its legend, and return its display node."""
+    """Add a colored surface to the scene, not yet visible and without its legend, and return its model node."""
     kind, limit, tolerance, signed = coloring
     model = scene.AddNewNodeByClass("vtkMRMLModelNode")
     model.SetAndObservePolyData(surface)
     outputs.colorMap(model, kind, "reference", limit, tolerance, signed)  # the legend is at the right for both
     colors.legendOf(model).SetVisibility(False)
     model.GetDisplayNode().SetVisibility(False)
-    return model.GetDisplayNode()
+    return model
 
 
 def _imageOf(view: ThreeDView, display) -> np.ndarray:
@@ -218,7 +247,7 @@ def _printLegend(legend, strip: int, scale: float) -> None:
 
 
 def _writeHeader(
-    canvas: np.ndarray, comparison, edges: tuple[int, int], scale: float, tolerance: float, kind: str
+    canvas: np.ndarray, names: str, numbers: list[tuple[str, str]], edges: tuple[int, int], scale: float, kind: str
 ) -> None:
     """Write the structure's name, the main numbers, and what the pictures show; edges: left, top of the right one."""
     left, header = edges
@@ -229,12 +258,11 @@ def _writeHeader(
         return max(round(points * scale), 9)
 
     x = width - margin
-    for label, value in reversed(mainNumbers(comparison, tolerance, kind)):
+    for label, value in reversed(numbers):
         x -= max(textWidth(label, sized(13)), textWidth(value, sized(22), True))
         writeText(canvas, label, (x, 31 * scale), sized(13), PALE_INK)
         writeText(canvas, value, (x, 57 * scale), sized(22), INK, bold=True)
         x -= round(34 * scale)
-    names = " / ".join(dict.fromkeys((comparison.reference.name, comparison.test.name)))
     writeText(canvas, names, (margin, 47 * scale), sized(30), INK, bold=True, width=x - margin)
     canvas[round(82 * scale), margin : width - margin] = np.rint(255 * np.array(LINE))
     for start, side, other in ((0, "Reference", "test"), (left, "Test", "reference")):

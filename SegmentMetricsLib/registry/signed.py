@@ -40,6 +40,8 @@ def _towardSides() -> Iterator[Definition]:
 
 
 def _sides(pair: Pair) -> dict[str, signed.Side]:
+    # single elements take as much memory as what numbers of the whole were found from, which were measured before
+    pair.signedDistances.forget()
     return signed.bySide(pair.signedDistances, pair.boundaries)
 
 
