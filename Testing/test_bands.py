@@ -293,7 +293,7 @@ def testScrambledNumbersAreSpreadEvenlyAndStayTheSame():
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def testWeightsOfCornersMakeLinearFunctions(dimension):
-    places = bandsearch.spreadPlaces(dimension)
+    places = bandsearch.spreadPlaces(dimension, 512)
     weights = bandsearch.cornerWeights(places)
     assert weights.shape == (512, 2**dimension) and weights.min() >= 0
     corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
@@ -314,6 +314,18 @@ def testValuesAndHowTheyGrowMakeFunctionsOfTheSecondDegree(dimension):
     corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
     told = np.concatenate([valuesAt(corners), (corners @ matrix + slope).ravel()])
     assert bandsearch.pointWeights(places) @ told == pytest.approx(valuesAt(places))
+
+
+@pytest.mark.parametrize("perCell", [4, bandsearch.PLACES])
+def testCellsTakeDifferentPlacesHoweverManyPointsTheyHave(perCell):
+    # where boundaries follow the lattice, the same places in all cells would err alike in all of them
+    mask = labelMasks(shapes.box((3, 3, 3), (6, 6, 6)), 0.5)[1]
+    surface = fromMask(mask)
+    cells = bandsearch.Cells(BoundaryPair(surface, surface), (mask, mask), 1.0)
+    points = bandsearch.Points(cells, perCell)
+    every = np.arange(len(cells.numbers))
+    places = (mask.grid.toIndex(points._at(every, np.zeros(len(every), int))) - cells.centers) / cells.sides
+    assert len(np.unique(places.round(6), axis=0)) >= 8
 
 
 def testBetweenCornersDistancesToAFaceAreExact():

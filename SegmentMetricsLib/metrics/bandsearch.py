@@ -47,8 +47,10 @@ FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1500, 2500, 400_000
 LEAST_CHANCE = 0.02
 # Parts of the wanted error that the spread of the points and the draw may have; their squares make 1.
 SPREAD_SHARE, DRAW_SHARE = 0.6, 0.8
-# Different places in cells; points in a cell are a power of two of them.
-PLACES = 512
+# Different places in cells: at least, and for every point of a cell. Where boundaries follow the lattice, the same
+# places in all cells would err alike in all of them, which no comparison of cells tells. Points in a cell are a power
+# of two, at most so many as the first.
+PLACES, PLACES_PER_POINT = 512, 8
 # Margins are told apart in so many steps.
 STEPS = 1024
 # Fewer points are not worth a thread for each boundary.
@@ -89,7 +91,7 @@ def searchedBands(
 
 
 def powerOfTwo(count: float) -> int:
-    """Return the least power of two that is not less, from 4 to as many as there are different places."""
+    """Return the least power of two that is not less, from 4 to PLACES."""
     return int(np.clip(2 ** np.ceil(np.log2(max(count, 1))), 4, PLACES))
 
 
@@ -158,8 +160,8 @@ class Points:
         shape = len(cells.numbers), perCell
         self.count = shape[0] * perCell
         # every cell takes a part of the same places, which one by a hash
-        self._places = spreadPlaces(len(cells.axes))
-        self._blocks = (scrambled(cells.numbers)[:, 0] * (PLACES // perCell)).astype(np.intp)
+        self._places = spreadPlaces(len(cells.axes), max(PLACES, PLACES_PER_POINT * perCell))
+        self._blocks = (scrambled(cells.numbers)[:, 0] * (len(self._places) // perCell)).astype(np.intp)
         self.inBand = [np.zeros(shape, bool) for _ in (0, 1)]
         self.margins = np.full(shape, np.inf, np.float32)
         weights = cells.weightsAt(self._places).astype(np.float32).reshape(-1, perCell, cells.corners[0].shape[1])
@@ -286,10 +288,10 @@ class Lottery:
         return drawn, np.minimum(self._weights[drawn].astype(float) * factor, 1)
 
 
-@lru_cache(maxsize=2)
-def spreadPlaces(dimension: int) -> np.ndarray:
-    """Return places (512, 2 or 3) in [0, 1) along each axis, spread evenly, aligned blocks of 2, 4, 8 ... as well."""
-    positions = spreadPositions(PLACES)
+@lru_cache(maxsize=4)
+def spreadPlaces(dimension: int, count: int) -> np.ndarray:
+    """Return places (count, 2 or 3) in [0, 1) along each axis, spread evenly, aligned blocks of 2, 4, 8 ... as well."""
+    positions = spreadPositions(count)
     return positions.local[:, :dimension] / positions.denominator
 
 
