@@ -102,6 +102,16 @@ def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
     assert found.overlap == pytest.approx(expected, abs=4 * found.error)
 
 
+def testBoundsOfAnOverlapAreNeverCloserThanWhatNobodyLookedAt():
+    for error, expected in ((1e-6, 0.0003), (0.001, 0.002)):
+        overlap = bandlookup.Bands(1.0, 2.0, 1000, error).overlap
+        assert (overlap.lower, overlap, overlap.upper) == pytest.approx((0.5 - expected, 0.5, 0.5 + expected))
+    # the same twice is known without looking, and a count of all sub-voxels has no bounds
+    same = bandlookup.Bands(2.0, 2.0, 1000, 0.0).overlap
+    assert (same.lower, same.upper) == (1, 1)
+    assert not hasattr(bandlookup.Bands(1.0, 2.0, 1000).overlap, "lower")
+
+
 @pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
 def testSingleVoxel(tolerance):
     # an octahedron of half-axis 1/2 and its neighbor, which it touches in a corner

@@ -261,6 +261,19 @@ def testDifferentPixelsInAPlane(first, second):
     assert result["BIoU_2mm"].value == pytest.approx(compare(disk(0.5), disk(1.0))["BIoU_2mm"].value, abs=0.02)
 
 
+def testWhichVoxelAPlaceBetweenTwoBelongsToDoesNotDependOnRounding():
+    """Every second center of the finer grid lies exactly between two voxels, wherever in the world both lie."""
+    random = np.random.default_rng(1)
+    voxels, found = random.random((6, 7, 8)) < 0.5, set()
+    for _ in range(20):
+        world = np.eye(4)
+        world[:3, :3], world[:3, 3] = Rotation.random(random_state=random).as_matrix(), random.normal(0, 200, 3)
+        fine = Grid((16, 14, 12), world @ np.diag([0.5, 0.5, 0.5, 1]))
+        mask = Mask.fromArray(voxels, Grid((8, 7, 6), world)).on(fine)
+        found.add((mask.offset, mask.voxels.tobytes()))
+    assert len(found) == 1
+
+
 def testMasksOfNothing():
     assert maskOf(empty(), Grid((5, 5, 5), np.eye(4))).isEmpty
 

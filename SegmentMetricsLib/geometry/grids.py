@@ -13,6 +13,9 @@ from ..errors import InputError
 # Headers store single-precision numbers; two grids whose voxels differ by less than this share of a voxel are one grid.
 SAME_LATTICE_TOLERANCE = 1e-3
 
+# In voxels: far less than matters, far more than rounding takes away.
+SMALLEST_STEP = 2.0**-24
+
 # Slicer's nodes are in RAS, files and this library in LPS; the matrix is its own inverse.
 RAS_FROM_LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 
@@ -280,6 +283,17 @@ def translation(shift) -> np.ndarray:
     matrix = np.eye(4)
     matrix[:3, 3] = shift
     return matrix
+
+
+def rounded(index: np.ndarray) -> np.ndarray:
+    """Return voxel indices without what rounding has made of them, so that they are alike wherever the grid lies.
+
+    For whatever a hair decides: which voxel a place exactly between two belongs to, which side of a face a center is.
+    """
+    result = index / SMALLEST_STEP
+    np.rint(result, out=result)
+    result *= SMALLEST_STEP
+    return result
 
 
 def gridAround(points: np.ndarray, axes: np.ndarray, origin: np.ndarray, margin: int = 1) -> Grid:

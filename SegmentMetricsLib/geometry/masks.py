@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import Undefined
-from .grids import Grid, gridAround
+from .grids import Grid, gridAround, rounded
 
 # Labels above this are renumbered before their bounding boxes are looked for: the search keeps a list of that length.
 LARGEST_DENSE_LABEL = 65535
@@ -153,6 +153,8 @@ class Mask:
         shift = self.grid.toIndex(grid.toWorld(low[None]))[0] - self.low
         if isFuzzy and self.grid.planar:  # nothing fades across a plane
             shift[self.grid.flatAxis] = np.rint(shift[self.grid.flatAxis])
+        if not isFuzzy:
+            forward, shift = rounded(forward), rounded(shift)
         voxels = affine_transform(
             self.voxels,
             forward[::-1, ::-1],

@@ -7,15 +7,13 @@ import numpy as np
 from ..errors import InputError
 from .contours import planeAxes
 from .filling import filled, filledSolid
-from .grids import Grid, gridAround
+from .grids import Grid, gridAround, rounded
 from .masks import Mask
 from .surfaces import Surface
 
 # Grids for comparing meshes: this many steps across the smaller structure, unless that takes more voxels than fit.
 STEPS_ACROSS = 100
 LARGEST_GRID = 50_000_000
-# Where points are, in voxels, is rounded to this before a surface is filled.
-SMALLEST_STEP = 2.0**-24
 
 
 def maskOf(surface: Surface, grid: Grid) -> Mask:
@@ -28,9 +26,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
         return Mask.fromArray(filledContours(index, surface.cells, low, high, grid), grid, low)
     # faces that run through voxel centers do so in spite of rounding
-    index /= SMALLEST_STEP
-    np.rint(index, out=index)
-    index *= SMALLEST_STEP
+    index = rounded(index)
     low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
     index -= low
     return Mask.fromArray(filledSolid(index, surface.cells, tuple((high - low + 1)[::-1])), grid, low)

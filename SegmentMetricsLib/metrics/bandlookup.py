@@ -15,6 +15,7 @@ import numpy as np
 from ..cores import eachSideBySide
 from ..distances import lattice
 from ..distances.bounded import Bounded
+from ..distances.extrapolation import LEAST_SHARE_ERROR
 from ..geometry.cases import Positions
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
@@ -51,7 +52,11 @@ class Bands:
         if not self.union:
             return float("nan")
         value = self.intersection / self.union
-        return value if self.error is None else Bounded.within(value, 2 * self.error, 0.0, 1.0)
+        if self.error is None:
+            return value
+        # what nobody draws is never corrected, so that a few wrong points may be taken for none
+        error = max(2 * self.error, LEAST_SHARE_ERROR) if self.error > 0 else 0.0
+        return Bounded.within(value, error, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
