@@ -10,7 +10,7 @@ from test_lattice import masksOf
 from SegmentMetricsLib import Settings, compare, inputs
 from SegmentMetricsLib.distances import converged, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
-from SegmentMetricsLib.distances.farthest import farthest
+from SegmentMetricsLib.distances.farthest import farthest, slowBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry import edges
 from SegmentMetricsLib.geometry.closest import ClosestSurface
@@ -351,3 +351,27 @@ def testATubeThatEndsLaterIsNotApart(low, high, isApart):
     images = [shapes.box((5, 5, 5), (8, 8, 24), size), shapes.box(low, high, size)]
     pair = BoundaryPair(*(fromMask(inputs.labelMasks(image, 0.5)[1]) for image in images))
     assert [pair.sampler(source).isApart for source in (0, 1)] == [isApart] * 2
+
+
+@pytest.mark.parametrize("corners", [2, 3])
+def testNothingIsFartherThanTheSlowestGrowthAllows(corners):
+    """Distances to two or three points, of all functions that grow by 1 mm per mm those that leave least room."""
+    random = np.random.default_rng(8)
+    elements = random.normal(size=(500, corners, 3))
+    weights = random.dirichlet(np.full(corners, 0.5), 400)
+    targets = elements + random.normal(0, 1.5, elements.shape)
+
+    def distances(places):
+        return np.linalg.norm(places[:, :, None] - targets[:, None], axis=3).min(axis=2)
+
+    bounds = slowBounds(elements, distances(elements))
+    largest = distances(np.einsum("wc,kcx->kwx", weights, elements)).max(axis=1)
+    assert (bounds >= largest).all()
+    # and they do leave little
+    length = np.linalg.norm(elements[:, 1] - elements[:, 0], axis=1)
+    assert np.median((bounds - largest) / length) < 0.6
+    even = np.array([[0, 0, 0], [1, 0, 0], [0.5, 0.75**0.5, 0]])[:corners]
+    told = slowBounds(even[None], np.full((1, corners), 5.0))[0]
+    assert told == pytest.approx(5 + (0.5 if corners == 2 else 3**-0.5), abs=1e-5)
+    told = slowBounds(even[None], np.array([[5.0, 4.8, 4.6]])[:, :corners])[0]
+    assert told == pytest.approx(5.4 if corners == 2 else 4.8 + 2 / 3, abs=1e-5)

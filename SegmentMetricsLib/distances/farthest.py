@@ -89,13 +89,16 @@ def farthest(
 def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return what the distance (k,) may be on elements at most, as it changes by at most 1 mm per mm.
 
-    Every point of a triangle is closer to one of its corners than its longest side over the root of 3.
+    Every point of a triangle is closer to one of its corners than its longest side over the root of 3. And to all of
+    them together it is no farther than from one of them, where the two longer sides meet.
     """
     sides = np.linalg.norm(elements - np.roll(elements, 1, axis=1), axis=2)
     near = sides.max(axis=1) / (2 if elements.shape[1] == 2 else np.sqrt(3))
     # from any one corner, nothing is farther than the longer of the sides there
     longer = np.maximum(sides, np.roll(sides, -1, axis=1))
-    return np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1)) + ROUNDING
+    fromOne = np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1))
+    fromAll = (values.sum(axis=1) + sides.sum(axis=1) - sides.min(axis=1)) / elements.shape[1]
+    return np.minimum(fromOne, fromAll) + ROUNDING
 
 
 def convexBounds(elements: np.ndarray, nearestTriangles, enough: float) -> np.ndarray:
