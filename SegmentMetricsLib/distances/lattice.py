@@ -164,25 +164,23 @@ class Lattice:
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
         self.shape = self.high - self.low  # of cells, along i, j, k
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
-        self._masks, self._codes = moved, None
+        self._masks = moved
         # where each surface's own voxel indices count from, on the lattice
         self.shifts = [np.array(new.offset) - old.offset for new, old in zip(moved, masks, strict=True)]
 
-    @property
+    @cached_property
     def codes(self) -> list[np.ndarray]:
         """The case (n,) of every cell, for each mask; they are as large as the masks."""
-        if self._codes is None:
-            self._codes = [cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks]
-        return self._codes
+        return [cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks]
 
     def forget(self) -> None:
         """Give back the memory of the codes."""
-        self._codes = None
+        self.__dict__.pop("codes", None)
 
     def split(self, multiples: np.ndarray, positions: Positions, shift: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel.
 
-        shift: they are given as so many times 2 more.
+        shift: the multiples are given times 2 to this power.
         """
         cells, numbers = np.empty(len(multiples), np.intp), np.empty(len(multiples), np.int32)
         for first in range(0, len(multiples), CHUNK):

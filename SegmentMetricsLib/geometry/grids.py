@@ -286,9 +286,9 @@ def translation(shift) -> np.ndarray:
 
 
 def rounded(index: np.ndarray) -> np.ndarray:
-    """Return voxel indices without what rounding has made of them, so that they are alike wherever the grid lies.
+    """Return numbers of voxels (...) as whole multiples of SMALLEST_STEP, so that they are alike wherever a grid lies.
 
-    For whatever a hair decides: which voxel a place exactly between two belongs to, which side of a face a center is.
+    For what a hair decides: to which voxel a place exactly between two belongs, on which side of a face a center lies.
     """
     result = index / SMALLEST_STEP
     np.rint(result, out=result)

@@ -109,9 +109,9 @@ class Cells:
         self.tie = TIE_TOLERANCE * min(1.0, tolerance)
         self.axes = [axis for axis in range(3) if axis != self.grid.flatAxis]
         elements = sum(len(surface.cells) for surface in boundaries.surfaces)
-        wanted = min(max(elements, FEWEST_CELLS), MOST_CELLS)
-        blocks, centers, near, sides = bandBlocks(masks, tolerance, wanted)
-        room = (wanted / max(1, len(blocks))) ** (1 / len(self.axes))
+        count = min(max(elements, FEWEST_CELLS), MOST_CELLS)
+        blocks, centers, near, sides = bandBlocks(masks, tolerance, count)
+        room = (count / max(1, len(blocks))) ** (1 / len(self.axes))
         pieces = np.ones(3, int)
         pieces[self.axes] = int(np.clip(round(room), 1, MOST_PIECES))
         parts = np.array(list(itertools.product(*map(range, pieces))))
@@ -260,7 +260,7 @@ class Lottery:
     """
 
     def __init__(self, lots: np.ndarray, margins: np.ndarray, wrong: np.ndarray):
-        top = float(wrong[-1]) or 1.0
+        self._lots, top = lots, float(wrong[-1]) or 1.0
         # the chance falls with the margin without jumps: what rounding does to margins must not decide who is drawn
         share = 1 - np.searchsorted(wrong, top / STEPS * np.arange(STEPS + 2)) / len(wrong)
         atSteps = np.sqrt(np.maximum(share, LEAST_CHANCE**2)).astype(np.float32)
@@ -276,15 +276,13 @@ class Lottery:
         self._usual = (atSteps[1:] + atSteps[:-1]) / 2
         self._counts = np.bincount(steps, minlength=STEPS + 1)
         self._counts[STEPS] -= np.count_nonzero(isNowhere)
-        with np.errstate(divide="ignore"):
-            self._ranks = lots / places
 
     def draw(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of about so many points, ascending, and the chances they had."""
         factor = count / max(float(self._usual @ self._counts), 1e-9)
         for _ in range(4):  # those that are sure to be drawn leave the others more
             factor *= count / max(float(np.minimum(self._usual * factor, 1) @ self._counts), 1e-9)
-        drawn = np.flatnonzero(self._ranks < factor)
+        drawn = np.flatnonzero(self._lots < self._weights * np.float32(factor))
         return drawn, np.minimum(self._weights[drawn].astype(float) * factor, 1)
 
 
