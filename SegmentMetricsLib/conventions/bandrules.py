@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ..cores import threads
 from .elements import faceBorder
 from .sampling import Sampling
 
@@ -35,7 +36,7 @@ def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
     # only voxels in the box around one of the border can be near it
     candidates = np.argwhere(mask & ~band & _spread(band, math.ceil(tolerance) - 1))
     tree = sampling.tree(faceBorder, number, (1.0, 1.0, 1.0))
-    near, _ = tree.query(candidates.astype(float), workers=-1)
+    near, _ = tree.query(candidates.astype(float), workers=threads())
     band = band.copy()
     band[tuple(candidates[near < tolerance].T)] = True
     return band

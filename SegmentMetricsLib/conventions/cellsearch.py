@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..cores import threads
 from .elements import faceBorder
 from .rules import Sample
 from .sampling import Sampling
@@ -53,7 +54,7 @@ def _found(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
     open_ = np.arange(len(start))
     for count in NEIGHBORS:
         count = min(count, len(goals))
-        _, nearest = tree.query(start[open_] * unit, k=[*range(1, count + 1)], workers=-1)
+        _, nearest = tree.query(start[open_] * unit, k=[*range(1, count + 1)], workers=threads())
         searched = ((cells[nearest] >= low[open_, None]) & (cells[nearest] <= high[open_, None])).all(axis=2)
         hit = searched.any(axis=1)
         which[open_[hit]] = nearest[hit, searched.argmax(axis=1)[hit]]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
+from ..cores import threads
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing
 from ..geometry.masks import Mask
@@ -101,7 +102,7 @@ def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.n
         for first in range(0, len(open_), max(1, CHUNK * NEIGHBORS[0] // count)):
             checkpoint()
             chosen = open_[first : first + max(1, CHUNK * NEIGHBORS[0] // count)]
-            toCenter, which = tree.query(points[chosen], k=[*range(1, count + 1)], workers=-1)
+            toCenter, which = tree.query(points[chosen], k=[*range(1, count + 1)], workers=threads())
             gap = np.maximum(np.abs(points[chosen, None] - centers[which]) - half[which], 0)
             found[chosen] = np.sqrt((gap**2).sum(axis=2).min(axis=1))
             # faces not looked at have their center at least as far away as the last one

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cores import threads
 from ..errors import Undefined
 from ..geometry.masks import Mask, boxAround
 from ..progress import checkpoint
@@ -86,7 +87,7 @@ class Sampling:
             goals = self.indices(target, 1 - number)
             if not len(goals):
                 raise Undefined(NO_BORDER)
-            _, which = self.tree(target, 1 - number, unit).query(indices[apart] * unit, workers=-1)
+            _, which = self.tree(target, 1 - number, unit).query(indices[apart] * unit, workers=threads())
             # from whole steps, as distance transforms do it: equal steps give equal distances to the last digit
             found[apart] = np.sqrt((((indices[apart] - goals[which]) * unit) ** 2).sum(axis=1))
         return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..cores import threads
 from ..distances.surfacedistances import withTies
 from ..errors import Undefined
 from ..geometry.surfaces import Surface
@@ -88,7 +89,7 @@ class NearContour:
         return nearest - self._halfLength, nearest
 
     def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._middles.query(points, k=count, workers=-1 if len(points) > FEW else 1)
+        return self._middles.query(points, k=count, workers=threads() if len(points) > FEW else 1)
 
     def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return squared distances in mm2 of points (..., 3) to the segments of these numbers (...)."""

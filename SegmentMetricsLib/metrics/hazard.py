@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import SimpleITK
 
+from ..cores import threads
 from ..errors import Undefined
 from ..geometry.closest import ClosestSurface
 from ..geometry.grids import Grid
@@ -148,7 +149,7 @@ def _squaredDistances(critical: Mask | Surface, grid: Grid, low: np.ndarray, hig
 
         border = critical.voxels & ~binary_erosion(critical.voxels)
         tree = cKDTree(grid.toWorld(np.argwhere(border)[:, ::-1] + critical.low))
-        squared = np.square(tree.query(_centers(grid, low, high), workers=-1)[0]).reshape((high - low + 1)[::-1])
+        squared = np.square(tree.query(_centers(grid, low, high), workers=threads())[0]).reshape((high - low + 1)[::-1])
         squared[critical.block(low, high) != 0] = 0
         return squared
     voxels = critical.block(first, last)

@@ -14,6 +14,7 @@ from statistics import median
 
 import numpy as np
 
+from ..cores import threads
 from ..geometry.contours import insideContours
 from ..progress import checkpoint
 from .slicecontours import SAME, Contour, Planes, cutApart
@@ -175,7 +176,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
         while len(rest):
             count = min(count, tree.n)
             distances, numbers = (
-                values.reshape(len(rest), count) for values in tree.query(points[rest], k=count, workers=-1)
+                values.reshape(len(rest), count) for values in tree.query(points[rest], k=count, workers=threads())
             )
             ties = distances <= distances[:, :1] + tolerance
             # further ones may be as close

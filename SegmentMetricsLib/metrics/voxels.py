@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..cores import threads
 from ..errors import Undefined
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
@@ -85,7 +86,7 @@ def _measureOneWay(start: Mask, goal: Mask, unit: str) -> VoxelDistances:
     for first in range(0, len(indices), CHUNK):
         checkpoint()
         points = _positions(indices[first : first + CHUNK], start, grid, unit)
-        found.append(tree.query(points, workers=-1)[0])
+        found.append(tree.query(points, workers=threads())[0])
     return VoxelDistances(np.sort(np.concatenate(found)), shared)
 
 

@@ -10,6 +10,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
+from ..cores import threads
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
@@ -293,7 +294,7 @@ def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray
         positions, values = positions[finite], values[finite]
     # an unbalanced tree is built in half the time and answers as fast for points spread over a surface
     tree = cKDTree(positions, balanced_tree=False, compact_nodes=False)
-    return values[tree.query(points, workers=-1)[1]]
+    return values[tree.query(points, workers=threads())[1]]
 
 
 def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -96,8 +96,7 @@ class Overlay:
         scale = min(width / 1200, height / 700)
         header = round(88 * scale)
         strip = round(150 * scale)  # at the right, for the legend and the orientation marker
-        canvas = np.empty((height, width, 3), np.uint8)
-        canvas[:] = np.rint(255 * np.array(BACKGROUND))
+        canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
         _drawMaps(canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
         _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring[0])
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
@@ -152,9 +151,10 @@ def _drawMaps(canvas: np.ndarray, maps: list, direction, strip: int, coloring: t
         else:
             lines = [_edge(_covered(image, canvas), 0.8 * scale) for image in images]
         for n, image in enumerate(images):
-            share = 0.9 * lines[1 - n][..., None]
-            image = np.rint(image * (1 - share) + 255 * np.array(INK) * share)
-            canvas[:, n * half : (n + 1) * half] = image.astype(np.uint8)
+            where = np.nonzero(lines[1 - n])
+            share = 0.9 * lines[1 - n][where][:, None]
+            image[where] = np.rint(image[where] * (1 - share) + 255 * np.array(INK) * share)
+            canvas[:, n * half : (n + 1) * half] = image
 
         # The strip shows only the legend of a model without geometry and the orientation marker.
         empty = _hiddenMap(scene, vtkPolyData(), coloring)
@@ -204,7 +204,8 @@ def _imageOf(view: ThreeDView, display) -> np.ndarray:
 
 def _covered(image: np.ndarray, canvas: np.ndarray) -> np.ndarray:
     """Return where a picture is not background, (height, width) of 0 and 1."""
-    return (image != canvas[0, 0]).any(axis=2).astype(np.float32)
+    red, green, blue = (image[..., channel] != value for channel, value in enumerate(canvas[0, 0]))
+    return (red | green | blue).astype(np.float32)
 
 
 def _softened(line: np.ndarray) -> np.ndarray:
@@ -264,7 +265,7 @@ def _writeHeader(
         writeText(canvas, value, (x, 57 * scale), sized(22), INK, bold=True)
         x -= round(34 * scale)
     writeText(canvas, names, (margin, 47 * scale), sized(30), INK, bold=True, width=x - margin)
-    canvas[round(82 * scale), margin : width - margin] = np.rint(255 * np.array(LINE))
+    canvas[round(82 * scale), margin : width - margin] = _bytes(LINE)
     for start, side, other in ((0, "Reference", "test"), (left, "Test", "reference")):
         y = header + 15 * scale
         used = writeText(canvas, side, (start + margin, y), sized(15), INK, bold=True)
@@ -275,6 +276,11 @@ def _writeHeader(
         room = left - margin - used - 8 * scale
         note = longer if textWidth(longer, sized(14)) <= room else note
         writeText(canvas, note, (start + margin + used + 8 * scale, y), sized(14), PALE_INK, width=room)
+
+
+def _bytes(color: tuple[float, float, float]) -> np.ndarray:
+    """Return a color 0..1 as it is stored."""
+    return np.rint(255 * np.array(color)).astype(np.uint8)
 
 
 def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tuple[str, str]]:

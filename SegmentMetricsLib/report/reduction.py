@@ -10,6 +10,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D, vtkQuadricDecimation, vtkWindowedSincPolyDataFilter
 
+from ..cores import threads
 from ..distances.surfacedistances import DirectedDistances
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices
@@ -40,7 +41,7 @@ def reduced(direction: DirectedDistances) -> ReducedSurface:
     surface = direction.surface
     polyData = _fewTriangles(surface)
     points = vtk_to_numpy(polyData.GetPoints().GetData())
-    nearest = cKDTree(surface.points).query(points, workers=-1)[1]
+    nearest = cKDTree(surface.points).query(points, workers=threads())[1]
     return ReducedSurface(
         points.astype(np.float32),
         triangleIndices(polyData).astype(np.int32),
