@@ -8,7 +8,13 @@ import shapes
 
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.cases import caseTriangles, cellCodes, elementPositions, subVoxelPositions
+from SegmentMetricsLib.geometry.cases import (
+    caseTriangles,
+    cellCodes,
+    elementPositions,
+    nestedSurfaces,
+    subVoxelPositions,
+)
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
@@ -135,3 +141,42 @@ def testSideOfPlacesAnywhere():
     index = np.stack(np.meshgrid(*map(np.arange, grid.size), indexing="ij"), axis=-1).reshape(-1, 3)
     inMask = masks[1].block((0, 0, 0), np.array(grid.size) - 1)[tuple(index.T[::-1])]
     assert (boundaries.lattice.isInsideAt(1, grid.toWorld(index)) == (inMask != 0)).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def testNothingReachesWhereSurfacesAreNested(seed):
+    """Of random masks, one of them a part of the other or nearly: told by single triangles, asked at many places."""
+    random = np.random.default_rng(seed)
+    first = shapes.blob(seed) > 0
+    second = first & (random.random(first.shape) < (0.7 if seed % 2 else 0.97))
+    if seed >= 4:
+        second |= random.random(first.shape) < 0.02
+    pair = masksOf(first, second, (0.9, 1.1, 2.5))
+    boundaries = BoundaryPair(*(fromMask(mask) for mask in pair))
+    weights = random.dirichlet(np.ones(3), 20)
+    excluded = 0
+    for source in (0, 1):
+        sampler = boundaries.sampler(source)
+        surface = boundaries.surfaces[source]
+        corners = sampler.coordinates[surface.cells]
+        signed = sampler.signedAt(sampler.points(np.einsum("pc,ncx->npx", weights, corners).reshape(-1, 3)))
+        signed = signed.reshape(len(corners), -1)
+        for side in (1, -1):
+            reaches = sampler.mayReach(corners.sum(axis=1) // 3, side)
+            assert (side * signed[~reaches]).max(initial=0.0) < 1e-6
+            excluded += np.count_nonzero(~reaches)
+    assert excluded > 500
+
+
+def testNestedSurfaces():
+    outward, inward = nestedSurfaces()
+    corner, edge, slab = 0b00000001, 0b00000011, 0b00001111
+    for inner, outer in ((corner, edge), (edge, slab), (corner, 255), (slab, 255), (slab, slab)):
+        assert outward[inner, outer]
+        assert outer == 255 or inward[outer, inner]
+    assert inward[corner, 0] and not outward[corner, 0]
+    assert not outward[edge, corner] and not inward[corner, edge]
+    # two voxels side by side, and two others: neither is a part of the other, so nothing is told
+    assert not outward[0b00000011, 0b00001100] and not inward[0b00000011, 0b00001100]
+    # the voxels of 11 are among those of 27, but 27 is cut across the corners of a face, and 11 along them
+    assert not outward[11, 27]

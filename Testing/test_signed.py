@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.measurements import Measurement
 
@@ -45,6 +47,29 @@ def testSquareMovedToTheRight():
     assert {key: found[key] for key in extremes} == pytest.approx(extremes, abs=1e-9)
     assert found["MaxA"] == pytest.approx(0, abs=1e-9) and found["MinA"] == pytest.approx(-2, abs=0.2)
     assert math.isnan(found["MeanS"])
+
+
+def testWhatLiesInsideIsToldFromVoxels(monkeypatch):
+    """Nested contours of thick slices touch along hundreds of edges, where no distance tells which side it is."""
+    outer = shapes.ball(5.2, spacing=(0.98, 0.98, 2.5), origin=(-12, -12, -15), size=(25, 25, 13))
+    voxels = SimpleITK.GetArrayFromImage(outer)
+    voxels[:, :, :11] = 0
+    voxels[7] &= np.roll(voxels[7], 1, axis=0)
+    inner = shapes.imageOf(voxels, outer.GetSpacing(), outer.GetOrigin())
+    asked = []
+    search = ClosestSurface._nearestTo
+
+    def counted(self, points):
+        asked.append(len(points))
+        return search(self, points)
+
+    monkeypatch.setattr(ClosestSurface, "_nearestTo", counted)
+    for pair, none, some in (((outer, inner), "OverMax", "UnderMax"), ((inner, outer), "UnderMax", "OverMax")):
+        asked.clear()
+        found = compare(*pair, Settings(families=("boundary", "signed")))
+        assert found[none].value == pytest.approx(0, abs=1e-9) and found[none].upper == pytest.approx(0, abs=1e-9)
+        assert found[some].value == found["HD"].value and found[some].upper - found[some].value <= 0.01
+        assert sum(asked) < 4000
 
 
 def squares(scale: float = 1) -> list:

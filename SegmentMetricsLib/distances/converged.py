@@ -120,8 +120,11 @@ class ConvergedDistances(DirectedDistances):
     def largest(self) -> Bounded:
         return self.refined.largest
 
-    def farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
-        return self.refined.farthest(side)
+    def reached(self, side: int) -> float:
+        return float((side * self.refined.values).max())
+
+    def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
+        return self.refined.farthest(side, known)
 
     def meanOf(self, groups: Groups, chosen: np.ndarray) -> Bounded:
         sizes = groups.sizes.take(chosen)

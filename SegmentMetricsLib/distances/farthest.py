@@ -40,8 +40,9 @@ PARTS_OF_WEIGHT = 8
 CHUNK, MANY = 4096, 1 << 15
 # What rounding may add to a distance, mm.
 ROUNDING = 2e-6
-# Pieces looked at in all; beyond, the bounds stay as wide as they are.
-MOST_PIECES = 150_000
+# Pieces looked at in all; beyond, the bounds stay as wide as they are. Where distances toward the other side do not
+# count, pieces that touch the other boundary from there are cut in vain: nothing but their size bounds what they hold.
+MOST_PIECES, MOST_OF_SIDE = 150_000, 4_000
 
 
 def farthest(
@@ -50,13 +51,16 @@ def farthest(
     distances: Callable[[np.ndarray], np.ndarray],
     nearestTriangles: Callable[[np.ndarray], np.ndarray],
     wanted: float,
+    known: float = 0.0,
+    most: int = MOST_PIECES,
 ) -> tuple[float, float, np.ndarray]:
     """Return bounds in mm of the largest distance on some elements, and the place (3,) of the lower one.
 
     elements: (k, 2 or 3, 3) corners of segments or triangles in mm. values: (k, 2 or 3) distances there, mm, negative
     where they do not count because they lie toward the other side. distances: tells the same of points (n, 3).
     nearestTriangles: tells the other boundary's triangles (n, 3, 3) next to points (n, 3). wanted: how far apart the
-    bounds may be, mm.
+    bounds may be, mm. known: a distance in mm that is reached elsewhere, up to which these elements do not matter; the
+    upper bound says whether they may exceed it. most: pieces to look at.
     """
     worst = values.argmax()
     lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
@@ -67,10 +71,10 @@ def farthest(
         parts = [slice(first, first + MANY) for first in range(0, len(elements), MANY)]
         bounds = np.concatenate([slowBounds(elements[part], values[part]) for part in parts])
         np.minimum(bounds, ofParents, out=bounds)
-        enough = max(lowest, 0.0) + wanted
+        enough = max(lowest, known) + wanted
         possible = np.flatnonzero(bounds > enough)
         looked += len(possible)
-        if looked > MOST_PIECES:
+        if looked > most:
             highest = max(highest, float(bounds.max()))
             break
         for first in range(0, len(possible), CHUNK):

@@ -45,6 +45,7 @@ from ..geometry.cases import (
     elementPositions,
     isInside,
     isInsideAllCases,
+    nestedSurfaces,
 )
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
@@ -213,6 +214,16 @@ class Lattice:
             local = counted[rows[chosen]] - cells[rows[chosen]]
             result[rows[chosen]] = isInside(local, codes[chosen])
         return result
+
+    def mayLeave(self, number: int, cells: np.ndarray, isOutward: bool) -> np.ndarray:
+        """Return whether the surface of the mask of that number may lie outside the other one's in cells (n, 3).
+
+        isOutward: False asks whether it may lie inside. cells: indices of the grid.
+        """
+        numbers = (cells - self.low) @ self.strides
+        outward, inward = nestedSurfaces()
+        nested = outward if isOutward else inward
+        return ~nested[self.codes[number].take(numbers), self.codes[1 - number].take(numbers)]
 
     def squaredDistances(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables

@@ -54,7 +54,7 @@ from .extrapolation import (
     SIZE_ROUNDING,
     errorOf,
 )
-from .farthest import farthest
+from .farthest import MOST_OF_SIDE, MOST_PIECES, farthest
 from .linear import PIECES, ordered
 from .percentiles import Estimate, Percentiles
 from .sampling import Sampler
@@ -271,36 +271,41 @@ class Refined:
         """Largest distance in mm toward either side; the bounds are certain."""
         return self._largestPlace[0]
 
-    def farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
+    def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
 
-        The bounds are certain. Where nothing lies on that side it is negative.
+        The bounds are certain. Where nothing lies on that side it is negative. known: one in mm that is reached
+        elsewhere: what is smaller is not looked for, and tells no more than that the upper bound is not larger.
         """
         # mostly the side of the largest distance is known
         if self.values[np.abs(self.values).argmax()] * side > 0:
             bounds, place = self._largestPlace
             if self.sampler.signedAt(place[None])[0] * side > 0:
                 return bounds, place
-        return self._farthest(side)
+        return self._farthest(side, known)
 
     @cached_property
     def _largestPlace(self) -> tuple[Bounded, np.ndarray]:
         return self._farthest(0)
 
-    def _farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
+    def _farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
         def turned(values: np.ndarray) -> np.ndarray:
             return side * values if side else np.abs(values)
 
         values = turned(self.values)
         worst = int(values.argmax())
-        lowest = highest = float(values[worst])
+        lowest = float(values[worst])
+        highest = max(lowest, known)
         place = self.sampler.points(self.coordinates[worst : worst + 1])[0]
         nodes = []
         for part in self.parts:
             # no place of a piece is farther from the nearest of its corners than the piece is long
             near = self.sampler.longestSide / 2 ** int(part.halvings.min(initial=MOST_HALVINGS))
             high = part.signedRange(side)[1] if side else part.range()[1]
-            leaves = np.flatnonzero(part.isLeaf & (high > lowest - near))
+            leaves = np.flatnonzero(part.isLeaf & (high > max(lowest, known) - near))
+            if side:
+                centers = self.coordinates[part.nodes[leaves][:, : part.corners]].sum(axis=1) // part.corners
+                leaves = leaves[self.sampler.mayReach(centers, side)]
             if part is self.base and not self.sampler.isOnLattice:
                 equal = leaves[part.range()[1][leaves] <= ROUNDING]
                 if len(equal):
@@ -315,10 +320,12 @@ class Refined:
                 (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
                 self.sampler.nearestTriangles,
                 self.largestError,
+                known,
+                MOST_OF_SIDE if side else MOST_PIECES,
             )
             if found[0] > lowest:
                 lowest, place = found[0], found[2]
-            highest = found[1]
+            highest = max(known, found[1])
         return Bounded(lowest, lowest, max(lowest, highest)), place
 
     def _places(self, nodes: np.ndarray) -> np.ndarray:

@@ -122,6 +122,15 @@ class Sampler:
         """Return the distances (n,) in mm of LPS points (n, 3), not negative."""
         return self._closest().distances(points)
 
+    def mayReach(self, centers: np.ndarray, side: int) -> np.ndarray:
+        """Return whether elements may have distances toward the positive (1) or the negative (-1) side.
+
+        centers: (n, 3) of the elements, not on their rims. On a lattice the voxels around may tell that they have none.
+        """
+        if self._lattice is None:
+            return np.ones(len(centers), bool)
+        return self._lattice.mayLeave(self._source, centers // SCALE, side * self._sign > 0)
+
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) of the other boundary's triangle next to each of the LPS points (n, 3), mm."""
         return self._closest().nearestTriangles(points)

@@ -146,8 +146,15 @@ class DirectedDistances:
         sizes = groups.sizes.take(chosen)
         return float(groups.means.take(chosen) @ sizes) / float(sizes.sum())
 
-    def farthest(self, side: int) -> tuple[float, np.ndarray]:
-        """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place."""
+    def reached(self, side: int) -> float:
+        """Return what the largest signed distance in mm toward one side (1 or -1) is at least."""
+        return float((side * self.signed).max())
+
+    def farthest(self, side: int, known: float = 0.0) -> tuple[float, np.ndarray]:
+        """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place.
+
+        known: one in mm that is reached elsewhere, below which it does not matter how large it is.
+        """
         worst = int((side * self.signed).argmax())
         return side * float(self.signed[worst]), self.position(worst)
 

@@ -17,7 +17,7 @@ from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
 
 from ..cores import kept
 from .surfaces import barycentricWeights, triangleIndices
-from .triangles import segmentsCrossTriangles
+from .triangles import TriangleSet, segmentsCrossTriangles
 
 # The corner (x, y, z) of a cell contributes bit 1 << (x + 2 y + 4 z) to its case.
 CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
@@ -25,6 +25,9 @@ CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 # so that the way from there meets no edge of a triangle; three outvote the rare one that does.
 WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0253, 0.0149, 0.0127)))
 
+# Into how many pieces, as a number of cuts, the triangles of cases are cut to see whether they leave another one, and
+# how close, as a share of a cell, a place of one touches another.
+NESTED_SUBDIVISIONS, TOUCHING = 2, 1e-6
 # Layers of voxels looked at at a time, so that temporary arrays are small beside the whole.
 LAYERS = 16
 
@@ -114,6 +117,29 @@ def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) 
             isOdd = isOdd ^ (isCrossed(numbers[cases]) & isCounted[cases])
         votes = votes + isOdd.astype(np.int8)
     return votes >= 2
+
+
+@lru_cache(maxsize=1)
+def nestedSurfaces() -> tuple[np.ndarray, np.ndarray]:
+    """Return whether the triangles of one case (rows) lie nowhere outside the structure of another (columns, 256).
+
+    And, as a second array (256, 256), whether they lie nowhere inside it. Where voxels are nested the surfaces mostly
+    are as well, but some cases are triangulated in another way; where voxels are not, neither is told. The rows of the
+    two cases without triangles have no meaning.
+    """
+    triangles, trianglesOf = caseTriangles()
+    weights = barycentricWeights(3, NESTED_SUBDIVISIONS)
+    places = np.einsum("pc,tcx->tpx", weights / weights[0].sum(), triangles).reshape(-1, 3)
+    inside = isInsideAllCases(places)
+    ends, sides = caseEdges()
+    squared = TriangleSet(triangles, ends, sides).squaredDistances(places)
+    # the triangles of what has none are infinitely far
+    squared = np.concatenate([squared, np.full((len(places), 1), np.inf)], axis=1)
+    apart = np.stack([squared[:, numbers].min(axis=1) > TOUCHING**2 for numbers in trianglesOf], axis=1)
+    outward, inward = ((apart & flags).reshape(len(triangles), -1, 256).any(axis=1) for flags in (~inside, inside))
+    cases = np.arange(256)
+    isWithin = (cases[:, None] & ~cases) == 0
+    return isWithin & ~outward[trianglesOf].any(axis=1), isWithin.T & ~inward[trianglesOf].any(axis=1)
 
 
 @dataclass(frozen=True, eq=False)

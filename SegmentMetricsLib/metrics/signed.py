@@ -51,9 +51,13 @@ def underFraction(distances: SurfaceDistances, tolerance: float) -> float:
 def largest(distances: SurfaceDistances, over: bool) -> Located:
     """Return the largest over- or under-contouring in mm, not negative, and where it is; 0 and nowhere without any."""
     side = 1 if over else -1
-    found = [direction.farthest(side) for direction in distances.directions]
-    value = combined(lambda *values: max(0.0, *values), *(value for value, _ in found))
-    position = max(found, key=lambda one: one[0])[1]
+    found, known = {}, 0.0
+    # from the boundary that reaches farther: on the other one nothing smaller matters
+    for direction in sorted(distances.directions, key=lambda direction: -direction.reached(side)):
+        found[direction] = direction.farthest(side, known)
+        known = max(known, found[direction][0])
+    value = combined(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
+    position = max((found[direction] for direction in distances.directions), key=lambda one: one[0])[1]
     return Located(value, tuple(position.tolist()) if value > 0 else None)
 
 
