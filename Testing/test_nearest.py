@@ -134,7 +134,7 @@ def testManyCornersEquallyNear(cornersOnly):
 def testWhereCornersRarelyDecideFewTrianglesAreAskedAtOnce():
     surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
     # equally far from many corners
-    places = np.random.default_rng(8).normal(size=(60, 3)) * 0.01
+    places = np.random.default_rng(8).normal(size=(60, 3)) * 0.001
     asked = []
 
     def otherwise(some):

@@ -8,10 +8,9 @@ and from any point x
 
     |x - p|^2  =  (weighted mean of |x - c|^2)  -  (that of |p - c|^2)  >=  min over c of |x - c|^2  -  r^2,
 
-where r is the radius of the smallest circle around the triangle; its square is at most a third of that of the longest
-side. The nearest triangle is not farther than the nearest corner of all. So it has a corner whose squared distance is
-larger than that of the nearest one by no more than r^2, which far from the surface is next to nothing: mostly two or
-three corners are left, with the few triangles around each.
+where r is the radius of the smallest circle around the triangle. The nearest triangle is not farther than the nearest
+corner of all. So it has a corner whose squared distance is larger than that of the nearest one by no more than r^2,
+which far from the surface is next to nothing: mostly two or three corners are left, with the few triangles around each.
 
 Where some triangles are so large that many corners are left, a search tree of triangles is asked instead.
 """
@@ -80,10 +79,17 @@ class NearestTriangles:
         self._corners = FEW_CORNERS
 
     def _spreads(self, first: int) -> np.ndarray:
-        """Return a third of the squared longest sides of some triangles, rounded up."""
+        """Return the squared radii of the smallest circles around some triangles, rounded up."""
         a, b, c = (self._points.take(column, axis=1) for column in self._cells[:, first : first + CELLS])
-        longest = np.maximum(np.maximum(_squared(a, b), _squared(b, c)), _squared(c, a))
-        return (longest * (ROUNDED_UP / 3)).astype(np.float32)
+        ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
+        longest = np.maximum(np.maximum(ab, bc), ca)
+        # through all corners of an acute triangle, or around the longest side
+        area = 4 * ab * ca - (ab + ca - bc) ** 2
+        isAcute = (ab + bc + ca > 2 * longest) & (area > 0)
+        around = ab * bc * ca / np.where(isAcute, area, 1)
+        # whatever rounding makes of thin ones
+        radii = np.clip(np.where(isAcute, around, 0), longest / 4, longest / 3)
+        return (radii * ROUNDED_UP).astype(np.float32)
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
