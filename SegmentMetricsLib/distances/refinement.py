@@ -303,7 +303,7 @@ class Refined:
             near = self.sampler.longestSide / 2 ** int(part.halvings.min(initial=MOST_HALVINGS))
             high = part.signedRange(side)[1] if side else part.range()[1]
             leaves = np.flatnonzero(part.isLeaf & (high > max(lowest, known) - near))
-            if side:
+            if side and len(leaves):
                 centers = self.coordinates[part.nodes[leaves][:, : part.corners]].sum(axis=1) // part.corners
                 leaves = leaves[self.sampler.mayReach(centers, side)]
             if part is self.base and not self.sampler.isOnLattice:

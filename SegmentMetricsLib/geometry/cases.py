@@ -27,7 +27,7 @@ WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0
 
 # Into how many pieces, as a number of cuts, the triangles of cases are cut to see whether they leave another one, and
 # how close, as a share of a cell, a place of one touches another.
-NESTED_SUBDIVISIONS, TOUCHING = 2, 1e-6
+NESTED_SUBDIVISIONS, TOUCHING = 1, 1e-6
 # Layers of voxels looked at at a time, so that temporary arrays are small beside the whole.
 LAYERS = 16
 

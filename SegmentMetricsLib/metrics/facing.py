@@ -21,7 +21,7 @@ from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
-from ..geometry.cases import CORNERS, caseTriangles, elementPositions
+from ..geometry.cases import caseTriangles, elementPositions
 from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, outwardNormals, toPolyData
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
@@ -247,13 +247,13 @@ def outwardNormalsOfCases(spacing: tuple[float, float, float]) -> np.ndarray:
     for cases without triangles.
     """
     triangles, trianglesOf = caseTriangles()
-    result = np.zeros((*trianglesOf.shape, 3))
-    for case in range(1, 255):
-        inside = CORNERS[(case >> np.arange(8)) & 1 == 1]
-        for slot, corners in enumerate(triangles[trianglesOf[case]]):
-            normal = np.cross(*(corners[1:] - corners[0]) * spacing)
-            ends = np.stack([np.floor(corners), np.ceil(corners)])
-            isIn = (ends[:, :, None] == inside).all(axis=3).any(axis=2)
-            outward = (np.where(isIn[0][:, None], 1, -1) * (ends[1] - ends[0])).sum(axis=0) * spacing
-            result[case, slot] = normal * np.sign(normal @ outward) / np.linalg.norm(normal)
+    normals = np.cross(*np.moveaxis((triangles[:, 1:] - triangles[:, :1]) * spacing, 1, 0))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    starts, ends = np.floor(triangles), np.ceil(triangles)
+    # the bit of the voxel where each corner's cell edge starts, and the way along that edge
+    bits, ways = (starts @ (1, 2, 4)).astype(int), (ends - starts) * spacing
+    isInside = np.arange(256)[:, None, None] >> bits[trianglesOf] & 1
+    outward = np.einsum("csn,csnx->csx", np.where(isInside, 1, -1), ways[trianglesOf])
+    result = normals[trianglesOf] * np.sign(np.einsum("csx,csx->cs", normals[trianglesOf], outward))[..., None]
+    result[[0, 255]] = 0
     return result
