@@ -69,7 +69,9 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
     from scipy.spatial import cKDTree
 
     sides = [_patches(direction, tolerance) for direction in distances.directions]
-    trees = [cKDTree(_cellCenters(direction.surface)) for direction in distances.directions]
+    centers = [_cellCenters(direction.surface) for direction in distances.directions]
+    # unbalanced ones are made in half the time, and answer as fast for points spread over a surface
+    trees = [cKDTree(points, balanced_tree=False, compact_nodes=False) for points in centers]
     owners = [
         _owners(direction.surface, patches) for direction, patches in zip(distances.directions, sides, strict=True)
     ]
@@ -83,7 +85,7 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
             continue
         patch, direction = sides[side][number], distances.directions[side]
         # all patches of the other boundary that lie opposite this one are the same place
-        _, opposite = trees[1 - side].query(_cellCenters(direction.surface)[patch.cells])
+        _, opposite = trees[1 - side].query(centers[side][patch.cells])
         taken.update((1 - side, int(owner)) for owner in np.unique(owners[1 - side][opposite]) if owner >= 0)
         position = direction.farthestPlace(patch.peak, patch.value > 0)
         inner = 0 if patch.value > 0 else 1
