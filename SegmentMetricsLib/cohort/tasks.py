@@ -67,14 +67,13 @@ def _outcome(task: Task, reason: str = "") -> dict:
 
 
 def _compared(task: Task) -> dict:
-    from ..files.reading import readStructures
+    from ..files.reading import readAll
     from ..pairing import pairStructures
     from ..protocol.judgment import judgeCase
     from ..structures import listed
     from .casework import compareMatch, comparePair, criticalsOf
 
-    reading = (task.settings.threshold, task.settings.membershipMaximum)
-    sets = [readStructures(path, *reading) for path in (task.reference, task.test)]
+    sets = readAll((task.reference, task.test), task.settings.threshold, task.settings.membershipMaximum)
     pairing = pairStructures(*sets)
     if not pairing.pairs:
         reference, test = (listed(s.name for s in structures) for structures in sets)

@@ -67,10 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
-    sets = [
-        files.readStructures(path, settings.threshold, settings.membershipMaximum)
-        for path in (options.reference, options.test)
-    ]
+    sets = files.readAll((options.reference, options.test), settings.threshold, settings.membershipMaximum)
     pairing = pairStructures(*sets, options.structure, choices)
     if not pairing.pairs and not options.structure:
         reference, test = (

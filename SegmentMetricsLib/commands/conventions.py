@@ -54,8 +54,7 @@ def run(options: argparse.Namespace) -> int:
     from ..pairing import pairStructures
 
     tools = [find(key).key for key in (options.tool or known())]
-    reading = settings.threshold, settings.membershipMaximum
-    sets = [files.readStructures(path, *reading) for path in (options.reference, options.test)]
+    sets = files.readAll((options.reference, options.test), settings.threshold, settings.membershipMaximum)
     pairing = pairStructures(*sets, options.structure, choicesFrom(options.pair or ()))
     if not pairing.pairs:
         names = (structures.listed(s.name for s in given) for given in sets)

@@ -135,6 +135,6 @@ def _decompressedSize(file: BinaryIO) -> int:
         data = data or file.read(CHUNK)
         if not data:
             raise EOFError
-        size += len(decompressor.decompress(data, 16 * CHUNK))
+        size += len(decompressor.decompress(data, CHUNK))
         data = decompressor.unconsumed_tail
     return size

@@ -6,17 +6,27 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 import SimpleITK
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
+
+# What is kept quiet is the whole process: two threads would each give back what the other one had taken away.
+_oneAtATime = RLock()
 
 
 @contextmanager
 def quiet() -> Iterator[vtkStringOutputWindow]:
     """Keep everything off the terminal inside the block, and collect what VTK would have said.
 
-    Some of the libraries write to the process' standard error output without asking anybody.
+    Some of the libraries write to the process' standard error output without asking anybody. One thread at a time.
     """
+    with _oneAtATime, _quiet() as messages:
+        yield messages
+
+
+@contextmanager
+def _quiet() -> Iterator[vtkStringOutputWindow]:
     warnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
     window, messages = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
     SimpleITK.ProcessObject.GlobalWarningDisplayOff()

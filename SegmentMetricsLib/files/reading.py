@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from .. import dicom, inputs
+from ..cores import eachSideBySide
 from ..errors import InputError, requireText
 from ..geometry import meshing
 from ..geometry.grids import Grid
@@ -83,6 +85,25 @@ def readStructures(path: str | Path, threshold: float | None = None, maximum: in
         raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
+def readAll(paths: Iterable[Path], threshold: float | None = None, maximum: int | None = None) -> list[list[Structure]]:
+    """Return what readStructures() returns for each of some files or folders, several of them read at a time.
+
+    Raises its errors, that of the first in order.
+    """
+
+    def attempt(path: Path) -> list[Structure] | UnusableFile:
+        try:
+            return readStructures(path, threshold, maximum)
+        except UnusableFile as error:
+            return error
+
+    found = eachSideBySide(attempt, paths)
+    for one in found:
+        if isinstance(one, UnusableFile):
+            raise one
+    return found
+
+
 def suffixOf(path: Path) -> str:
     """Return the supported suffix of a file name in lower case, the longest that fits; "" if none does."""
     return max((s for s in SUFFIXES if path.name.lower().endswith(s)), key=len, default="")
@@ -116,8 +137,7 @@ def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> l
     if not found:
         raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
     structures = []
-    for path in found:
-        members = readStructures(path, threshold, maximum)
+    for path, members in zip(found, readAll(found, threshold, maximum), strict=True):
         for member in members:
             name = stemOf(path) if len(members) == 1 else f"{stemOf(path)} {member.name}"
             # in a folder an image without labels is the empty structure of that name
