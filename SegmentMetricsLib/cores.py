@@ -25,9 +25,24 @@ def availableProcessors() -> int:
     return os.cpu_count() or 1
 
 
+_isOnOneThread = False
+
+
 def threads() -> int:
     """Return how many threads long work shall have: one where the environment says so, as in worker processes."""
-    return 1 if os.environ.get("VTK_SMP_MAX_THREADS") == "1" else availableProcessors()
+    isOne = _isOnOneThread or os.environ.get("VTK_SMP_MAX_THREADS") == "1"
+    return 1 if isOne else availableProcessors()
+
+
+@contextmanager
+def onOneThread() -> Iterator[None]:
+    """Let long work inside the block have one thread, as other processes work beside this one."""
+    global _isOnOneThread
+    before, _isOnOneThread = _isOnOneThread, True
+    try:
+        yield
+    finally:
+        _isOnOneThread = before
 
 
 def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]:

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.commands import pairwork
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.structures import Match, Structure
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,12 +42,12 @@ def contents(folder) -> dict[str, bytes]:
 @pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")])
 def testProcessesWriteTheSameFiles(files, capfd, more):
     said = []
-    for workers in (1, 2):
+    for workers in (1, 3):  # this process, and two others that take the largest pairs
         output = f"out{workers}"
         assert __main__.main(["compare", *files, "--output", output, "--workers", str(workers), *more]) == 0
         said.append(capfd.readouterr().out.replace(output, "out"))
     assert said[0] == said[1] and "Only in the test: Label 4" in said[0]
-    one, two = contents("out1"), contents("out2")
+    one, two = contents("out1"), contents("out3")
     assert len(one) > 6 and one.keys() == two.keys()
     # a picture may depend on the process that draws it
     assert [name for name in one if one[name] != two[name] and not name.endswith(".png")] == []
@@ -83,8 +86,46 @@ def testAWorkerThatDies(files, monkeypatch):
     structure = Structure("A", next(iter(shapesMasks())))
     job = pairwork.Job(None, None, {}, Path(), None)
     errors = {}
-    assert list(pairwork._inProcesses(job, {0: (0, Match(structure, structure), "A")}, 1, errors)) == []
-    assert "died" in str(errors[0]) and "A and A" in str(errors[0])
+    tasks = {pair: (pair, Match(structure, structure), "A") for pair in (0, 1)}
+    # the first was given away, the other one was done here
+    assert list(pairwork._inProcesses(job, tasks, 1, errors, lambda *task: task[0])) == [(1, 1)]
+    assert list(errors) == [0] and "died" in str(errors[0]) and "A and A" in str(errors[0])
+
+
+def testThisProcessTakesTheSmallPairs(monkeypatch):
+    """What others have not begun when it is done with its own, it does itself; results come as they are finished."""
+    begun = Event()
+
+    def work(pair, seconds):
+        begun.set()
+        time.sleep(seconds)
+        return f"other {pair}"
+
+    def own(pair, seconds):
+        begun.wait(10)
+        return f"own {pair}"
+
+    monkeypatch.setattr(pairwork, "_work", work)
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda number, *given: ThreadPoolExecutor(number))
+    tasks = {pair: (pair, 0.3) for pair in (5, 4, 3, 2, 1)}
+    found = list(pairwork._inProcesses(None, tasks, 1, {}, own))
+    assert [pair for pair, _ in found] == [1, 2, 3, 4, 5]
+    assert dict(found) == {5: "other 5", **{pair: f"own {pair}" for pair in (1, 2, 3, 4)}}
+
+
+def testNothingBeginsAfterAPairThatCannotBeCompared(monkeypatch):
+    def own(pair):
+        if pair in (1, 2):
+            raise InputError(str(pair))
+        return pair
+
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: ThreadPoolExecutor(1))
+    monkeypatch.setattr(pairwork, "_work", own)
+    monkeypatch.setattr(pairwork._Shared, "send", lambda self, *given: None)  # busy elsewhere
+    errors = {}
+    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (4, 0, 1, 3, 2)}, 1, errors, own))
+    # 3 and 4 come after the pairs that fail
+    assert found == [(0, 0)] and sorted(errors) == [1, 2]
 
 
 def shapesMasks():

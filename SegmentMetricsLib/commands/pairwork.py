@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
 from .. import workers as processes
-from ..cores import availableProcessors
+from ..cores import availableProcessors, onOneThread
 from ..errors import InputError
 from ..records import Record
 from ..settings import Settings
@@ -139,7 +141,8 @@ def outcomes(
         done(matches[pair].reference.name)
     if waiting:
         tasks = {pair: (pair, replace(matches[pair]), names[pair]) for pair in reversed(waiting)}
-        for pair, outcome in _inProcesses(job, tasks, min(number, len(tasks)), errors):
+        helpers = min(number, len(tasks)) - 1
+        for pair, outcome in _inProcesses(job, tasks, helpers, errors, partial(comparePairAlone, job, overlays)):
             found[pair] = outcome
             done(matches[pair].reference.name)
     if errors:
@@ -181,27 +184,86 @@ def costOf(match: Match) -> float:
     return total
 
 
-def _inProcesses(job: Job, tasks: Mapping[int, tuple], workers: int, errors: dict) -> Iterator[tuple[int, Outcome]]:
-    """Yield the outcomes of tasks by number as they come; put into errors, by number, what went wrong."""
-    executor = processes.localExecutor(workers, _prepare, (job,))
+class _Shared:
+    """Pairs that are left, the largest first: other processes take these, one each at a time, and this one the last.
+
+    So nobody waits for processes that are still starting, and what is left at the end is small.
+    """
+
+    def __init__(self, executor: Executor, tasks: Mapping[int, tuple]):
+        self._executor, self._tasks = executor, tasks
+        self._left, self._begun, self._lock = deque(tasks), {}, Lock()
+
+    def send(self, *_) -> None:
+        """Let another process begin the largest pair that is left; when it is done, the next one follows."""
+        with self._lock:
+            if not self._left:
+                return
+            try:
+                future = self._executor.submit(_work, *self._tasks[self._left[0]])
+            except RuntimeError:  # the processes have ended; this one takes what is left
+                return
+            self._begun[future] = self._left.popleft()
+        future.add_done_callback(self.send)
+
+    def take(self) -> int | None:
+        """Return the smallest pair that is left, which this process does; None if there is none."""
+        with self._lock:
+            return self._left.pop() if self._left else None
+
+    def finished(self, isPatient: bool) -> list[tuple[int, Future]]:
+        """Return the pairs that others have finished. isPatient: waits for one, if any is begun."""
+        with self._lock:
+            begun = list(self._begun)
+        done, _ = wait(begun, None if isPatient else 0, FIRST_COMPLETED)
+        with self._lock:
+            return [(self._begun.pop(future), future) for future in begun if future in done]
+
+    def dropAfter(self, pair: int) -> None:
+        """Forget the pairs after one that cannot be compared."""
+        with self._lock:
+            self._left = deque(other for other in self._left if other < pair)
+
+    @property
+    def isDone(self) -> bool:
+        with self._lock:
+            return not self._left and not self._begun
+
+
+def _inProcesses(
+    job: Job, tasks: Mapping[int, tuple], helpers: int, errors: dict, own: Callable[..., Outcome]
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield the outcomes of tasks by number as they come; put into errors, by number, what went wrong.
+
+    helpers: other processes that work on them beside this one, which calls own().
+    """
+    executor = processes.localExecutor(helpers, _prepare, (job,))
+    shared = _Shared(executor, tasks)
     try:
         with processes.deaf():
-            futures = {executor.submit(_work, *task): pair for pair, task in tasks.items()}
-        for future in as_completed(futures):
-            pair = futures[future]
-            if future.cancelled():
-                continue
-            try:
-                yield pair, future.result()
-            except BrokenExecutor:
-                reference, test = tasks[pair][1]
-                errors[pair] = InputError(f"{reference.name} and {test.name}, or a pair beside them: {processes.DIED}")
-            except InputError as error:
-                errors[pair] = error
+            for _ in range(helpers):
+                shared.send()
+        while not shared.isDone:
+            mine = shared.take()
+            if mine is not None:
+                try:
+                    with onOneThread():
+                        outcome = own(*tasks[mine])
+                    yield mine, outcome
+                except InputError as error:
+                    errors[mine] = error
+            for pair, future in shared.finished(isPatient=mine is None):
+                try:
+                    yield pair, future.result()
+                except BrokenExecutor:
+                    reference, test = tasks[pair][1]
+                    errors[pair] = InputError(
+                        f"{reference.name} and {test.name}, or a pair beside them: {processes.DIED}"
+                    )
+                except InputError as error:
+                    errors[pair] = error
             if errors:
-                for other, number in futures.items():
-                    if number > min(errors):
-                        other.cancel()
+                shared.dropAfter(min(errors))
     finally:
         processes.stop(executor)
 
