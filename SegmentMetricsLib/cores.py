@@ -92,7 +92,11 @@ def eachSideBySide(function: Callable[[S], T], values: Iterable[S]) -> list[T]:
 
 
 def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
-    return [function(value) for value in values]
+    results = []
+    for value in values:
+        checkpoint()
+        results.append(function(value))
+    return results
 
 
 def kept(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:

@@ -44,6 +44,27 @@ def testEachValueHasItsResult(count):
     assert cores.eachSideBySide(lambda value: value**2, range(count)) == [value**2 for value in range(count)]
 
 
+def testAnErrorStopsBeforeTheNextValue():
+    done = []
+
+    def work(value):
+        time.sleep(0.02)
+        if value == 0:
+            raise ZeroDivisionError
+        done.append(value)
+
+    with pytest.raises(ZeroDivisionError):
+        cores.eachSideBySide(work, range(200))
+    assert len(done) < 50
+
+
+def testOneThreadOnRequest():
+    assert cores.threads() == 2
+    with cores.onOneThread():
+        assert cores.threads() == 1
+    assert cores.threads() == 2
+
+
 def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
     monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
     assert set(cores.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gzip
 import struct
+import time
 import zlib
 
 import numpy as np
 import pytest
 import shapes
 from imagefiles import LABELS, refusal, save
+
+from SegmentMetricsLib import cores
+from SegmentMetricsLib.files import reading
 
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
@@ -33,6 +37,27 @@ def testFlippedBitsInCompressedImages(tmp_path, suffix, share):
     data[int(len(data) * share)] ^= 0x55
     path.write_bytes(data)
     assert "damaged" in refusal(path)
+
+
+def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
+    """Files are read several at a time; which of them is done first must not matter."""
+    monkeypatch.setattr(cores, "availableProcessors", lambda: 3)
+    for number in range(9):
+        path = save(LABELS, tmp_path / f"{number}.nrrd")
+        if number in (4, 5, 7):
+            path.write_bytes(path.read_bytes()[:-30])
+    slow = reading._readImage
+    monkeypatch.setattr(
+        reading, "_readImage", lambda path, *given: time.sleep(0.1 * ("4" in path.name)) or slow(path, *given)
+    )
+    for _ in range(3):
+        with pytest.raises(ValueError, match=r"4\.nrrd: the file is damaged or incomplete\."):
+            reading.readStructures(tmp_path)
+    for number in (4, 5, 7):
+        save(LABELS, tmp_path / f"{number}.nrrd")
+    names = [structure.name for structure in reading.readStructures(tmp_path)]
+    assert names == sorted(names) and names[0].startswith("0 ") and names[-1].startswith("8 ")
+    assert capfd.readouterr() == ("", "")
 
 
 def testHeadersThatPromiseTooMuch(tmp_path, capfd):

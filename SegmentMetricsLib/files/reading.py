@@ -91,16 +91,21 @@ def readAll(paths: Iterable[Path], threshold: float | None = None, maximum: int 
     Raises its errors, that of the first in order.
     """
 
-    def attempt(path: Path) -> list[Structure] | UnusableFile:
+    errors: dict[int, UnusableFile] = {}
+
+    def attempt(numbered: tuple[int, Path]) -> list[Structure]:
+        number, path = numbered
+        if any(other < number for other in list(errors)):
+            return []  # nobody wants to see it any more
         try:
             return readStructures(path, threshold, maximum)
         except UnusableFile as error:
-            return error
+            errors[number] = error
+            return []
 
-    found = eachSideBySide(attempt, paths)
-    for one in found:
-        if isinstance(one, UnusableFile):
-            raise one
+    found = eachSideBySide(attempt, enumerate(paths))
+    if errors:
+        raise errors[min(errors)]
     return found
 
 
