@@ -275,6 +275,15 @@ class TestRoads:
 
 
 class TestFarthest:
+    @pytest.mark.parametrize("move", [(0.0, 0.0, 0.0), (0.3, 0.0, 0.0)])
+    def testManyElementsThatAreEquallyFar(self, move):
+        # phantoms: the largest distance is nearly everywhere
+        radius = 12 if any(move) else 9
+        pair = shapes.ballMesh(12, resolution=120), shapes.ballMesh(radius, move, resolution=120)
+        found = compare(*pair, Settings(families="boundary"))["HD"]
+        assert found.value == pytest.approx(12 - radius + max(move), abs=0.005)
+        assert found.upper - found.lower <= 0.0101
+
     def testBoundsHoldAndAreTight(self):
         # distances to a few points: the farthest place lies somewhere inside
         random = np.random.default_rng(3)

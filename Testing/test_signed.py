@@ -72,6 +72,19 @@ def testWhatLiesInsideIsToldFromVoxels(monkeypatch):
         assert sum(asked) < 4000
 
 
+def testFacesThatAreFarAllOver():
+    """One slice too many, while the largest distance lies elsewhere: all of the slice is equally far."""
+    voxels = np.zeros((14, 44, 44), np.uint8)
+    voxels[3:9, 4:40, 4:40] = 1
+    drawn = voxels.copy()
+    drawn[9] = drawn[8]
+    drawn[3:9, 4:40, 4:9] = 0
+    found = compare(*(shapes.imageOf(one, (1.0, 1.0, 3.0)) for one in (voxels, drawn)), SIGNED)
+    for key in ("OverMax", "UnderMax"):
+        assert found[key].lower == found[key].value <= found[key].upper <= found[key].value + 0.01
+    assert (found["OverMax"].value, found["UnderMax"].value) == pytest.approx((3, 5))
+
+
 def squares(scale: float = 1) -> list:
     """Return a square of 10 mm, and one of 2 mm that lies 10 mm to its left, opposite the middle of its L side.
 

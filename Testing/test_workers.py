@@ -121,7 +121,7 @@ def testNothingBeginsAfterAPairThatCannotBeCompared(monkeypatch):
 
     monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: ThreadPoolExecutor(1))
     monkeypatch.setattr(pairwork, "_work", own)
-    monkeypatch.setattr(pairwork._Shared, "send", lambda self, *given: None)  # busy elsewhere
+    monkeypatch.setattr(pairwork._Shared, "send", lambda self: None)  # busy elsewhere
     errors = {}
     found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (4, 0, 1, 3, 2)}, 1, errors, own))
     # 3 and 4 come after the pairs that fail

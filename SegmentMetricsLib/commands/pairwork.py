@@ -9,7 +9,6 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 
@@ -185,49 +184,44 @@ def costOf(match: Match) -> float:
 
 
 class _Shared:
-    """Pairs that are left, the largest first: other processes take these, one each at a time, and this one the last.
+    """Pairs that are left, the largest first: other processes take these, and this one the last.
 
     So nobody waits for processes that are still starting, and what is left at the end is small.
     """
 
-    def __init__(self, executor: Executor, tasks: Mapping[int, tuple]):
-        self._executor, self._tasks = executor, tasks
-        self._left, self._begun, self._lock = deque(tasks), {}, Lock()
+    def __init__(self, executor: Executor, tasks: Mapping[int, tuple], helpers: int):
+        self._executor, self._tasks, self._helpers = executor, tasks, helpers
+        self._left, self._begun = deque(tasks), {}
+        # once they have started, each has its next pair already
+        self._perHelper = 1
 
-    def send(self, *_) -> None:
-        """Let another process begin the largest pair that is left; when it is done, the next one follows."""
-        with self._lock:
-            if not self._left:
-                return
+    def send(self) -> None:
+        """Let other processes have the largest pairs that are left, as many as they need until this is called again."""
+        while self._left and len(self._begun) < self._helpers * self._perHelper:
             try:
                 future = self._executor.submit(_work, *self._tasks[self._left[0]])
-            except RuntimeError:  # the processes have ended; this one takes what is left
+            except BrokenExecutor:  # whoever asks for the others is told
                 return
             self._begun[future] = self._left.popleft()
-        future.add_done_callback(self.send)
 
     def take(self) -> int | None:
         """Return the smallest pair that is left, which this process does; None if there is none."""
-        with self._lock:
-            return self._left.pop() if self._left else None
+        return self._left.pop() if self._left else None
 
     def finished(self, isPatient: bool) -> list[tuple[int, Future]]:
         """Return the pairs that others have finished. isPatient: waits for one, if any is begun."""
-        with self._lock:
-            begun = list(self._begun)
-        done, _ = wait(begun, None if isPatient else 0, FIRST_COMPLETED)
-        with self._lock:
-            return [(self._begun.pop(future), future) for future in begun if future in done]
+        done, _ = wait(self._begun, None if isPatient else 0, FIRST_COMPLETED)
+        if done:
+            self._perHelper = 2
+        return [(self._begun.pop(future), future) for future in list(self._begun) if future in done]
 
-    def dropAfter(self, pair: int) -> None:
-        """Forget the pairs after one that cannot be compared."""
-        with self._lock:
-            self._left = deque(other for other in self._left if other < pair)
+    def dropFrom(self, pair: int) -> None:
+        """Forget the pairs from one on."""
+        self._left = deque(other for other in self._left if other < pair)
 
     @property
     def isDone(self) -> bool:
-        with self._lock:
-            return not self._left and not self._begun
+        return not self._left and not self._begun
 
 
 def _inProcesses(
@@ -238,11 +232,10 @@ def _inProcesses(
     helpers: other processes that work on them beside this one, which calls own().
     """
     executor = processes.localExecutor(helpers, _prepare, (job,))
-    shared = _Shared(executor, tasks)
+    shared = _Shared(executor, tasks, helpers)
     try:
         with processes.deaf():
-            for _ in range(helpers):
-                shared.send()
+            shared.send()
         while not shared.isDone:
             mine = shared.take()
             if mine is not None:
@@ -252,6 +245,7 @@ def _inProcesses(
                     yield mine, outcome
                 except InputError as error:
                     errors[mine] = error
+                    shared.dropFrom(mine)
             for pair, future in shared.finished(isPatient=mine is None):
                 try:
                     yield pair, future.result()
@@ -260,10 +254,11 @@ def _inProcesses(
                     errors[pair] = InputError(
                         f"{reference.name} and {test.name}, or a pair beside them: {processes.DIED}"
                     )
+                    shared.dropFrom(0)
                 except InputError as error:
                     errors[pair] = error
-            if errors:
-                shared.dropAfter(min(errors))
+                    shared.dropFrom(pair)
+            shared.send()
     finally:
         processes.stop(executor)
 

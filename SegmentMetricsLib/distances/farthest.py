@@ -25,7 +25,7 @@ balances what grows on the way against what shrinks. The bound holds for all wei
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -40,9 +40,9 @@ PARTS_OF_WEIGHT = 8
 CHUNK, MANY = 4096, 1 << 15
 # What rounding may add to a distance, mm.
 ROUNDING = 2e-6
-# Pieces looked at in all; beyond, the bounds stay as wide as they are. Where distances toward the other side do not
-# count, pieces that touch the other boundary from there are cut in vain: nothing but their size bounds what they hold.
-MOST_PIECES, MOST_OF_SIDE = 150_000, 4_000
+# Pieces cut in all; beyond, the bounds stay as wide as they are. Where distances toward the other side do not count,
+# pieces that touch the other boundary from there are cut in vain: nothing but their size bounds what they hold.
+MOST_PIECES, MOST_OF_SIDE = 40_000, 10_000
 
 
 def farthest(
@@ -60,7 +60,7 @@ def farthest(
     where they do not count because they lie toward the other side. distances: tells the same of points (n, 3).
     nearestTriangles: tells the other boundary's triangles (n, 3, 3) next to points (n, 3). wanted: how far apart the
     bounds may be, mm. known: a distance in mm that is reached elsewhere, up to which these elements do not matter; the
-    upper bound says whether they may exceed it. most: pieces to look at.
+    upper bound says whether they may exceed it. most: pieces to cut.
     """
     worst = values.argmax()
     lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
@@ -72,15 +72,27 @@ def farthest(
         bounds = np.concatenate([slowBounds(elements[part], values[part]) for part in parts])
         np.minimum(bounds, ofParents, out=bounds)
         enough = max(lowest, known) + wanted
-        possible = np.flatnonzero(bounds > enough)
-        looked += len(possible)
+        # no such bound is less than the distance at a corner, on whichever side that is
+        possible = np.flatnonzero((bounds > enough) & (np.abs(values).max(axis=1) <= enough))
+        isClose = np.zeros(len(possible), bool)
+        nearest = np.empty((len(possible), 3, 3))
+        for chosen in _chunks(len(possible)):
+            rows = possible[chosen]
+            nearest[chosen] = nearestTriangles(elements[rows].mean(axis=1))
+            atCorners = distancesToTriangles(elements[rows], nearest[chosen, None])
+            bounds[rows] = np.minimum(bounds[rows], atCorners.max(axis=1) + ROUNDING)
+            isClose[chosen] = bounds[rows] <= enough
+        left, nearest = possible[~isClose], nearest[~isClose]
+        if len(left) <= most:  # of more, most would be left in vain
+            for chosen in _chunks(len(left)):
+                rows = left[chosen]
+                balanced = balancedBounds(elements[rows], nearest[chosen], nearestTriangles)
+                bounds[rows] = np.minimum(bounds[rows], balanced)
+        isPossible = bounds > enough
+        looked += int(np.count_nonzero(isPossible))
         if looked > most:
             highest = max(highest, float(bounds.max()))
             break
-        for first in range(0, len(possible), CHUNK):
-            rows = possible[first : first + CHUNK]
-            bounds[rows] = np.minimum(bounds[rows], convexBounds(elements[rows], nearestTriangles, enough))
-        isPossible = bounds > enough
         highest = max(highest, float(bounds[~isPossible].max(initial=0.0)))
         ofParents = np.repeat(bounds[isPossible], len(PIECES[elements.shape[1]]))
         elements, values = cut(elements[isPossible], values[isPossible], distances)
@@ -105,25 +117,22 @@ def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.minimum(fromOne, fromAll) + ROUNDING
 
 
-def convexBounds(elements: np.ndarray, nearestTriangles, enough: float) -> np.ndarray:
-    """Return what the distance (k,) may be on elements (k, c, 3) at most, from triangles next to them.
+def balancedBounds(elements: np.ndarray, nearest: np.ndarray, nearestTriangles) -> np.ndarray:
+    """Return what the distance (k,) may be on elements (k, c, 3) at most, by weighing several triangles.
 
-    Elements whose bound is above `enough` with the triangle next to their center get that of several triangles.
+    nearest: (k, 3, 3) the triangles next to their centers. The others are those next to their corners.
     """
-    nearest = nearestTriangles(elements.mean(axis=1))
-    atCorners = distancesToTriangles(elements, nearest[:, None])
-    bounds = atCorners.max(axis=1)
-    rows = np.flatnonzero(bounds + ROUNDING > enough)
-    if len(rows):
-        chosen = elements[rows]
-        count, corners = chosen.shape[:2]
-        others = nearestTriangles(chosen.reshape(-1, 3)).reshape(count, corners, 1, 3, 3)
-        # (count, triangles, corners)
-        fromOthers = distancesToTriangles(chosen[:, None], others)
-        several = np.concatenate([atCorners[rows][:, None], fromOthers], axis=1)
-        balanced = np.einsum("wt,ktc->kwc", balances(corners + 1), several)
-        bounds[rows] = balanced.max(axis=2).min(axis=1)
-    return bounds + ROUNDING
+    count, corners = elements.shape[:2]
+    others = nearestTriangles(elements.reshape(-1, 3)).reshape(count, corners, 3, 3)
+    triangles = np.concatenate([nearest[:, None], others], axis=1)
+    several = distancesToTriangles(elements[:, None], triangles[:, :, None])  # (count, triangles, corners)
+    balanced = np.einsum("wt,ktc->kwc", balances(corners + 1), several)
+    return balanced.max(axis=2).min(axis=1) + ROUNDING
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    for first in range(0, count, CHUNK):
+        yield slice(first, first + CHUNK)
 
 
 @lru_cache(maxsize=2)

@@ -75,6 +75,8 @@ FEW_ELEMENTS = 4_000
 FEW_TO_SHARE = 20_000
 # Points whose places are found at a time, so that temporary arrays stay small.
 CHUNK = 1 << 15
+# Elements that may be the farthest, of so many their pieces are not looked at before they are themselves.
+MANY_FAR = 5_000
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
@@ -311,7 +313,12 @@ class Refined:
                 if len(equal):
                     isShared = self.sampler.areShared(self.chosen[equal // self.perCell])
                     leaves = np.setdiff1d(leaves, equal[isShared])
-            nodes.append(part.nodes[leaves][:, PIECES[part.corners]].reshape(-1, part.corners))
+            # of many, as where two balls have one center, most are soon left out as they are
+            cells = part.nodes[leaves]
+            isMany = len(leaves) > MANY_FAR
+            nodes.append(
+                cells[:, : part.corners] if isMany else cells[:, PIECES[part.corners]].reshape(-1, part.corners)
+            )
         nodes = np.concatenate(nodes)
         if len(nodes):
             found = farthest(
