@@ -40,6 +40,8 @@ LINE = (0.86, 0.88, 0.90)
 # The part of a picture that the structure fills: left, bottom, right, top.
 AREA = (0.06, 0.09, 0.94, 0.9)
 SMALLEST = (640, 400)
+# Of every pixel where lines are drawn.
+LINE_SAMPLES = 8
 
 
 def writeOverlay(
@@ -135,7 +137,7 @@ def _drawMaps(canvas: np.ndarray, maps: list, direction, strip: int, coloring: t
     planar = maps[0].GetNumberOfPolys() == 0
     thickness = 0.006 * np.ptp(points, axis=0).max()
     scene = privateScene()
-    with ThreeDView(scene, (half, height), (BACKGROUND, BACKGROUND)) as view:
+    with ThreeDView(scene, (half, height), (BACKGROUND, BACKGROUND), LINE_SAMPLES if planar else 0) as view:
 
         def imageOf(surface: vtkPolyData) -> np.ndarray:
             # one after the other: what a graphics driver keeps of a surface is as large as the surface
