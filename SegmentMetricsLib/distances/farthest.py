@@ -20,6 +20,10 @@ weighted mean of the distances from several triangles, which is as convex and ne
     distance(x) <= sum of w_T |x - T| <= max over corners c of sum of w_T |c - T|,
 
 balances what grows on the way against what shrinks. The bound holds for all weights; the best of a fixed set is taken.
+
+Where distances count toward one side only, a piece on the other side may be far from the boundary and hold nothing. Of
+such pieces only the first bound says so, and those that touch the boundary from there would be cut down to the last
+crumb; on a lattice the voxels tell beforehand which of them stay on their side (nestedSurfaces() in cases.py).
 """
 
 from __future__ import annotations

@@ -313,12 +313,9 @@ class Refined:
                 if len(equal):
                     isShared = self.sampler.areShared(self.chosen[equal // self.perCell])
                     leaves = np.setdiff1d(leaves, equal[isShared])
-            # of many, as where two balls have one center, most are soon left out as they are
-            cells = part.nodes[leaves]
-            isMany = len(leaves) > MANY_FAR
-            nodes.append(
-                cells[:, : part.corners] if isMany else cells[:, PIECES[part.corners]].reshape(-1, part.corners)
-            )
+            # of many, as where two balls have one center, most are left out as they are
+            parts = np.arange(part.corners)[None] if len(leaves) > MANY_FAR else PIECES[part.corners]
+            nodes.append(part.nodes[leaves][:, parts].reshape(-1, part.corners))
         nodes = np.concatenate(nodes)
         if len(nodes):
             found = farthest(
