@@ -16,6 +16,8 @@ S, T = TypeVar("S"), TypeVar("T")
 
 # Seconds between two looks whether the work in other threads is still wanted.
 PATIENCE = 0.02
+# Whether onOneThread() is in force.
+_isOnOneThread = False
 
 
 def availableProcessors() -> int:
@@ -23,9 +25,6 @@ def availableProcessors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-_isOnOneThread = False
 
 
 def threads() -> int:

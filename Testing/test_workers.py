@@ -94,22 +94,22 @@ def testAWorkerThatDies(files, monkeypatch):
 
 def testThisProcessTakesTheSmallPairs(monkeypatch):
     """What others have not begun when it is done with its own, it does itself; results come as they are finished."""
-    begun = Event()
+    isOwnDone = Event()
 
-    def work(pair, seconds):
-        begun.set()
-        time.sleep(seconds)
+    def work(pair):
+        assert isOwnDone.wait(60)
         return f"other {pair}"
 
-    def own(pair, seconds):
-        begun.wait(10)
+    def own(pair):
+        if pair == 4:
+            isOwnDone.set()
         return f"own {pair}"
 
     monkeypatch.setattr(pairwork, "_work", work)
     monkeypatch.setattr(pairwork.processes, "localExecutor", lambda number, *given: ThreadPoolExecutor(number))
-    tasks = {pair: (pair, 0.3) for pair in (5, 4, 3, 2, 1)}
+    tasks = {pair: (pair,) for pair in (5, 4, 3, 2, 1)}
     found = list(pairwork._inProcesses(None, tasks, 1, {}, own))
-    assert [pair for pair, _ in found] == [1, 2, 3, 4, 5]
+    assert [pair for pair, _ in found] == [1, 2, 3, 4, 5]  # as they are finished
     assert dict(found) == {5: "other 5", **{pair: f"own {pair}" for pair in (1, 2, 3, 4)}}
 
 

@@ -186,7 +186,8 @@ def costOf(match: Match) -> float:
 class _Shared:
     """Pairs that are left, the largest first: other processes take these, and this one the last.
 
-    So nobody waits for processes that are still starting, and what is left at the end is small.
+    So nobody waits for processes that are still starting, and what is left at the end is small. executor, helpers: the
+    other processes, and how many. tasks: what _work() is given, by pair.
     """
 
     def __init__(self, executor: Executor, tasks: Mapping[int, tuple], helpers: int):
@@ -200,7 +201,7 @@ class _Shared:
         while self._left and len(self._begun) < self._helpers * self._perHelper:
             try:
                 future = self._executor.submit(_work, *self._tasks[self._left[0]])
-            except BrokenExecutor:  # whoever asks for the others is told
+            except BrokenExecutor:  # this process does what is left
                 return
             self._begun[future] = self._left.popleft()
 

@@ -122,9 +122,9 @@ def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def balancedBounds(elements: np.ndarray, nearest: np.ndarray, nearestTriangles) -> np.ndarray:
-    """Return what the distance (k,) may be on elements (k, c, 3) at most, by weighing several triangles.
+    """Return what the distance (k,) in mm may be on elements (k, c, 3) at most, by weighing several triangles.
 
-    nearest: (k, 3, 3) the triangles next to their centers. The others are those next to their corners.
+    nearest: (k, 3, 3) the triangles next to their centers, mm. The others are those next to their corners.
     """
     count, corners = elements.shape[:2]
     others = nearestTriangles(elements.reshape(-1, 3)).reshape(count, corners, 3, 3)

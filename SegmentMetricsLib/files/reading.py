@@ -88,9 +88,8 @@ def readStructures(path: str | Path, threshold: float | None = None, maximum: in
 def readAll(paths: Iterable[Path], threshold: float | None = None, maximum: int | None = None) -> list[list[Structure]]:
     """Return what readStructures() returns for each of some files or folders, several of them read at a time.
 
-    Raises its errors, that of the first in order.
+    Raises its UnusableFile, that of the first in order.
     """
-
     errors: dict[int, UnusableFile] = {}
 
     def attempt(numbered: tuple[int, Path]) -> list[Structure]:
