@@ -70,6 +70,25 @@ def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
     assert set(cores.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
 
 
+@pytest.mark.parametrize("count", [0, 1, 5000])
+def testProductsAreThoseOfMatrices(count):
+    rows, matrix = np.random.default_rng(0).normal(size=(count, 32)), np.random.default_rng(1).normal(size=(64, 32)).T
+    assert cores.product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-12)
+
+
+def testProductsHaveOneThread():
+    rows, matrix = np.ones((100_000, 32), np.float32), np.ones((32, 64), np.float32)
+
+    def ofOthers() -> float:
+        process, thread = time.process_time(), time.thread_time()
+        for _ in range(5):
+            cores.product(rows, matrix)
+        thread = time.thread_time() - thread
+        return (time.process_time() - process - thread) / thread
+
+    assert min(ofOthers() for _ in range(5)) < 0.1
+
+
 @pytest.mark.parametrize("failing", [0, 1])
 def testErrorsArrive(failing):
     def task(number):

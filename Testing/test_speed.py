@@ -51,7 +51,10 @@ def testFarApartIsNoCliff(growth, road):
 
 
 def testAPairCostsNoMoreThanSomeSorting(growth):
-    """A workload of numpy stands for the machine: numbers for whose comparison a search tree is never needed."""
+    """A workload of numpy stands for the machine: numbers for whose comparison a search tree is never needed.
+
+    Merged, as there are processors with instructions of their own for numpy's other sorting: 15 times as fast.
+    """
     pair = growth.pairOf(2e4)
     numbers = np.random.default_rng(0).random(1_000_000)
-    assert ratio(growth, growth.workOf(pair, "fast"), lambda: np.sort(numbers)) < 6
+    assert ratio(growth, growth.workOf(pair, "fast"), lambda: np.sort(numbers, kind="stable")) < 3

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ..cores import eachSideBySide, sideBySide
+from ..cores import eachSideBySide, product, sideBySide
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry.masks import Mask
 from ..progress import checkpoint
@@ -138,7 +138,7 @@ class Cells:
             asked[of[self.near[number]]] = True
             signed, growth = np.zeros(len(places), np.float32), np.zeros((len(places), len(self.axes)), np.float32)
             signed[asked], gradients = self.boundaries.search(number).signedDistancesAndGradients(places[asked])
-            growth[asked] = gradients @ alongSides
+            growth[asked] = product(gradients, alongSides)
             return np.concatenate([signed[of], growth[of].reshape(len(of), -1)], axis=1)
 
         return eachSideBySide(searched, (0, 1))
@@ -182,7 +182,7 @@ class Points:
         margins = np.full((len(rows), self.perCell), np.inf, np.float32)
         for number in (0, 1):
             near = self.cells.near[number][rows]
-            signed = self.cells.corners[number][rows[near]] @ weights.T
+            signed = product(self.cells.corners[number][rows[near]], weights.T)
             member = self._member(signed)
             self.inBand[number][rows[near]] = member if inSlab is None else member & inSlab[near]
             # from the nearer one of the two borders, 0 and minus the tolerance

@@ -19,6 +19,7 @@ import numpy as np
 from vtkmodules.vtkCommonCore import mutable
 from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
+from ..cores import product
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
 from ..geometry.cases import caseTriangles, elementPositions
@@ -228,7 +229,7 @@ def _sidesOfTriples(tables: CellTables, triples: np.ndarray, axes: np.ndarray) -
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     touches = squared[nearest] <= touch**2
     normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
-    outside = sidesOf(_directions(ways, normals, touch) @ axes.T)
+    outside = sidesOf(product(_directions(ways, normals, touch), axes.T))
     # the way from the boundary inward points to the opposite side
     inside = np.where(touches, outside, _opposite(outside))
     return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cores import threads
+from ..cores import product, threads
 from ..errors import Undefined
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
@@ -92,8 +92,8 @@ def _measureOneWay(start: Mask, goal: Mask, unit: str) -> VoxelDistances:
 
 def _positions(indices: np.ndarray, mask: Mask, grid: Grid, unit: str) -> np.ndarray:
     """Return voxel indices [k, j, i] of a cropped mask as positions (n, 3) in the unit, from the grid's origin."""
-    whole = indices[:, ::-1] + mask.low
-    return whole.astype(float) if unit == "voxel" else whole @ grid.axes.T
+    whole = (indices[:, ::-1] + mask.low).astype(float)
+    return whole if unit == "voxel" else product(whole, grid.axes.T)
 
 
 def _rim(mask: Mask) -> np.ndarray:
