@@ -127,9 +127,8 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
             self.panel.onNews()  # what happened in the batch was not shown yet
             return
         isActive, self.resumed = self.resumed, None
-        self.useParameterNode()
-        if not isActive:
-            self.panel.pause()
+        if isActive:  # else enter() does it
+            self.useParameterNode()
 
     def useParameterNode(self) -> None:
         """Show the parameters of the scene."""
@@ -149,9 +148,11 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
     """
 
     def getParameterNode(self):
-        from SegmentMetricsPanel.parameters import SegmentMetricsParameterNode
+        from SegmentMetricsPanel.parameters import SegmentMetricsParameterNode, forgetUnknownChoices
 
-        return SegmentMetricsParameterNode(super().getParameterNode())
+        node = super().getParameterNode()
+        forgetUnknownChoices(node)
+        return SegmentMetricsParameterNode(node)
 
     @staticmethod
     def compareSegments(*arguments, **options):

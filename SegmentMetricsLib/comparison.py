@@ -209,9 +209,11 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
 def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:
     """Return what compare() was given as a structure. which: what it is called in a message.
 
-    Raises InputError for what is none.
+    A displayed surface is put aside where the settings ask for that of the voxels. Raises InputError for what is none.
     """
     if isinstance(given, Structure):
+        if settings.surface == "unsmoothed":
+            given = given.unsmoothed()
         return given if settings.threshold is None else given.cutAt(settings.threshold)
     try:
         if isinstance(given, SimpleITK.Image):

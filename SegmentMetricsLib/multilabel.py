@@ -92,7 +92,8 @@ def compareLabels(reference, test, settings: Settings | None = None, weights: Ma
     settings = settings or Settings()
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
-    pairing = pairByName(_structures(reference, "reference", settings), _structures(test, "test", settings))
+    sides = _structures(reference, "reference", settings), _structures(test, "test", settings)
+    pairing = pairByName(*sides, isAlonePair=False)
     shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
     return combined(shares, settings)

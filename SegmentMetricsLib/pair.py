@@ -15,7 +15,7 @@ from .errors import InputError, Undefined
 from .extents import Extent
 from .geometry import voxelization
 from .geometry.grids import Grid
-from .geometry.masks import Mask, boxAround, commonGrid
+from .geometry.masks import LARGEST_BOX, Mask, boxAround, commonGrid
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
@@ -23,7 +23,6 @@ from .structures import BOTH_EMPTY, Structure, bounds, listed
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
-LARGEST_BOX = 2_000_000_000
 
 T = TypeVar("T")
 

@@ -63,10 +63,19 @@ def pairStructures(
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    free = [s for s in left[0] if not any(s is other for other in alone)]
-    proposals = tuple(propose(free, left[1])) if isProposing else ()
-    findings += [_proposed(match) for match in proposals]
-    return Pairing(tuple(matches), *map(tuple, left), proposals, tuple(dict.fromkeys(findings)))
+    pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)))
+    return withProposals(pairing, [structure.name for structure in alone]) if isProposing else pairing
+
+
+def withProposals(pairing: Pairing, alone: Collection[str]) -> Pairing:
+    """Return a pairing with proposals for what it leaves over, and findings about them.
+
+    alone: names of structures of the reference that shall have no counterpart.
+    """
+    free = [structure for structure in pairing.unmatchedReference if structure.name not in alone]
+    proposals = tuple(propose(free, pairing.unmatchedTest))
+    findings = dict.fromkeys([*pairing.findings, *map(_proposed, proposals)])
+    return replace(pairing, proposals=proposals, findings=tuple(findings))
 
 
 def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[Match]:

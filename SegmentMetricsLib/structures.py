@@ -59,6 +59,21 @@ class Structure:
         """
         return replace(self, mask=None if self.mask is None else replace(self.mask))
 
+    def unsmoothed(self) -> Structure:
+        """Return the structure with the surface of its voxels instead of the one that Slicer displays.
+
+        As it is where there is nothing to change: imported surfaces are all there is of them. Raises ValueError when
+        only a displayed surface is known.
+        """
+        if self.surfaceKind != "displayed":
+            return self
+        if self.mask is None:
+            raise InputError(
+                f"Of {self.name} only the displayed surface is there, whose voxels a transform has bent: they are no "
+                "image grid, and a surface without smoothing cannot be made of them."
+            )
+        return replace(self, givenSurface=None, surfaceKind="unsmoothed")
+
     def cutAt(self, threshold: float) -> Structure:
         """Return the structure with the voxels of at least so high a membership; as it is if it has no memberships.
 
@@ -149,18 +164,21 @@ class Pairing:
 
 
 def pairByName(
-    reference: Iterable[Structure], test: Iterable[Structure], names: Collection[str] | None = None
+    reference: Iterable[Structure],
+    test: Iterable[Structure],
+    names: Collection[str] | None = None,
+    isAlonePair: bool = True,
 ) -> Pairing:
     """Return the structures of two sets paired by equal name, in the order of the reference.
 
-    One structure on each side is a pair whatever it is called, and an image without labels lacks every structure that
-    the other set has: each is compared with an empty one. names: structures to choose, all when None. Raises ValueError
-    when a chosen name is in neither set, or more than once in one.
+    An image without labels lacks every structure that the other set has: each is compared with an empty one. names:
+    structures to choose, all when None. isAlonePair: whether one structure on each side is a pair whatever it is
+    called. Raises ValueError when a chosen name is in neither set, or more than once in one.
     """
     reference, test = list(reference), list(test)
     if names is not None:
         requireKnown(names, reference, test)
-    if len(reference) == len(test) == 1:
+    if isAlonePair and len(reference) == len(test) == 1:
         isNameless = any(s.source.get(WITHOUT_LABELS) for s in (*reference, *test))
         how = "name" if isNameless or reference[0].name == test[0].name else "only"
         return Pairing((Match(reference[0], test[0], how),), (), ())

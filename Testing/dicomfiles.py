@@ -94,6 +94,17 @@ def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", 
 
 def writeSegmentation(path: Path, slices, arrays: dict, fractional: bool = False):
     """Write a SEG of arrays [k, j, i] by name on the slices of a series, which are in the order of k."""
+    pixels = np.stack(list(arrays.values()), axis=-1).astype(np.float32 if fractional else np.uint8)
+    kind = "FRACTIONAL" if fractional else "BINARY"
+    return _writeSegments(path, slices, pixels, kind, dict(enumerate(arrays, start=1)))
+
+
+def writeLabelMap(path: Path, slices, labels: np.ndarray, names: dict[int, str]):
+    """Write a SEG of labels [k, j, i] with names on the slices of a series, which are in the order of k."""
+    return _writeSegments(path, slices, labels, "LABELMAP", names)
+
+
+def _writeSegments(path: Path, slices, pixels: np.ndarray, kind: str, names: dict[int, str]):
     import highdicom
     from pydicom.sr.codedict import codes
 
@@ -105,13 +116,12 @@ def writeSegmentation(path: Path, slices, arrays: dict, fractional: bool = False
             segmented_property_type=codes.SCT.Liver,
             algorithm_type="MANUAL",
         )
-        for number, name in enumerate(arrays, start=1)
+        for number, name in names.items()
     ]
-    pixels = np.stack(list(arrays.values()), axis=-1)
     segmentation = highdicom.seg.Segmentation(
         source_images=slices,
-        pixel_array=pixels.astype(np.float32 if fractional else np.uint8),
-        segmentation_type="FRACTIONAL" if fractional else "BINARY",
+        pixel_array=pixels,
+        segmentation_type=kind,
         segment_descriptions=descriptions,
         series_instance_uid=generate_uid(),
         series_number=2,

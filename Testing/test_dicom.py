@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare, readStructures
@@ -198,6 +199,21 @@ def testSegmentsHaveTheColorsOfTheFile(tmp_path):
     assert other.color is None
 
 
+def testSegmentsOfALabelMapHaveAnyNumbers(tmp_path):
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
+    labels = np.zeros(grid.size[::-1], np.uint8)
+    labels[2:5, 3:6, 3:6], labels[2:5, 8:10, 3:6] = 3, 7
+    dicomfiles.writeLabelMap(tmp_path / "seg.dcm", slices, labels, {3: "Liver", 7: "Kidney"})
+    found = {s.name: (s.mask.count, s.source["segmentNumber"]) for s in readStructures(tmp_path / "seg.dcm")}
+    assert found == {"Liver": (27, 3), "Kidney": (18, 7)}
+    content = (tmp_path / "seg.dcm").read_bytes()
+    for size in range(200, len(content), 97):
+        (tmp_path / "short.dcm").write_bytes(content[:size])
+        with pytest.raises(ValueError, match=r"short.dcm: "):
+            readStructures(tmp_path / "short.dcm")
+
+
 def testFramesThatMakeNoVolume(tmp_path):
     import pydicom
 
@@ -260,6 +276,51 @@ def testUnusable(tmp_path):
     good.save_as(tmp_path / "nan.dcm")
     with pytest.raises(ValueError, match="no positions in space"):
         readStructures(tmp_path / "nan.dcm")
+
+
+@pytest.mark.parametrize("areLengthsKnown", [False, True])
+def testWhatEndsTooEarly(tmp_path, areLengthsKnown):
+    """Wherever a structure set was cut off, in a sequence that ends with a mark or in one whose length is told."""
+    grid = GRIDS["axial"]
+    regions = {name: inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in (3, 4)]) for name in ("One", "Two")}
+    whole = dicomfiles.writeStructureSet(tmp_path / "whole.dcm", regions)
+    for name in ("StructureSetROISequence", "ROIContourSequence"):
+        whole[name].is_undefined_length = not areLengthsKnown
+    whole.save_as(tmp_path / "whole.dcm")
+    assert [s.mask.count for s in readStructures(tmp_path / "whole.dcm")] > [0, 0]
+    content = (tmp_path / "whole.dcm").read_bytes()
+    path = tmp_path / "short.dcm"
+    for size in range(200, len(content), 7):
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=r"short\.dcm: ") as caught:
+            readStructures(path)
+        assert "\n" not in str(caught.value)
+
+
+def testWithoutThePartOfTheContours(tmp_path):
+    grid = GRIDS["axial"]
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), 3)])
+    content = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops})
+    del content.ROIContourSequence
+    content.save_as(tmp_path / "set.dcm")
+    with pytest.raises(ValueError, match=r"set.dcm: .*holds the contours of its regions of interest is missing"):
+        readStructures(tmp_path / "set.dcm")
+
+
+def testDamagedNeighbors(tmp_path):
+    """Beside a file that can be compared, a cut image does not matter; a cut structure set does."""
+    grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), 3)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    SimpleITK.WriteImage(shapes.box((5, 5, 5), (9, 9, 9)), folder / "Liver.nrrd")
+    (folder / "slice").write_bytes((tmp_path / "ct" / "slice0").read_bytes()[:-100])
+    assert [s.name for s in readStructures(folder)] == ["Liver"]
+    (folder / "set.dcm").write_bytes((tmp_path / "set.dcm").read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"set.dcm: the DICOM file is damaged or incomplete."):
+        readStructures(folder)
 
 
 def testUnevenSlices(tmp_path):

@@ -168,6 +168,103 @@ def testVisitsLeaveNothingBehind(session):
     assert session.parameters is parameters and len(session.panel.Observations) <= 4
 
 
+def testVisitsDoNotSlowChangesDown(session, monkeypatch):
+    """What an ended connection with the widgets leaves on the parameter node goes with it."""
+    updates = []
+    kind = type(session.parameters)
+    update = kind._updateGui
+    monkeypatch.setattr(kind, "_updateGui", lambda self: updates.append(self) or update(self))
+
+    def updatesOfAChange(tolerance: float) -> int:
+        updates.clear()
+        session.parameters.tolerance = tolerance
+        assert session.ui.toleranceSpinBox.value == tolerance
+        return len(updates)
+
+    before = updatesOfAChange(3)
+    for _ in range(5):
+        session.widget.exit()
+        session.widget.enter()
+    assert updatesOfAChange(4) == before >= 1
+
+
+def testChartsOfOthersStayWhenASceneIsAdded(session, tmp_path):
+    view = slicer.vtkMRMLPlotViewNode()
+    view.SetLayoutName("Mine")
+    view = slicer.mrmlScene.AddNode(view)
+    chart = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "My chart")
+    view.SetPlotChartNodeID(chart.GetID())
+    other = slicer.vtkMRMLScene()
+    other.AddNewNodeByClass("vtkMRMLTextNode", "Note")
+    other.SetURL(str(tmp_path / "other.mrml"))
+    other.Commit()
+    slicer.mrmlScene.SetURL(str(tmp_path / "other.mrml"))
+    slicer.mrmlScene.Import()
+    session.settle(0.1)
+    assert slicer.util.getNodesByClass("vtkMRMLTextNode") and view.GetPlotChartNode() is chart
+
+
+def testAChoiceOfAnotherVersion(session):
+    """A saved scene may hold a choice that this version does not offer: the default is taken."""
+    node = session.parameters.parameterNode
+    session.panel.setParameters(None)
+    node.SetParameter("plot", "heatMap")
+    node.SetParameter("tolerance", "3.0")
+    session.widget.useParameterNode()
+    assert session.parameters.plot.name == "histogram" and session.parameters.tolerance == 3
+
+
+def testScenesLoadedWhileAnotherModuleIsShown(session, tmp_path):
+    """The module leaves them alone until it is opened."""
+    choose(session, *twoBoxes(), "Box")
+    slicer.util.saveScene(str(tmp_path / "one.mrb"))
+    session.widget.exit()
+    slicer.mrmlScene.Clear(0)
+    slicer.util.loadScene(str(tmp_path / "one.mrb"))
+    session.settle(0.1)
+    assert session.panel.parameters is None
+    session.widget.enter()
+    session.settle(0.1)
+    assert [node.GetName() for node in session.nodes] == ["First", "Second"] and session.ui.applyButton.enabled
+
+
+def testTheSelectorShowsThatNothingIsChosen(session):
+    first, second = twoBoxes()
+    choose(session, first, second, "Box")
+    session.parameters.testSegment = ""
+    session.settle(0.1)
+    assert session.ui.testSelector.currentSegmentID() == "" and not session.ui.applyButton.enabled
+    session.ui.swapButton.click()
+    session.settle(0.1)
+    assert [session.ui.referenceSelector.currentSegmentID(), session.parameters.referenceSegment] == ["", ""]
+    assert session.ui.testSelector.currentSegmentID() == session.parameters.testSegment != ""
+
+
+def testTheTestFollowsAgainOnceItHasTheStructure(session):
+    boxes = {name: shapes.box((6 + n, 5, 5), (9, 9, 9)) for n, name in enumerate("ABC")}
+    first, second = segmentation("First", **boxes), segmentation("Second", A=boxes["A"], C=boxes["C"])
+    choose(session, first, second, "A")
+
+    def shown(name: str) -> str:
+        identifier = first.GetSegmentation().GetSegmentIdBySegmentName(name)
+        session.ui.referenceSelector.setCurrentSegmentID(identifier)
+        session.settle(0.1)
+        segment = second.GetSegmentation().GetSegment(session.parameters.testSegment)
+        return segment.GetName() if segment else ""
+
+    assert [shown(name) for name in "CBA"] == ["C", "", "A"]
+    assert shown("B") == "" and "test" in session.ui.applyButton.toolTip and not session.ui.applyButton.enabled
+
+
+def testWithoutDistancesThereAreNoPlaces(session):
+    first, second = twoBoxes()
+    empty = second.GetSegmentation().AddEmptySegment("", "Nothing")
+    choose(session, first, second, "Box")
+    session.parameters.testSegment = empty
+    session.apply()
+    assert session.panel.outcome.records and session.ui.placesLabel.text == "No distances were measured."
+
+
 def testScriptsNeedNotWait(session):
     first, second = twoBoxes()
     third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))

@@ -54,6 +54,17 @@ def testPairsBeforeAnythingIsMeasured(scene):
         mrml.pairSegments(reference, None)
 
 
+def testWhatCannotBeMeasuredIsPairedAllTheSame(scene, monkeypatch):
+    """Else the structures that are left could be taken for each other: one on each side is a pair by itself."""
+    from SegmentMetricsLib.mrml import comparing
+
+    reference, test = boxesNode(scene, "Liver", "Kidney"), boxesNode(scene, "LIVER")
+    breakSegment(monkeypatch, comparing, "Liver")
+    found = comparing.compareSegmentations(reference, test)
+    assert list(found) == [] and found.failures == {"Liver": "Liver is broken."}
+    assert found.unmatched == {"reference": ["Kidney"], "test": []}
+
+
 def testChosenStructuresThatCannotBeMeasured(scene, monkeypatch):
     """They are failures; what they were to be compared with is neither unmatched nor taken for another one."""
     from SegmentMetricsLib.mrml import comparing

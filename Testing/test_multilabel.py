@@ -26,6 +26,14 @@ def dice(jaccard: float) -> float:
     return 2 * jaccard / (1 + jaccard)
 
 
+def testOneLabelOnEachSideIsPairedByItsName():
+    box = shapes.box((5, 5, 5), (9, 9, 9))
+    assert compareLabels({"Liver": box}, {"Kidney": box})["JACml"].value == 0
+    maps = [shapes.labelImage({label: ((5, 5, 5), (9, 9, 9))}) for label in (1, 2)]
+    assert compareLabels(*maps)["DICEml"].value == 0
+    assert compareLabels(maps[0], maps[0])["DICEml"].value == 1
+
+
 def testByHand():
     found = compareLabels(REFERENCE, TEST, weights={"Label 2": 5})
     expected = {

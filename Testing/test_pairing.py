@@ -105,9 +105,11 @@ def testCodesThatSayNothing(entry):
     assert naming.parseTerminology(entry) is None
 
 
-def testCodesOfASegmentationFile(tmp_path):
-    image = shapes.box(*CUBE)
+@pytest.mark.parametrize("representation", ["Binary labelmap", "Fractional labelmap"])
+def testCodesOfASegmentationFile(tmp_path, representation):
+    image = shapes.box(*CUBE, value=216 if representation.startswith("Fractional") else 1)
     for key, value in {
+        "Segmentation_MasterRepresentation": representation,
         "Segment0_ID": "a", "Segment0_Name": "Glandula", "Segment0_LabelValue": "1", "Segment0_Layer": "0",
         "Segment0_Tags": f"Segmentation.Status:completed|TerminologyEntry:{LEFT_PAROTID}|",
     }.items():  # fmt: skip

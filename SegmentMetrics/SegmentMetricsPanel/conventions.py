@@ -18,7 +18,7 @@ from SegmentMetricsLib.mrml import folders, recallConventions
 
 from .parameters import OWN_CONVENTION
 from .saving import askForPath
-from .sorting import SortableTable
+from .sorting import SortableTable, sortable
 
 ROLE = "conventions"
 # Orange and blue: people who see few colors can tell them apart.
@@ -246,8 +246,3 @@ def explained(number, label: str) -> str:
         leaning = number.leaning or _("no difference that matters")
         lines.append(f"{number.differenceText()}: {leaning}.")
     return "\n".join(lines)
-
-
-def sortable(value: float) -> float | None:
-    """Return a value by which rows can be sorted, None for an undefined one."""
-    return None if math.isnan(value) else value

@@ -20,7 +20,7 @@ from .freshness import SegmentWatcher, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
 from .pairs import PairEditor
-from .parameters import settingsOf
+from .parameters import GuiConnection, settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
 from .protocols import ProtocolChooser, Verdicts, versionOf
@@ -41,7 +41,7 @@ class Panel(VTKObservationMixin):
         super().__init__()
         self.ui, self.logic, self.onLost = ui, logic, onLost
         self.parameters = None
-        self.guiTag = None  # None while the panel does not follow the parameter node
+        self.connection = None  # None while the panel does not follow the parameter node
         self.outcome = None
         self.change = ""  # what happened to the compared segments since
         self.notice = ""  # what there is to say about the last attempt to measure
@@ -75,7 +75,7 @@ class Panel(VTKObservationMixin):
     @property
     def isActive(self) -> bool:
         """Whether the panel follows its parameter node."""
-        return self.guiTag is not None
+        return self.connection is not None
 
     def setParameters(self, parameters) -> None:
         """Work with a parameter node, or with none while there is no scene to work with."""
@@ -107,7 +107,7 @@ class Panel(VTKObservationMixin):
     def resume(self) -> None:
         """Follow the parameter node, after pause()."""
         if not self.isActive:
-            self.guiTag = self.parameters.connectGui(self.ui)
+            self.connection = GuiConnection(self.parameters, self.ui)
             self.watcher.setActive(True)
             self.inputs.chooseLikely()
             self.refresh()
@@ -115,15 +115,16 @@ class Panel(VTKObservationMixin):
     def pause(self) -> None:
         """Leave the scene alone until resume(); changes of the segments are only remembered."""
         if self.isActive:
-            self.parameters.disconnectGui(self.guiTag)
-            self.guiTag = None
+            self.connection.end()
+            self.connection = None
         self.watcher.setActive(False)
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
-        """Let go of the scene before it is closed."""
+        """Let go of the scene before it is closed, or gets nodes from a file."""
         self.close()
-        releaseAllCharts()
+        if slicer.mrmlScene.IsClosing():
+            releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import slicer
+import vtk
 from slicer.i18n import tr as _
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
@@ -21,6 +22,7 @@ from .enumerations import (
     EvaluatedGrid,
     Extent,
     HazardKernel,
+    Labeled,
     MapKind,
     MapSide,
     MapSurface,
@@ -90,6 +92,45 @@ class SegmentMetricsParameterNode:
     showHazard: bool = False
     sliceQuantity: SliceQuantity = SliceQuantity.HD
     reportConventions: bool = False
+
+
+def forgetUnknownChoices(node) -> None:
+    """Let a parameter node that another version has saved forget choices that this one does not offer.
+
+    Slicer would refuse to read any of its parameters.
+    """
+    for name, kind in SegmentMetricsParameterNode.__annotations__.items():
+        if isinstance(kind, type) and issubclass(kind, Labeled):
+            text = node.GetParameter(name)
+            if text and text not in kind.__members__:
+                node.UnsetParameter(name)
+
+
+class GuiConnection:
+    """Connects the widgets of a panel with a parameter node as long as it is wanted.
+
+    Slicer 5.10 leaves an observer on the node with every connection that was ended: each would write all widgets again
+    whenever a parameter changes.
+    """
+
+    def __init__(self, parameters, ui):
+        self._parameters = parameters
+        node = parameters.parameterNode
+        # tags count up, so that what is between these two was added by the connection
+        first, self._tag, last = self._nextTag(node), parameters.connectGui(ui), self._nextTag(node)
+        self._added = range(first + 1, last)
+
+    @staticmethod
+    def _nextTag(node) -> int:
+        tag = node.AddObserver(vtk.vtkCommand.DeleteEvent, lambda *_: None)
+        node.RemoveObserver(tag)
+        return tag
+
+    def end(self) -> None:
+        """Disconnect the widgets."""
+        self._parameters.disconnectGui(self._tag)
+        for tag in self._added:
+            self._parameters.parameterNode.RemoveObserver(tag)
 
 
 def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:

@@ -26,6 +26,8 @@ class Places:
             text = _("Where the contours lie farther apart than the tolerance. Click to go there.")
         elif self.places:
             text = _("Where the contours lie more than {tolerance} mm apart. Click to go there.")
+        elif not record.method:
+            text = _("No distances were measured.")
         else:
             text = _("Nowhere do the contours lie more than {tolerance} mm apart.")
         self.ui.placesTable.visible = self.ui.showMarkersCheckBox.visible = bool(self.places)

@@ -1,6 +1,5 @@
 """The table of numbers, copied and exported."""
 
-import math
 import re
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from SegmentMetricsLib.measurements import rounded
 from .parameters import OWN_CONVENTION
 from .protocols import escaped, notJudged, verdictCell
 from .saving import askForPath
-from .sorting import SortableTable
+from .sorting import SortableTable, sortable
 
 
 class Results:
@@ -243,11 +242,6 @@ def notCompared(outcome) -> list[str]:
     if outcome.judgment and notJudged(outcome):
         remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
     return remarks
-
-
-def sortable(value: float | None) -> float | None:
-    """Return a value by which rows can be sorted, None for none or undefined."""
-    return None if value is None or math.isnan(value) else value
 
 
 def typeset(text: str) -> str:

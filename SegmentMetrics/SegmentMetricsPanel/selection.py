@@ -49,7 +49,7 @@ class SegmentChooser:
         try:
             if self.selector.currentNode() is not node:
                 self.selector.setCurrentNode(node)
-            if node is not None and segment and self.selector.currentSegmentID() != segment:
+            if node is not None and self.selector.currentSegmentID() != segment:
                 self.selector.setCurrentSegmentID(segment)
         finally:
             self.isShowing = False
@@ -127,7 +127,8 @@ class Inputs:
         """Take over a choice, with the segment of the same name where that is likely meant.
 
         That is so for another segmentation, and for the test when the reference's segment changes while both have the
-        same name. The reference never follows the test.
+        same name: where the test has none of the new name, none is chosen, and it follows again to the next one that it
+        has. The reference never follows the test.
         """
         self.isGuess = False
         other = SIDES[1 - SIDES.index(side)]
@@ -143,10 +144,8 @@ class Inputs:
             setattr(parameters, f"{side}Segment", segment)
             isFollowed = side == "reference" and (before == otherName or not otherName)
             if node and not isNewNode and node is not otherNode and isFollowed:
-                # both showed the same structure: keep it so
-                same = segmentOfName(otherNode, segmentName(node, segment))
-                if same:
-                    setattr(parameters, f"{other}Segment", same)
+                # both showed the same structure: keep it so, and never compare two different ones by accident
+                setattr(parameters, f"{other}Segment", segmentOfName(otherNode, segmentName(node, segment)) or "")
 
     def chooseLikely(self) -> None:
         """Choose the first two segmentations of the scene and a structure that both have, until the user chooses."""

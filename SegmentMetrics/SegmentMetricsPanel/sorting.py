@@ -1,5 +1,7 @@
 """A table that people look at and sort."""
 
+import math
+
 import qt
 
 
@@ -123,3 +125,8 @@ class SortableTable:
         for column in range(1, self.table.columnCount):
             self.table.takeItem(line, column)
         self.table.setSpan(line, 0, 1, self.table.columnCount)
+
+
+def sortable(value: float | None) -> float | None:
+    """Return a number by which rows can be sorted, None for none or an undefined one."""
+    return None if value is None or math.isnan(value) else value

@@ -51,7 +51,10 @@ class Reported:
 
     @property
     def difference(self) -> float:
-        """Value minus reference value, in mm or as a fraction; NaN where one of them is not finite."""
+        """Value minus reference value, in mm or as a fraction; NaN where one of them is not finite.
+
+        Voxels are taken for millimeters, as by whoever compares the numbers of two tools.
+        """
         return self.value - self.reference if math.isfinite(self.value) and math.isfinite(self.reference) else math.nan
 
     @property
@@ -72,7 +75,7 @@ class Reported:
         return f"{measurements.rounded(self.value, 2 if self.unit else 3)} {self.unit}".rstrip()
 
     def differenceText(self) -> str:
-        """Return the difference with its sign, in mm, voxels or percentage points."""
+        """Return the difference with its sign, in mm (see there) or percentage points."""
         if not math.isfinite(self.difference) or abs(self.difference) >= 1e9:
             return ""
         if self.unit:

@@ -6,14 +6,20 @@ Needs the extra `dicom`: pydicom, and highdicom for SEG.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import InputError
+from ..progress import Cancelled
 from ..structures import Structure
 
 # What a DICOM file has at byte 128.
 MAGIC = b"DICM"
 DAMAGED = "the DICOM file is damaged or incomplete."
+MODALITY = 0x0008_0060
+# The length of what ends with a mark of its own.
+UNDEFINED = 0xFFFF_FFFF
 
 
 def isDicom(path: Path) -> bool:
@@ -49,28 +55,57 @@ def holdsStructures(path: Path) -> bool:
 
 
 def headerOf(path: Path):
-    """Return what a DICOM file says of itself, a pydicom Dataset with the modality only."""
-    return read(path, specific_tags=["Modality", "SOPClassUID"], stop_before_pixels=True)
+    """Return the beginning of a DICOM file as a pydicom Dataset, up to the modality. Errors as for read()."""
+    requirePydicom()
+    from pydicom.filereader import read_partial
+
+    with readable(), path.open("rb") as file:
+        return read_partial(file, stop_when=lambda tag, *_: tag > MODALITY)
 
 
 def read(path: Path, **options):
-    """Return a DICOM file as a pydicom Dataset. Raises InputError when it cannot be read, and without pydicom."""
+    """Return a DICOM file as a pydicom Dataset. Raises InputError when it is damaged, and without pydicom.
+
+    Values are decoded when they are asked for, within readable().
+    """
+    requirePydicom()
+    from pydicom import dcmread
+
+    # a file that ends too early is worth no more than a warning to pydicom
+    with readable(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dataset = dcmread(path, **options)
+    if any("end of file" in str(warning.message).lower() for warning in caught) or _endsEarly(dataset):
+        raise InputError(DAMAGED)
+    return dataset
+
+
+def requirePydicom() -> None:
+    """Raise InputError without pydicom."""
     try:
-        import pydicom
+        import pydicom  # noqa: F401
     except ImportError as error:
         raise InputError(
             "reading DICOM needs pydicom and highdicom: install segment-metrics with the extra dicom."
         ) from error
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Raise InputError for whatever reading or decoding damaged bytes leads to inside the block."""
     try:
-        # a file that ends too early is worth no more than a warning to pydicom
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            dataset = pydicom.dcmread(path, **options)
-    except (pydicom.errors.InvalidDicomError, ValueError, EOFError, KeyError) as error:
+        yield
+    except (InputError, MemoryError, Cancelled):
+        raise
+    except Exception as error:
         raise InputError(DAMAGED) from error
-    if any("end of file" in str(warning.message).lower() for warning in caught):
-        raise InputError(DAMAGED)
-    return dataset
+
+
+def _endsEarly(dataset) -> bool:
+    """Return whether the file ends within an element: sequences of known length would just have fewer items."""
+    elements = map(dataset.get_item, dataset.keys())
+    raw = [e for e in elements if getattr(e, "is_raw", False) and isinstance(e.value, bytes) and e.length != UNDEFINED]
+    return any(len(element.value) < element.length for element in raw)
 
 
 def patientOf(dataset) -> str:

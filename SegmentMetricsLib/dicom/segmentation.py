@@ -10,7 +10,7 @@ import SimpleITK
 from .. import inputs
 from ..errors import InputError
 from ..structures import PATIENT, Structure
-from . import patientOf
+from . import patientOf, read, readable
 
 
 def readSegmentation(path: Path, threshold: float | None = None) -> list[Structure]:
@@ -23,11 +23,13 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
         import highdicom
     except ImportError as error:
         raise InputError("reading DICOM SEG needs highdicom: install segment-metrics with the extra dicom.") from error
-    try:
-        segmentation = highdicom.seg.segread(path)
-        return [_structure(path, segmentation, number, threshold) for number in segmentation.segment_numbers]
-    except (RuntimeError, AttributeError, TypeError, KeyError, IndexError) as error:
-        raise InputError(f"the segmentation's frames make no regular volume ({error}).") from error
+    dataset = read(path)
+    with readable():
+        try:
+            segmentation = highdicom.seg.Segmentation.from_dataset(dataset, copy=False)
+            return [_structure(path, segmentation, number, threshold) for number in segmentation.segment_numbers]
+        except RuntimeError as error:
+            raise InputError(f"the segmentation's frames make no regular volume ({error}).") from error
 
 
 def _structure(path: Path, segmentation, number: int, threshold: float | None) -> Structure:
@@ -43,7 +45,7 @@ def _structure(path: Path, segmentation, number: int, threshold: float | None) -
         memberships=structure.memberships,
         file=str(path),
         frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),
-        color=_colorOf(segmentation.SegmentSequence[number - 1]),
+        color=_colorOf(description),
         source={"segmentNumber": number, PATIENT: patientOf(segmentation)},
     )
 

@@ -11,10 +11,10 @@ import numpy as np
 from ..errors import InputError
 from ..geometry.filling import combined
 from ..geometry.grids import Grid, requireScale
-from ..geometry.masks import Mask
+from ..geometry.masks import LARGEST_BOX, Mask
 from ..progress import checkpoint
 from ..structures import NOTES, PATIENT, Structure
-from . import DAMAGED, patientOf, read
+from . import patientOf, read, readable
 from .series import findSlices, gridOf
 
 # A contour may leave its plane by this share of the distance between slices.
@@ -22,8 +22,6 @@ FLATNESS = 0.25
 # mm; pixels of a grid that is made for contours whose image is not at hand.
 PIXEL = 0.5
 NO_POSITIONS = "a contour has coordinates that are no positions in space."
-# More voxels than any image has.
-LARGEST_BOX = 2_000_000_000
 CLOSED = ("CLOSED_PLANAR", "CLOSEDPLANAR_XOR")
 
 
@@ -35,16 +33,16 @@ def readStructureSet(path: Path) -> list[Structure]:
     Raises InputError for a file without regions of interest and for contours that do not run along slices.
     """
     dataset = read(path)
-    try:
+    with readable():  # what every structure set has may be missing, too
         return _structuresOf(path, dataset)
-    except (AttributeError, KeyError, TypeError, IndexError) as error:  # something that every structure set has
-        raise InputError(DAMAGED) from error
 
 
 def _structuresOf(path: Path, dataset) -> list[Structure]:
     regions = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
     if not regions:
         raise InputError("the structure set has no regions of interest.")
+    if "ROIContourSequence" not in dataset:
+        raise InputError("the part of the structure set that holds the contours of its regions of interest is missing.")
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
     loops = {number: _loopsOf(drawn.get(number)) for number in regions}
     grid, note = _gridFor(path, dataset, [loop for closed, _ in loops.values() for loop in closed])

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..inputs import structureFromMemberships
-from ..structures import Structure
+from ..structures import Structure, codeSource
 
 REPRESENTATION = "Fractional labelmap"
 # What means nothing and all of a voxel, by the type of the numbers.
@@ -65,7 +65,7 @@ def segmentsOf(
         low, high = _extent(segment["extent"], grid)
         box = tuple(slice(a, b + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
         mask = Mask.ofMemberships(values[box], grid, low).on(whole)
-        source = {"segmentID": segment["id"]}
+        source = {"segmentID": segment["id"], **codeSource(segment["terminology"])}
         structures.append(
             structureFromMemberships(segment["name"], mask, threshold, color=segment["color"], source=source, **common)
         )

@@ -152,7 +152,14 @@ def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> l
 
 def _dicomObjects(paths: list[Path]) -> list[Path]:
     """Return which of some files are DICOM structure sets or segmentations, not images."""
-    return [p for p in paths if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and dicom.holdsStructures(p)]
+    return [p for p in paths if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and _holdsStructures(p)]
+
+
+def _holdsStructures(path: Path) -> bool:
+    try:
+        return dicom.holdsStructures(path)
+    except InputError as error:  # what it holds cannot be told, so it is not left out either
+        raise UnusableFile(f"{path}: {error}") from error
 
 
 def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:

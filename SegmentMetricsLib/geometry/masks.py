@@ -12,6 +12,9 @@ from .grids import Grid, gridAround, rounded
 # Labels above this are renumbered before their bounding boxes are looked for: the search keeps a list of that length.
 LARGEST_DENSE_LABEL = 65535
 
+# More voxels than any image of a patient has, and than memory holds.
+LARGEST_BOX = 2_000_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Mask:

@@ -19,9 +19,9 @@ from .contours import segments
 from .masks import Mask
 from .surfaces import Surface, empty
 
-# The corner (x, y) of a cell contributes bit 1 << (x + 2 y) to its case.
 # More than four times the pixels along any side of an image.
 KEY_STRIDE = 1 << 20
+# The corner (x, y) of a cell contributes bit 1 << (x + 2 y) to its case.
 CORNERS = np.array([(0, 0), (1, 0), (0, 1), (1, 1)])
 
 

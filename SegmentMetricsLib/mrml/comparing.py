@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from ..cohort.casework import compareMatch
 from ..comparison import Comparison, compare
 from ..errors import InputError
 from ..multilabel import MultiLabel, ofShares
-from ..pairing import pairStructures
+from ..pairing import withProposals
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.protocol import Protocol
 from ..settings import Settings
-from ..structures import Match, Structure, listed
+from ..structures import Match, Pairing, Structure, listed
 from .inputs import segmentationOf, structureFromSegment
+from .pairs import pairSegments
 
 
 class Comparisons(list):
@@ -47,7 +48,10 @@ class Comparisons(list):
 
     @property
     def multiLabel(self) -> MultiLabel | None:
-        """DICEml and JACml of all structures together; None for a single pair or without the agreement family."""
+        """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
+
+        Raises ValueError where that is so in spite of the settings' weights of labels.
+        """
         if not self:
             return None
         shares = [comparison.share for comparison in self]
@@ -131,26 +135,22 @@ def compareSegmentations(
     settings = settings or Settings()
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
-    sets: tuple[list[Structure], list[Structure]] = ([], [])
-    failures = {}
+    # names and codes decide what belongs together, whether or not it can be measured
+    pairing = pairSegments(referenceNode, testNode, choices)
+    failures: dict[str, str] = {}
     nodes = (referenceNode, testNode)
     segmentations = [segmentationOf(node) for node in nodes]
     segments = [(number, s) for number, one in enumerate(segmentations) for s in one.GetSegmentIDs()]
+    read: tuple[dict[str, Structure], dict[str, Structure]] = ({}, {})
     for count, (number, identifier) in enumerate(segments):
         name = segmentations[number].GetSegment(identifier).GetName()
         if progress is not None and progress(count, len(segments), name) is False:
             return Comparisons()
         try:
-            sets[number].append(structureFromSegment(nodes[number], identifier, settings.surface))
+            read[number][identifier] = structureFromSegment(nodes[number], identifier, settings.surface)
         except InputError as error:
             failures[name] = str(error)
-    # a structure that one side lacks only because it cannot be measured there is no unmatched one
-    broken = {r: t for r, t in (choices or {}).items() if r in failures or t in failures}
-    left = [
-        [s for s in structures if s.name not in failures and s.name not in lost]
-        for structures, lost in zip(sets, (broken, broken.values()), strict=True)
-    ]
-    pairing = pairStructures(*left, None, {r: t for r, t in (choices or {}).items() if r not in broken})
+    pairing = withProposals(_measurable(pairing, *read), [r for r, t in (choices or {}).items() if t is None])
     emptyNodes = [node.GetName() for node, one in zip(nodes, segmentations) if one.GetNumberOfSegments() == 0]
     result = Comparisons(
         [],
@@ -180,3 +180,23 @@ def compareSegmentations(
     if protocol is not None:
         result.judgment = judgeCase(protocol, measured, result.unmatched)
     return result
+
+
+def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapping[str, Structure]) -> Pairing:
+    """Return a pairing of segments as one of the structures that were read of them, by segment ID.
+
+    Those that could not be read are in it no more, and neither are their partners: what one side lacks only because it
+    cannot be measured there is nothing that it lacks.
+    """
+
+    def found(segments: Iterable, structures: Mapping[str, Structure]) -> list[Structure | None]:
+        return [structures.get(segment.source["segmentID"]) for segment in segments]
+
+    ours, theirs = found((r for r, _ in pairing.pairs), reference), found((t for _, t in pairing.pairs), test)
+    pairs = zip(pairing.pairs, ours, theirs, strict=True)
+    return replace(
+        pairing,
+        pairs=tuple(replace(match, reference=r, test=t) for match, r, t in pairs if r is not None and t is not None),
+        unmatchedReference=tuple(filter(None, found(pairing.unmatchedReference, reference))),
+        unmatchedTest=tuple(filter(None, found(pairing.unmatchedTest, test))),
+    )

@@ -7,19 +7,14 @@ from collections.abc import Collection
 
 from ..errors import InputError
 from . import colors, folders
-from .outputs import MAP_ATTRIBUTE, SIDES, colorMap
+from .outputs import MAP_ATTRIBUTE, SIDES, colorMap, mapRole
 
 # on a map's model: the sides whose segments it covers and that were visible before
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
 
 
-def mapRole(side: str) -> str:
-    """Return the role of the map on one side in the folder of its pair."""
-    return f"distance map on {side}"
-
-
 def findMaps(pair, scene) -> dict:
-    """Return the models of a pair's maps by side; pair: a Comparison or SegmentPair."""
+    """Return the models of a pair's maps by side; pair: a Comparison or ComparedPair."""
     found = folders.findResults(pair, scene)
     return {side: found[mapRole(side)] for side in SIDES if mapRole(side) in found}
 

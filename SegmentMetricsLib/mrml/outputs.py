@@ -144,10 +144,10 @@ def showDistanceMap(
     limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
     scene = ensureScene() if scene is None else scene
     polyData = distanceMap(comparison, side, surface, displayedSurface)
-    model = modelNode or folders.findResult(comparison, f"distance map on {side}", scene)
+    model = modelNode or folders.findResult(comparison, mapRole(side), scene)
     model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
     wasModifying = model.StartModify()
-    model.SetName(f"{pairName(comparison)}: distance map on {side}")
+    model.SetName(f"{pairName(comparison)}: {mapRole(side)}")
     model.SetAndObservePolyData(polyData)
     model.EndModify(wasModifying)
     signed = comparison.distances.hasSides
@@ -155,9 +155,14 @@ def showDistanceMap(
     automatic, _ = checkedLimits(comparison, kind, None, tolerance)
     known = {"side": side, "surface": surface, "limit": automatic, "tolerance": tolerance, "signed": signed}
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
-    folders.addToFolder(model, comparison, f"distance map on {side}")
+    folders.addToFolder(model, comparison, mapRole(side))
     folders.removeUnusedColors(scene)
     return model
+
+
+def mapRole(side: str) -> str:
+    """Return the role of the map on one side in the folder of its pair."""
+    return f"distance map on {side}"
 
 
 def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurface=None) -> vtkPolyData:

@@ -23,7 +23,7 @@ def protocolFromTable(tableNode) -> Protocol:
         raise InputError("There is no table with a protocol.")
     table = tableNode.GetTable()
     file = io.StringIO()
-    writer = csv.writer(file)
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # a name that starts with # is no comment
     columns = range(table.GetNumberOfColumns())
     writer.writerow([table.GetColumnName(column) or "" for column in columns])
     for row in range(table.GetNumberOfRows()):

@@ -15,15 +15,13 @@ from ..definitions import PARAMETERS, Definition
 from ..errors import InputError
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import REGISTRY, findDefinition
-from ..settings import PRESETS, Settings, shortest
+from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings, shortest
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 # "within" is about the size of a number with a sign.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?["
-# What another tool leaves nobody to choose.
-FIXED_BY_TOOLS = ("surface", "accuracy", "subdivisions", "oversampling")
 EXAMPLES = Path(__file__).parent / "examples"
 
 
@@ -241,7 +239,7 @@ def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Set
     """Return settings of another convention with which just what the rules ask for is measured."""
     families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
     # what the base's convention fixes is free again
-    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else FIXED_BY_TOOLS
+    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
     free = {name: getattr(Settings(), name) for name in fixed}
     changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
     return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)

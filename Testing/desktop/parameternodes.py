@@ -263,16 +263,14 @@ class _Wrapper:
         for name, connector in connectors.items():
             connector.write(self.getValue(name))
             connector.onChanged(self._makeCallback(name, connector))
-        observer = self.AddObserver("ModifiedEvent", lambda *event: self._updateGui())
-        self._guis[tag] = (connectors, observer)
+        self._guis[tag] = connectors
+        # Slicer 5.10 forgets about it; 5.12 removes it when the widgets are disconnected
+        self.AddObserver("ModifiedEvent", lambda *event: self._updateGui())
         return tag
 
     def disconnectGui(self, tag: int) -> None:
-        connectors, observer = self._guis.pop(tag, ({}, None))
-        for connector in connectors.values():
+        for connector in self._guis.pop(tag, {}).values():
             connector.onChanged(None)
-        if observer is not None:
-            self.RemoveObserver(observer)
 
     def _makeCallback(self, name: str, connector):
         import slicer
@@ -292,7 +290,7 @@ class _Wrapper:
         self._updatingGui = True
         try:
             with slicer.util.NodeModify(self):
-                for connectors, _ in list(self._guis.values()):
+                for connectors in list(self._guis.values()):
                     for name, connector in connectors.items():
                         connector.write(self.getValue(name))
         finally:
