@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .measurements import Measurement
     from .pair import Pair
 
-# A structure is small that spans less than this share of its image along an axis.
-SMALL = 0.05
+# A structure is small that spans less than this share of its image along an axis, and has no more than so many voxels.
+SMALL, FEW_VOXELS = 0.05, 1000
 # From this share of true negatives on, measures that count them hardly tell good from bad.
 MOSTLY_BACKGROUND = 0.95
 # The Hausdorff distance is an outlier's when it is so many times that of 95 % of the boundary, and so many voxels more.
@@ -80,7 +80,8 @@ def _parts(pair: Pair) -> Iterator[str]:
     if numbers[0] == numbers[1]:
         said = f"Both structures have {numbers[0]} separate parts"
     elif min(numbers) == 1:
-        said = f"The {NAMES[numbers.index(max(numbers))]} has {max(numbers)} separate parts, the other one"
+        which, other = NAMES if numbers[0] > numbers[1] else NAMES[::-1]
+        said = f"The {which} has {max(numbers)} separate parts, the {other} one part"
     else:
         said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
     yield f"{said}: numbers of the whole can hide a part that is missing or added."
@@ -107,10 +108,10 @@ def _size(pair: Pair) -> Iterator[str]:
     span, size = mask.high - mask.low + 1, np.array(mask.grid.size)
     shares = np.where(size > 1, span / size, np.inf)
     axis = int(shares.argmin())
-    if shares[axis] < SMALL:
+    if shares[axis] < SMALL and mask.count <= FEW_VOXELS:
         yield (
-            f"The reference is small in its image ({span[axis]} of {size[axis]} voxels along one axis): overlap "
-            "changes much with few voxels, so prefer distances."
+            f"The reference is small: {mask.count} voxels, {span[axis]} of the image's {size[axis]} along one axis. "
+            "Overlap changes much with few voxels, so prefer distances."
         )
 
 

@@ -10,16 +10,12 @@ from functools import lru_cache, partial, wraps
 from threading import Event, Lock
 from typing import TypeVar
 
-import numpy as np
-
 from .progress import Cancelled, alsoStoppable, checkpoint, stoppable
 
 S, T = TypeVar("S"), TypeVar("T")
 
 # Seconds between two looks whether the work in other threads is still wanted.
 PATIENCE = 0.02
-# Multiplications of a matrix product up to which OpenBLAS, which numpy comes with, starts no threads of its own.
-MULTIPLICATIONS = 1 << 18
 # Whether onOneThread() is in force.
 _isOnOneThread = False
 
@@ -100,19 +96,6 @@ def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
         checkpoint()
         results.append(function(value))
     return results
-
-
-def product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return the matrix product (n, m) of many rows (n, k) with a small matrix (k, m), worked out on this thread alone.
-
-    The threads of numpy's matrix products wait for each other without letting go of their cores. Where anything else
-    runs there, that takes many times as long as the product; and the last digits depend on how many there are.
-    """
-    result = np.empty((len(rows), matrix.shape[1]), np.result_type(rows, matrix))
-    step = max(1, MULTIPLICATIONS // max(1, matrix.size))
-    for first in range(0, len(rows), step):
-        np.matmul(rows[first : first + step], matrix, out=result[first : first + step])
-    return result
 
 
 def kept(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:

@@ -11,6 +11,7 @@ from . import cautions, extents
 from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .metrics import boundary, overlap
+from .metrics.slices import normalOf
 from .registry.similarity import inSlices
 from .settings import shortest
 from .structures import NOTES, PATIENT, bounds, listed
@@ -210,9 +211,12 @@ def _ties(pair: Pair) -> Iterator[str]:
 def _slices(pair: Pair) -> Iterator[str]:
     found = pair.done(inSlices)
     if found is not None and found.flagged:
-        numbers = listed((str(one.index) for one in found.flagged), most=12)
+        # not by their number, which differs between an image and the part of it that Slicer keeps
+        grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)
+        axes = pair.overlapGrid[0].axes if grid is None else grid.axes
+        normal = normalOf(np.roll(axes, 2 - found.axis, axis=1))
+        places = listed((f"{float(one.position @ normal):.1f}" for one in found.flagged), most=12)
         yield (
-            f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so the "
-            f"Medical Similarity Index takes them as 0: look at {numbers} (numbered from 0 along "
-            f"{'ijk'[found.axis]})."
+            f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so they "
+            f"count as 0 in the median that is the Medical Similarity Index: look at {places} mm along the slices."
         )

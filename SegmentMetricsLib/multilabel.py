@@ -114,7 +114,7 @@ def ofShares(
     unmatchedReference, unmatchedTest = list(unmatchedReference), list(unmatchedTest)
     if not shares or None in shares or len(shares) + len(unmatchedReference) + len(unmatchedTest) < 2:
         if settings.labelWeights:
-            raise InputError("Weights of labels serve several structures and the agreement family.")
+            raise InputError("Weights of labels need several structures and the agreement family.")
         return None
     shares = list(shares)
     shares += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")

@@ -23,7 +23,7 @@ REASONS = {
     "spelling": "their names differ in spelling only",
     "words": "their names consist of the same words",
     "code": "they have the same terminology codes",
-    "choice": "somebody chose them",
+    "choice": "that was chosen",
 }
 
 
@@ -38,14 +38,15 @@ def pairStructures(
 
     Equal names come first, then names that differ in spelling or in the order of words, then terminology codes; left
     and right are never paired. One structure on each side is a pair whatever it is called. What is left over stays
-    unmatched; where two of it share voxels they are a proposal. names: structures to choose, all when None. choices:
-    names of the test's structures by names of the reference's, which go before everything; None keeps a structure
-    without a counterpart. isProposing: False looks at names and codes only, never at where the structures lie. Raises
-    ValueError for a chosen name that is not there, or that occurs more than once.
+    unmatched; where two of it share voxels they are a proposal. names: structures to choose, in any spelling, all when
+    None. choices: names of the test's structures by names of the reference's, which go before everything; None keeps a
+    structure without a counterpart. isProposing: False looks at names and codes only, never at where the structures
+    lie. Raises ValueError for a chosen name that is not there, or that occurs more than once.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, choices or {})
     if names is not None:
+        names = _inAnySpelling(names, reference, test)
         requireKnown(names, reference, test)
     exact, left = _byEqualNames(
         _without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole=not (chosen or alone)
@@ -156,6 +157,17 @@ def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
     wanted = {key(s) for s in everything if s.name in names for key in (_spelling, _code, _words)} - {None}
     related = [s.name for s in everything if wanted & {key(s) for key in (_spelling, _code, _words)}]
     return list(dict.fromkeys([*names, *related]))
+
+
+def _inAnySpelling(names: Iterable[str], *sets: list[Structure]) -> list[str]:
+    """Return names, those that no structure has as the ones that differ from them in spelling only."""
+    everything = [s for structures in sets for s in structures]
+    known = {s.name for s in everything}
+    found = []
+    for name in names:
+        alike = [s.name for s in everything if _spelling(s) == naming.parse(name).spelled]
+        found += alike if alike and name not in known else [name]
+    return list(dict.fromkeys(found))
 
 
 def _spelling(structure: Structure) -> Hashable:

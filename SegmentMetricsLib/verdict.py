@@ -27,7 +27,7 @@ EQUAL = 1e-6
 WORTH_A_WORD = 0.005
 # One of the two is alone worth a word if it is that many times as much as the other.
 CLEARLY_MORE = 3.0
-# Relative difference up to which two volumes are called equal.
+# Relative difference up to which two volumes are called about the same.
 SAME_VOLUME = 0.005
 
 
@@ -91,7 +91,8 @@ def _difference(pair) -> str:
     if difference is not None:
         reference = abs(_value(measurements, "VolumeReference") or 0.0)
         if abs(difference) <= SAME_VOLUME * reference:
-            parts.append(f"test has the same {'area' if _isPlanar(measurements) else 'volume'}")
+            about = "about " if difference else ""
+            parts.append(f"test has {about}the same {'area' if _isPlanar(measurements) else 'volume'}")
         else:
             larger = "larger" if difference > 0 else "smaller"
             parts.append(f"test is {_size(abs(difference), _isPlanar(measurements))} {larger}")

@@ -12,6 +12,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare, cores, progress
 from SegmentMetricsLib.distances import lattice, refinement
 from SegmentMetricsLib.geometry.cases import nodePositions
+from SegmentMetricsLib.geometry.products import product
 
 SECONDS = 20
 
@@ -73,7 +74,7 @@ def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
 @pytest.mark.parametrize("count", [0, 1, 5000])
 def testProductsAreThoseOfMatrices(count):
     rows, matrix = np.random.default_rng(0).normal(size=(count, 32)), np.random.default_rng(1).normal(size=(64, 32)).T
-    assert cores.product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-12)
+    assert product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-12)
 
 
 def testProductsHaveOneThread():
@@ -82,7 +83,7 @@ def testProductsHaveOneThread():
     def ofOthers() -> float:
         process, thread = time.process_time(), time.thread_time()
         for _ in range(5):
-            cores.product(rows, matrix)
+            product(rows, matrix)
         thread = time.thread_time() - thread
         return (time.process_time() - process - thread) / thread
 

@@ -260,7 +260,7 @@ class TestFinding:
         finding = next(f for f in compare(*tubes).findings if "end" in f)
         assert finding.startswith(
             "The Hausdorff distance of 12.0 mm lies at the upper end, beyond what both contours cover; "
-            "where both are, they lie at most 1.0 mm apart."
+            "where both are, they lie about 1.0 mm apart at most."
         )
         assert "choose the common extent" in finding
         reduced = compare(*tubes, Settings(extent="common"))

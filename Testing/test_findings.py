@@ -319,8 +319,8 @@ def testSeparateParts():
     two = shapes.imageOf(array)
     array[1, 1, 1] = 1
     three = shapes.imageOf(array)
-    assert found(compare(two, BOX), "The reference has 2 separate parts, the other one:")
-    assert found(compare(BOX, three), "The test has 3 separate parts, the other one:")
+    assert found(compare(two, BOX), "The reference has 2 separate parts, the test one part:")
+    assert found(compare(BOX, three), "The test has 3 separate parts, the reference one part:")
     assert found(compare(two, three), "The reference has 2 and the test 3 separate parts:")
     assert found(compare(two, two), "Both structures have 2 separate parts:")
     # voxels that touch at a corner belong together
@@ -341,12 +341,14 @@ def testPartsAreThoseOfALabeling():
 def testStructuresThatAreSmallInTheirImage():
     size = (100, 60, 60)
     small = [shapes.box((20, 20, 20), (23, 30 + n, 30), size) for n in (0, 1)]
-    (finding,) = found(compare(*small), "small in its image")
-    assert "(4 of 100 voxels along one axis)" in finding and "prefer distances" in finding
-    assert not found(compare(*small, Settings(families="boundary")), "small in its image")
+    (finding,) = found(compare(*small), "reference is small")
+    assert "484 voxels, 4 of the image's 100 along one axis" in finding and "prefer distances" in finding
+    assert not found(compare(*small, Settings(families="boundary")), "reference is small")
+    many = [shapes.box((20, 20, 20), (23, 45 + n, 45), size) for n in (0, 1)]
+    assert not found(compare(*many), "reference is small")
     enough = [shapes.box((20, 20, 20), (24, 30 + n, 30), size) for n in (0, 1)]
-    assert not found(compare(*enough), "small in its image")
-    assert not found(compare(shapes.boxMesh((0, 0, 0), (1, 9, 9)), small[0]), "small in its image")
+    assert not found(compare(*enough), "reference is small")
+    assert not found(compare(shapes.boxMesh((0, 0, 0), (1, 9, 9)), small[0]), "reference is small")
 
 
 def testImagesThatAreMostlyBackground():

@@ -113,26 +113,38 @@ def testSquareFarToTheLeft(scale):
     assert {key: found[key] / scale for key in expected} == pytest.approx(expected, abs=0.07)
 
 
+def bounds(measurement) -> tuple[float, float, float]:
+    return measurement.value, measurement.lower, measurement.upper
+
+
 def testBoundsOfExtremes():
-    """An extreme lies between those of elements' means and of all that was found, as far as distances are known."""
+    """The farthest side has the largest distance of all; nothing on the others exceeds it."""
     comparison = compare(*squares(), SIGNED)
+    over, under = comparison["OverMax"], comparison["UnderMax"]
+    assert over.value == 12 and under.value == pytest.approx(math.hypot(20, 4), abs=0.01)
+    assert bounds(comparison["MaxL"]) == bounds(over)
+    assert bounds(comparison["MinR"]) == tuple(-number for number in (under.value, under.upper, under.lower))
     between = max(direction.between for direction in comparison.distances.directions)
-    expected = {
-        "MaxR": (-20, -20),
-        "MaxL": (12, 12),
-        "MinR": (-math.hypot(20, 4), -20),
-        "MinL": (-math.hypot(10, 4), -10),
-    }
-    for key, (low, high) in expected.items():
-        found = comparison[key]
-        assert low - 1e-9 <= found.value <= high + 1e-9
-        lower = low if key.startswith("Min") else found.value
-        upper = high if key.startswith("Max") else found.value
-        assert (found.lower, found.upper) == pytest.approx((lower - between, upper + between))
-    # the tip of a triangle is farther than any element on the whole
+    left = comparison["MinL"]
+    assert -math.hypot(10, 4) <= left.value <= -10
+    assert left.lower == pytest.approx(-math.hypot(10, 4) - between) and left.upper == left.value + between
+    right = comparison["MaxR"]
+    assert right.value == pytest.approx(-20) and right.upper == pytest.approx(-20 + between)
+
+
+def testTheFarthestSideHasTheLargestDistance():
+    """Not what is told of whole elements, so that the numbers of one table do not contradict each other."""
+    found = compare(shapes.ball(20), shapes.ball(20, (0, 0, 3)))
+    assert (found["MaxS"].value, found["MinI"].value) == (found["OverMax"].value, -found["UnderMax"].value)
+    for side in "RLAPSI":
+        largest, smallest = found[f"Max{side}"], found[f"Min{side}"]
+        assert largest.lower <= largest.value <= largest.upper <= found["OverMax"].upper + 1e-12
+        assert -found["UnderMax"].upper - 1e-12 <= smallest.lower <= smallest.value <= smallest.upper
+
+
+def testTheTipOfATriangleIsFartherThanAnyElement():
     tip = compare(squares()[0], shapes.loops([(20, 4), (22, 5), (20, 6)]), SIGNED)
-    between = max(direction.between for direction in tip.distances.directions)
-    assert tip["MaxL"].value < 12 and tip["MaxL"].upper == pytest.approx(12 + between)
+    assert tip["MaxL"].value == tip["OverMax"].value == pytest.approx(12)
 
 
 def testSidesOfAContourThatFacesNoneOfThem():

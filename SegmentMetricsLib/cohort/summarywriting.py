@@ -86,13 +86,28 @@ def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: s
 
 
 def summaryTable(summaries: Sequence[Summary]) -> str:
-    """Return median and interquartile range of the main measurements, one line per structure and method."""
+    """Return median and interquartile range of the main measurements, one line per structure and method.
+
+    A star marks those of fewer cases than there are, as some of their values are infinite or undefined.
+    """
     keys = [key for key in dict.fromkeys(s.measurement for s in summaries) if key.startswith(OVERVIEW)][:6]
     found = {(s.structure, s.method, s.measurement): s for s in summaries}
     rows = [["Structure", "Method", "Cases", *keys]]
     for structure, method in dict.fromkeys((s.structure, s.method) for s in summaries):
         cells = [found.get((structure, method, key)) for key in keys]
         cases = max((cell.cases for cell in cells if cell), default=0)
-        shown = [f"{c.median:.3g} ({c.iqr:.2g})" if c and c.median is not None else "" for c in cells]
-        rows.append([shortened(structure, LONGEST_NAME), shortened(method, LONGEST_NAME), str(cases), *shown])
-    return aligned(rows, left=2)
+        rows.append(
+            [shortened(structure, LONGEST_NAME), shortened(method, LONGEST_NAME), str(cases), *map(_cell, cells)]
+        )
+    table = aligned(rows, left=2)
+    if any(cell.endswith("*") for row in rows for cell in row):
+        table += "\n\n* of fewer cases, as others are infinite or undefined; summary.csv says how many"
+    return table
+
+
+def _cell(summary: Summary | None) -> str:
+    """Return median and interquartile range, with a star where they leave cases out."""
+    if summary is None:
+        return ""
+    median = "-" if summary.median is None else f"{summary.median:.3g} ({summary.iqr:.2g})"
+    return f"{median}*" if summary.used < summary.cases else median

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
+from ..protocol import exampleNames
 from ..settings import (
     ACCURACIES,
     DEFAULT_FAMILIES,
@@ -120,7 +121,10 @@ def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
 
 def addProtocol(parser: argparse.ArgumentParser) -> None:
     """Add the option for the protocol to judge by."""
-    parser.add_argument("--protocol", metavar="FILE", help="table of limits to judge by, or an example's name")
+    examples = ", ".join(exampleNames())
+    parser.add_argument(
+        "--protocol", metavar="FILE", help=f"table of limits to judge by, or one of the examples {examples}"
+    )
 
 
 def addReport(parser: argparse.ArgumentParser) -> None:

@@ -120,6 +120,10 @@ class ConvergedDistances(DirectedDistances):
     def largest(self) -> Bounded:
         return self.refined.largest
 
+    @property
+    def largestPlace(self) -> np.ndarray:
+        return self.refined.largestPlace
+
     def reached(self, side: int) -> float:
         return float((side * self.refined.values).max())
 

@@ -271,7 +271,12 @@ class Refined:
     @cached_property
     def largest(self) -> Bounded:
         """Largest distance in mm toward either side; the bounds are certain."""
-        return self._largestPlace[0]
+        return self._largestAndPlace[0]
+
+    @property
+    def largestPlace(self) -> np.ndarray:
+        """The place (3,) of the largest distance toward either side, mm."""
+        return self._largestAndPlace[1]
 
     def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
@@ -281,13 +286,13 @@ class Refined:
         """
         # mostly the side of the largest distance is known
         if self.values[np.abs(self.values).argmax()] * side > 0:
-            bounds, place = self._largestPlace
+            bounds, place = self._largestAndPlace
             if self.sampler.signedAt(place[None])[0] * side > 0:
                 return bounds, place
         return self._farthest(side, known)
 
     @cached_property
-    def _largestPlace(self) -> tuple[Bounded, np.ndarray]:
+    def _largestAndPlace(self) -> tuple[Bounded, np.ndarray]:
         return self._farthest(0)
 
     def _farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:

@@ -158,6 +158,11 @@ class DirectedDistances:
         worst = int((side * self.signed).argmax())
         return side * float(self.signed[worst]), self.position(worst)
 
+    @property
+    def largestPlace(self) -> np.ndarray:
+        """The place (3,) of the largest distance toward either side, mm."""
+        return self.position(int(self.distances.argmax()))
+
     def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
         """Return the place (3,) in mm of the largest or the smallest distance on an element."""
         return self.position(element)

@@ -22,9 +22,10 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ..cores import eachSideBySide, product, sideBySide
+from ..cores import eachSideBySide, sideBySide
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry.masks import Mask
+from ..geometry.products import product
 from ..progress import checkpoint
 from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
 

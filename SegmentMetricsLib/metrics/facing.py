@@ -19,10 +19,10 @@ import numpy as np
 from vtkmodules.vtkCommonCore import mutable
 from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
-from ..cores import product
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
 from ..geometry.cases import caseTriangles, elementPositions
+from ..geometry.products import product
 from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, outwardNormals, toPolyData
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint

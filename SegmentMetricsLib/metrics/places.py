@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,10 +52,10 @@ class Place:
 
 @dataclass(frozen=True)
 class _Patch:
-    """A connected part of one boundary: which of its cells, its worst element, signed distance there, and size."""
+    """A connected part of one boundary: which cells, its worst place, the signed distance there, and its size."""
 
     cells: np.ndarray
-    peak: int
+    position: np.ndarray
     value: float
     area: float
 
@@ -75,6 +75,8 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
     owners = [
         _owners(direction.surface, patches) for direction, patches in zip(distances.directions, sides, strict=True)
     ]
+    for direction, *known in zip(distances.directions, sides, owners, trees, strict=True):
+        _takeLargest(direction, *known)
     ranked = sorted(
         ((round(abs(patch.value), 6), side, number) for side in (0, 1) for number, patch in enumerate(sides[side])),
         reverse=True,
@@ -83,14 +85,13 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
     for _, side, number in ranked:
         if (side, number) in taken:
             continue
-        patch, direction = sides[side][number], distances.directions[side]
+        patch = sides[side][number]
         # all patches of the other boundary that lie opposite this one are the same place
         _, opposite = trees[1 - side].query(centers[side][patch.cells])
         taken.update((1 - side, int(owner)) for owner in np.unique(owners[1 - side][opposite]) if owner >= 0)
-        position = direction.farthestPlace(patch.peak, patch.value > 0)
         inner = 0 if patch.value > 0 else 1
-        normal = _normalBelow(position, distances.directions[inner].surface, trees[inner])
-        places.append((patch, side, position, normal))
+        normal = _normalBelow(patch.position, distances.directions[inner].surface, trees[inner])
+        places.append((patch, side, normal))
         if len(places) == most:
             break
     return tuple(
@@ -98,12 +99,12 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
             rank,
             patch.value,
             patch.area,
-            tuple(position.tolist()),
+            tuple(patch.position.tolist()),
             _side(normal),
             ("reference", "test")[side],
             tuple(normal.tolist()),
         )
-        for rank, (patch, side, position, normal) in enumerate(places, start=1)
+        for rank, (patch, side, normal) in enumerate(places, start=1)
     )
 
 
@@ -174,8 +175,22 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
             peak = _firstOfFarthest(direction, cells[members], values[members])
             cell, piece = divmod(peak, pieces)
             value = sign * float(values[np.searchsorted(cells, cell), piece])
-            patches.append(_Patch(cells[members], peak, value, float(area)))
+            patches.append(_Patch(cells[members], direction.farthestPlace(peak, sign > 0), value, float(area)))
     return patches
+
+
+def _takeLargest(direction: DirectedDistances, patches: list[_Patch], owners: np.ndarray, tree) -> None:
+    """Let the patch that holds the largest distance of a boundary tell just that, and where it is.
+
+    It is known closer than those of elements. owners, tree: of the boundary's cells, as _owners() and for their
+    centers.
+    """
+    number = owners[tree.query(direction.largestPlace)[1]]
+    if number >= 0:
+        patch, largest = patches[number], float(direction.largest)
+        if largest > abs(patch.value) + TIE_TOLERANCE:  # of several equally far it is not the first
+            value = largest if patch.value > 0 else -largest
+            patches[number] = replace(patch, value=value, position=direction.largestPlace)
 
 
 def _firstOfFarthest(direction: DirectedDistances, cells: np.ndarray, values: np.ndarray) -> int:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distances.bounded import Bounded, combined
-from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, withTies
+from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
 from ..errors import Undefined
 from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
 
@@ -68,32 +68,72 @@ def toward(sides: dict[str, Side], side: str) -> Side:
     return sides[side]
 
 
-def bySide(distances: SurfaceDistances, boundaries: BoundaryPair) -> dict[str, Side]:
+def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, under: float) -> dict[str, Side]:
     """Return the signed distances toward each side of the patient that some of the boundary faces.
 
     An element belongs to the side of the largest component of the reference's outward normal: its own on the reference,
     on the test the one at the nearest place of the reference. One that faces two sides equally belongs to both.
-    boundaries: between which the distances were measured.
+    boundaries: between which the distances were measured. over, under: the largest over- and under-contouring in mm, as
+    largest() tells; the side on which it lies has the same.
     """
     reference, test = distances.directions
     # one boundary after the other, as all of its elements take much memory
     faces = [_faces(reference, sidesOfReference(boundaries)), _faces(test, sidesBelow(boundaries, test))]
     between = reference.between if test.between is None else max(reference.between, test.between)
-    sides = {}
+    found = {}
     for name in SIDES:
         there = [one[name] for one in faces]
         sizes = [one.size for one in there]
         if sum(sizes) > 0:
             means = [one.mean for one in there]
             mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
-            # adding 0 takes the sign off zeros
-            largest = max(one.largest for one in there) + 0.0
-            smallest = min(one.smallest for one in there) + 0.0
-            if between is not None:
-                largest = Bounded(largest, largest - between, max(one.high for one in there) + between)
-                smallest = Bounded(smallest, min(one.low for one in there) - between, smallest + between)
-            sides[name] = Side(mean, largest, smallest)
-    return sides
+            largest, high = max(one.largest for one in there), max(one.high for one in there)
+            smallest, low = min(one.smallest for one in there), min(one.low for one in there)
+            found[name] = mean, (largest, high), (-smallest, -low)
+    overmost, undermost = (_farthestSides({name: one[n] for name, one in found.items()}) for n in (1, 2))
+    return {
+        name: Side(
+            mean,
+            _extreme(*out, between, over if name in overmost else None, over),
+            _opposite(_extreme(*inward, between, under if name in undermost else None, under)),
+        )
+        for name, (mean, out, inward) in found.items()
+    }
+
+
+def _farthestSides(extremes: dict[str, tuple[float, float]]) -> list[str]:
+    """Return which sides have the largest distance of all, from that of elements' means and of their ends by side.
+
+    Elements that face different sides have common ends: the largest one belongs to those with the larger mean.
+    """
+    top = max((high for _, high in extremes.values()), default=0.0)
+    tie = touching(abs(top))
+    shared = {name: value for name, (value, high) in extremes.items() if high >= top - tie}
+    return [name for name, value in shared.items() if value >= max(shared.values()) - tie]
+
+
+def _extreme(value: float, high: float, between: float | None, reached: float | None, known: float) -> float:
+    """Return the largest distance toward one side, with bounds where `between` tells how close it is known.
+
+    value, high: of what faces that side, as in _Faces. reached: that of all in mm if it is on this side. known: that of
+    all, not negative, which nothing exceeds.
+    """
+    if reached:
+        return reached
+    value += 0.0  # takes the sign off zeros
+    if between is None:
+        return value
+    upper = getattr(known, "upper", None)
+    upper = high + between if upper is None else min(high + between, upper)
+    return Bounded(value, value - between, max(value, upper))
+
+
+def _opposite(number: float) -> float:
+    """Return a number with the other sign, and its bounds if it has any."""
+    value = 0.0 - number
+    if getattr(number, "upper", None) is None:
+        return value
+    return Bounded(value, 0.0 - number.upper, 0.0 - number.lower)
 
 
 class _Faces(NamedTuple):

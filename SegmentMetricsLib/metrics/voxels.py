@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cores import product, threads
+from ..cores import threads
 from ..errors import Undefined
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
+from ..geometry.products import product
 from ..progress import checkpoint
 from .boundary import Directed
 

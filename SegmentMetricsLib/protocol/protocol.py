@@ -16,13 +16,13 @@ from ..errors import InputError
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import REGISTRY, findDefinition
 from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings, shortest
+from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 # "within" is about the size of a number with a sign.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?["
-EXAMPLES = Path(__file__).parent / "examples"
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,8 @@ def readProtocol(path: str | Path) -> Protocol:
     example = EXAMPLES / f"{path}.csv"
     if not path.exists() and path.name == str(path) and example.is_file():
         path = example
+    elif not path.exists() and not path.suffix:
+        raise InputError(f"There is neither a file {path} nor such an example; there are {', '.join(exampleNames())}.")
     return fromSheet(readSheet(path, REQUIRED, OPTIONAL), path.name)
 
 
@@ -152,11 +154,6 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
             raise line.problem("Structure", f"there is such a rule already ({seen[key].where}).")
         seen[key] = rule
     return Protocol(tuple(rules), name, sheet.comments)
-
-
-def exampleNames() -> list[str]:
-    """Return the names of the protocols that come with the library."""
-    return sorted(path.stem for path in EXAMPLES.glob("*.csv"))
 
 
 def _rule(line: Line) -> Rule:
