@@ -8,6 +8,7 @@ import shapes
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.metrics.places import mostlyToward, worstPlaces
 
 BOX = ((8, 8, 8), (19, 19, 19))
@@ -163,3 +164,18 @@ def testBothWallsOfSomethingThin():
     strip = [(x, 0) for x in range(20)] + [(20, 0)] + [(x, 0.5) for x in range(20, 0, -1)] + [(0, 0.5)]
     (place,) = compare(shapes.loops(strip), rectangle(0, 26, 0, 0.5)).worstPlaces
     assert place.normal == pytest.approx((1, 0, 0)) and place.direction == "L"
+
+
+def testTheWorstPlaceIsTheHausdorffDistance():
+    """Where it lies within an element, too, farther away than any of the element's ends."""
+    farther = 0
+    for seed in range(12):
+        blobs = [shapes.imageOf(shapes.blob(seed + n, (14, 15, 16), 0.35), (1, 1.3, 2.1)) for n in (0, 100)]
+        found = compare(*blobs, Settings(tolerances=0.5))
+        place, worst = found.worstPlaces[0], found["HD"]
+        assert abs(place.value) == pytest.approx(worst.value, abs=1e-4)
+        direction = max(found.distances.directions, key=lambda direction: direction.largest)
+        farther += worst.value > np.abs(direction.rangesOf(np.arange(len(direction.signed)))).max() + 1e-4
+        other = found.distances.directions[1 - found.distances.directions.index(direction)].surface
+        assert ClosestSurface(other).distances(np.array([place.position]))[0] == pytest.approx(worst.value, abs=1e-3)
+    assert farther

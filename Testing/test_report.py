@@ -138,7 +138,39 @@ def testPaperHasStillPictures(page):
     assert page.evaluate("[...document.querySelectorAll('img.still')].every(i => i.src.startsWith('data:image/'))")
     page.emulate_media(media="print")
     assert page.locator("#map0").is_hidden() and page.locator("img.still").first.is_visible()
+    # both surfaces of the map, as the error may be on either one only
+    both = page.evaluate("[...document.getElementById('map0').nextElementSibling.children].map(still => still.src)")
+    assert len(set(both)) == 2
+    notice = page.locator(".unready")
+    assert notice.is_hidden()
+    page.evaluate("delete document.body.dataset.stills")
+    assert notice.is_visible()
+    page.evaluate("document.body.dataset.stills = 'ready'")
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def testLongStructuresAreWhollyInThePicture():
+    from SegmentMetricsLib.report import figures
+
+    size = (20, 20, 150)
+    tubes = [shapes.box((5, 5, 5), (9 + n, 9, 140), size) for n in (0, 1)]
+    figure = figures.distanceMap(compare(*tubes))
+    scene = figure["layout"]["scene"]
+    ranges = {axis: scene[f"{axis}axis"]["range"] for axis in "xyz"}
+    lengths = {axis: high - low for axis, (low, high) in ranges.items()}
+    assert scene["aspectmode"] == "manual" and scene["aspectratio"]["z"] == 1
+    for axis in "xyz":  # one scale for all axes, and room for everything
+        assert scene["aspectratio"][axis] == pytest.approx(lengths[axis] / lengths["z"], rel=1e-3)
+        letters = figure["data"][-1][axis]
+        assert ranges[axis][0] < min(letters) and max(letters) < ranges[axis][1]
+    assert lengths["x"] < lengths["z"] / 2
+
+
+def testSizesOfPatches():
+    from SegmentMetricsLib.report.document import _patchSize
+
+    assert [_patchSize(size, 3) for size in (0.2, 5.0, 123.4)] == ["< 0.01 cm2", "0.05 cm2", "1.23 cm2"]
+    assert _patchSize(12.34, 2) == "12.3 mm"
 
 
 def testReducedSurfacesKeepShapeAndDistances():

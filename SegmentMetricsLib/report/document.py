@@ -23,6 +23,8 @@ from . import figures
 
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
 MOST_PLACES = 10
+# Tables with more columns are set smaller on paper.
+MANY_COLUMNS = 8
 VERDICTS = {"pass": "pass", "warn": "warn", "fail": "fail", "not evaluable": "none"}
 
 
@@ -114,6 +116,7 @@ class Report:
             f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
             f"measured as {escape(self.settings.convention)}</p>\n"
             f'<p class="notice">{escape(NO_DEVICE)}</p>'
+            '<p class="notice unready">Printed before all pictures were ready: print it again in a moment.</p>'
         )
 
     def _overview(self, unmatched: Mapping[str, Sequence[str]]) -> str:
@@ -202,17 +205,18 @@ def _pictures(comparison: Comparison, n: int) -> str:
     switches = ""
     if comparison.dimension == 3:
         figure = figures.distanceMap(comparison)
-        found.insert(0, _figure("map", f"map{n}", figure))
+        found.insert(0, _figure("map", f"map{n}", figure, stills=2))
         switches = _switches(n, figure["signed"])
     return f'{switches}<div class="pictures">{"".join(found)}</div>'
 
 
-def _figure(kind: str, name: str, figure: Mapping) -> str:
-    """Return a place for a picture, the still one that paper shows instead, and its data."""
+def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:
+    """Return a place for a picture, the still ones that paper shows instead, and its data."""
     # nothing in the data may end the script element
     text = json.dumps(figure, allow_nan=False).replace("<", "\\u003c")
+    images = '<img class="still" alt="">' * stills
     return (
-        f'<div><div class="{kind}" id="{name}" data-figure="{name}-data"></div><img class="still" alt="">'
+        f'<div><div class="{kind}" id="{name}" data-figure="{name}-data"></div><div class="stills">{images}</div>'
         f'<script type="application/json" id="{name}-data">{text}</script></div>'
     )
 
@@ -239,7 +243,7 @@ def _places(record: Record) -> str:
             str(place.rank),
             f"{place.value:+.2f} mm",
             place.direction,
-            f"{place.area / 100:.2f} cm2" if record.dimension == 3 else f"{place.area:.1f} mm",
+            _patchSize(place.area, record.dimension),
             ", ".join(f"{x:.1f}" for x in place.position),
         ]
         for place in record.worstPlaces[:MOST_PLACES]
@@ -248,6 +252,13 @@ def _places(record: Record) -> str:
     note = f'<p class="soft">… and {more} more</p>' if more > 0 else ""
     heads = ["", "Distance", "Side", "Size", "Position (LPS, mm)"]
     return f"<h3>Worst places</h3>{_table(heads, rows, numbers=(1, 3, 4))}{note}"
+
+
+def _patchSize(size: float, dimension: int) -> str:
+    """Return the size of a patch, mm2 in space and mm in a plane, as people read it."""
+    if dimension == 2:
+        return f"{size:.1f} mm"
+    return f"{size / 100:.2f} cm2" if size >= 0.5 else "< 0.01 cm2"
 
 
 def _measurements(record: Record) -> str:
@@ -293,8 +304,9 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> s
             + "</tr>"
         )
 
+    wide = ' class="wide"' if len(heads) > MANY_COLUMNS else ""
     return (
-        f'<div class="scroll"><table><thead>{row(list(map(escape, heads)), "th")}</thead>'
+        f'<div class="scroll"><table{wide}><thead>{row(list(map(escape, heads)), "th")}</thead>'
         f"<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table></div>"
     )
 
@@ -310,7 +322,8 @@ def _conventions(comparison: Comparison) -> str:
     note = (
         f"In brackets the difference to {REFERENCE_ROW}; "
         '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>. '
-        "The reason, and what the tool calls the number, are shown where the pointer rests on it. A star: the tool's "
+        '<span class="noprint">The reason, and what the tool calls the number, are shown where the pointer rests on '
+        "it.</span> A star: the tool's "
         "own number is not reproducible or not its definition; the definition's value is shown."
     )
     table = _table(["Tool", *map(heading, first)], rows, range(1, len(first) + 1))
@@ -354,7 +367,7 @@ def _judged(judgment) -> str:
 def _signOff() -> str:
     return """<h2>Review</h2><form class="sign" onsubmit="return false">
 <div><label for="reviewer">Reviewer</label><input id="reviewer" autocomplete="off"></div>
-<div><label for="reviewed">Date</label><input id="reviewed" type="date"></div>
+<div><label for="reviewed">Date</label><input id="reviewed" type="date" required></div>
 <div><label for="decision">Decision</label><select id="decision"><option></option><option>Accepted</option>
 <option>Accepted with changes</option><option>Not accepted</option></select></div>
 <div><label for="signature">Signature</label><input id="signature" autocomplete="off"></div>

@@ -16,6 +16,8 @@ from ..settings import shortest
 from .reduction import ReducedSurface, reduced
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
+# How far the camera stands from the middle of a distance map whose longest side is 1.
+CAMERA = 1.42
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
@@ -48,17 +50,15 @@ def distanceMap(comparison: Comparison) -> dict:
         name: reduced(direction) for name, direction in zip(("reference", "test"), distances.directions, strict=True)
     }
     meshes = [_mesh(surface, name, name == "reference", signed, limit) for name, surface in surfaces.items()]
+    points = np.concatenate([surface.points for surface in surfaces.values()])
+    places = _sidePlaces(points)
     return {
-        "data": [*meshes, _sides(np.concatenate([surface.points for surface in surfaces.values()]))],
+        "data": [*meshes, _sides(places)],
         "layout": {
             "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
             "font": FONT,
             "paper_bgcolor": "rgba(0,0,0,0)",
-            "scene": {
-                "aspectmode": "data",
-                "camera": {"eye": {"x": 0.0, "y": -1.85, "z": 0.35}, "up": {"x": 0, "y": 0, "z": 1}},
-                **{f"{axis}axis": {"visible": False} for axis in "xyz"},
-            },
+            "scene": _frame(np.concatenate([points, places])),
         },
         "signed": signed,
         "limit": limit,
@@ -66,11 +66,36 @@ def distanceMap(comparison: Comparison) -> dict:
     }
 
 
-def _sides(points: np.ndarray) -> dict:
-    """Return letters around points (n, 3), LPS in mm, that name the sides of the patient."""
+def _frame(points: np.ndarray) -> dict:
+    """Return the scene that just holds points (n, 3), LPS in mm, whatever their shape: nothing is cut off.
+
+    plotly.js by itself makes the mean of the three sides a unit long, so that what is long and thin leaves the view.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    # letters are wider than their places
+    room = 0.04 * (high - low).max()
+    low, high = low - room, high + room
+    sides = (high - low) / (high - low).max()
+    return {
+        "aspectmode": "manual",
+        "aspectratio": {axis: round(float(side), 5) for axis, side in zip("xyz", sides)},
+        "camera": {"eye": {"x": 0.0, "y": -CAMERA, "z": 0.19 * CAMERA}, "up": {"x": 0, "y": 0, "z": 1}},
+        **{
+            f"{axis}axis": {"visible": False, "range": [round(float(a), 3), round(float(b), 3)]}
+            for axis, a, b in zip("xyz", low, high)
+        },
+    }
+
+
+def _sidePlaces(points: np.ndarray) -> np.ndarray:
+    """Return the places (6, 3) of the letters R, L, A, P, I, S around points (n, 3), LPS in mm."""
     low, high = points.min(axis=0), points.max(axis=0)
     center, reach = (low + high) / 2, (high - low) / 2 + 0.12 * (high - low).max()
-    places = [center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)]
+    return np.array([center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)])
+
+
+def _sides(places: np.ndarray) -> dict:
+    """Return the letters that name the sides of the patient, at places (6, 3)."""
     return {
         "type": "scatter3d",
         "mode": "text",

@@ -28,14 +28,27 @@ async function makeStills() {
     await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
     const isMap = place.classList.contains("map");
     const isWide = place.classList.contains("profile");
-    const size = isMap ? { width: 560, height: 420 } : isWide ? { width: 960, height: 360 } : { width: 400, height: 420 };
+    const size = isMap ? { width: 420, height: 420 } : isWide ? { width: 960, height: 360 } : { width: 400, height: 420 };
     const figure = contentOf(place.dataset.figure);
-    await Plotly.newPlot(stage, figure.data, { ...figure.layout, ...size }, { staticPlot: true });
-    place.nextElementSibling.src = await Plotly.toImage(stage, { format: isMap ? "png" : "svg", ...size });
-    Plotly.purge(stage);
+    const stills = place.nextElementSibling.children;
+    for (const [number, still] of [...stills].entries()) {
+      const shown = isMap ? ofSide(figure, ["reference", "test"][number]) : figure;
+      await Plotly.newPlot(stage, shown.data, { ...shown.layout, ...size }, { staticPlot: true });
+      still.src = await Plotly.toImage(stage, { format: isMap ? "png" : "svg", ...size, scale: isMap ? 1.5 : 1 });
+      Plotly.purge(stage);
+    }
   }
   stage.remove();
   document.body.dataset.stills = "ready";
+}
+
+// One surface of a distance map, with its name; the colors are explained once.
+function ofSide(figure, side) {
+  const data = structuredClone(figure.data).map((trace) =>
+    trace.type === "mesh3d" ? { ...trace, visible: trace.name === side, showscale: side === "test" } : trace,
+  );
+  const title = { text: side[0].toUpperCase() + side.slice(1), x: 0.5, y: 0.97, font: { size: 15 } };
+  return { data, layout: { ...figure.layout, title } };
 }
 
 function takeDown(section) {
