@@ -63,7 +63,7 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
             for case in result["cases"]
         ),
         "growth": growthOf(result.get("growth")),
-        "notes": run.NOTES.format(rounds=result["rounds"], fewest=run.measure.FEWEST_ROUNDS, margin=run.pairs.MARGIN),
+        "notes": run.notes(result["rounds"]),
     }
     return Template((HOME / "page.md").read_text("utf-8")).substitute(values)
 
@@ -73,7 +73,7 @@ def comparisonOf(case: dict) -> str:
     lines = []
     for name, tool in case["tools"].items():
         if not name.startswith(OURS) and "meshes" not in name:
-            lines.append(f"- {name}: {tool['warmRatio']:.2g} times as long as everything that we measure, ")
+            lines.append(f"- {name}: {tool['warmRatio']:.2g} times as long as all that we measure by default, ")
             lines[-1] += f"{tool['warmRatioWithoutBands']:.2g} times as long as ours without BIoU"
     return "\n".join(lines) or "No other tool was installed."
 

@@ -37,7 +37,7 @@ SECONDS_PER_CASE = 90.0
 TIME_COLUMNS = ("tool", "warm ms", "ratio", "no BIoU", "cold ms", "ratio", "no BIoU", "cores", "MB", "bytes/triangle")
 SHOWN_VALUES = ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC")
 NOTES = """\
-Times are medians over up to {rounds} rounds (at least {fewest}); in a round every tool takes its turn on every pair.
+Times are medians over {rounds}; in a round every tool takes its turn on every pair.
 *Cold* is the first call in a fresh process, imports excluded, tables and caches included; *warm* are later calls.
 *Ratio* says how many times as long as SegmentMetrics a tool takes, *no BIoU* how many times as long as SegmentMetrics
 without BIoU; formed round by round, so that what else the machine does cancels, then the median.
@@ -69,6 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         (options.output / "benchmark.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", "utf-8")
         (options.output / "benchmark.md").write_text(text, "utf-8")
         page.write(result, options.output)
+
+
+def notes(rounds: int) -> str:
+    """Return what there is to say about the tables of a run of so many rounds."""
+    fewest = measure.FEWEST_ROUNDS
+    several = f"{rounds} rounds" if rounds <= fewest else f"{rounds} rounds, or at least {fewest} where they take long"
+    return NOTES.format(rounds=several, margin=pairs.MARGIN)
 
 
 def benchmark(cases: Sequence[pairs.Case], rounds: int, elements: int) -> dict:
@@ -158,7 +165,7 @@ def markdown(result: dict) -> str:
         "",
         f"{machine['cores']} cores{load}, {machine['system']}, Python {machine['python']}, {packages}.",
         "",
-        NOTES.format(rounds=rounds, fewest=measure.FEWEST_ROUNDS, margin=pairs.MARGIN),
+        notes(rounds),
         *(f"- {name} {tool['version']}: {tool['does']}" for name, tool in result["tools"].items()),
         *(f"- {name} is not installed: left out" for name in result["missing"]),
     ]
