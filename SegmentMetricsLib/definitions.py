@@ -100,6 +100,14 @@ class Definition:
             return "pixel" if settings.asPublished else settings.msiUnit
         return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
 
+    def said(self, text: str, dimension: int) -> str:
+        """Return its title or description as it is for structures of a dimension, 2 or 3: contours have areas."""
+        if self.unit != "mm3" or dimension == 3:
+            return text
+        for volume, area in (("Volume", "Area"), ("volume", "area"), ("closed surface", "contour")):
+            text = text.replace(volume, area)
+        return text
+
 
 def ofMemberships(pair: Pair) -> str:
     """Return which structure is empty for a measurement in which memberships count."""

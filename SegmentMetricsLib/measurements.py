@@ -171,13 +171,13 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
     status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
     return Measurement(
         key=definition.keyFor(words),
-        title=definition.title.format(**words),
+        title=definition.said(definition.title, pair.dimension).format(**words),
         value=float(value),
         unit=definition.unitFor(pair.dimension, pair.settings),
         status=status,
         reason=reason,
         family=definition.family,
-        description=definition.description.format(**words),
+        description=definition.said(definition.description, pair.dimension).format(**words),
         source=definition.source,
         better=definition.better,
         referenceToTest=None if directed[0] is None else float(directed[0]),

@@ -129,6 +129,7 @@ def testPlanarMasksAndContours():
     assert masks["HD"].value == pytest.approx(3, abs=0.05)
     assert masks["DSC"].value == pytest.approx(2 * 12 / 30)
     assert masks["VoxelVolumeTest"].value == 225 and masks["VoxelVolumeTest"].unit == "mm2"
+    assert masks["VolumeTest"].title == "Area of the test" and "volume" not in masks["OverVolume"].description.lower()
     twoD = compare(*(shapes.imageOf(a[0], (1.0, 1.0), (0.0, 0.0)) for a in (first, second)))
     for key in ("HD", "HD95", "MASD", "NSD_2mm", "BIoU_2mm", "DSC"):
         assert twoD[key].value == pytest.approx(masks[key].value, abs=1e-9), key
