@@ -8,7 +8,7 @@ import pytest
 
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
 
-from SegmentMetricsLib import Settings, explanations, mrml  # noqa: E402
+from SegmentMetricsLib import Settings, compare, explanations, mrml  # noqa: E402
 from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402
 from SegmentMetricsLib.mrml.contents import currentStamp  # noqa: E402
 from SegmentMetricsLib.mrml.sample import loadSample  # noqa: E402
@@ -32,6 +32,20 @@ def nodes(scene):
 @pytest.fixture(scope="module")
 def outcome(nodes):
     return outcomes.keepPair(mrml.compareSegments(nodes[0], "Parotid_L", nodes[1], "Parotid_L", Settings(tolerances=3)))
+
+
+def testTheSampleHasTheNumbersOfItsFiles(nodes, tmp_path):
+    """Those that count the background, too: the whole image is known in the scene as well."""
+    from SegmentMetricsLib import readStructures, samples
+
+    settings = Settings(families=("overlap", "agreement", "boundary"))
+    inScene = mrml.compareSegments(nodes[0], "SpinalCord", nodes[1], "SpinalCord", settings)
+    files = samples.writeHeadAndNeck(tmp_path)
+    pair = [next(s for s in readStructures(file) if s.name == "SpinalCord") for file in files]
+    fromFiles = compare(*pair, settings)
+    assert inScene.grid["evaluated"]["voxels"] == fromFiles.grid["evaluated"]["voxels"]
+    for key, measurement in fromFiles.items():
+        assert inScene[key].value == pytest.approx(measurement.value, rel=1e-9, abs=1e-12), key
 
 
 def testTheSampleHasNoFilesBehindIt(nodes):
