@@ -23,6 +23,8 @@ MOST_UNSUSPICIOUS_LABELS = 30
 SLICES_LOOKED_AT = 16
 # Membership from which a voxel belongs to the surface that is measured, where no threshold is given.
 HALF = 0.5
+# By how much rounding in single precision may leave the range of memberships.
+ROUNDING = 1e-6
 # Whole numbers beyond this are not exact in files of floating-point numbers.
 LARGEST_FLOAT_LABEL = 2**53
 
@@ -77,9 +79,16 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
             )
         # as exact as single precision is: 8 bits of 255, or percent
         array = array / np.float32(maximum) if array.dtype.itemsize < 4 else array / maximum
-    elif array.dtype.kind != "f" or not 0 <= low <= high <= 1 or _areWhole(array):
+    elif array.dtype.kind != "f" or not _areMemberships(low, high) or _areWhole(array):
         return None
+    else:
+        array = array.clip(0, 1)
     return masks.Mask.ofMemberships(array[None] if array.ndim == 2 else array, grid)
+
+
+def _areMemberships(low: float, high: float) -> bool:
+    """Return whether values from low to high are memberships in [0, 1], but for what rounding did to them."""
+    return low >= -ROUNDING and high <= 1 + ROUNDING
 
 
 def emptyMask(grid: Grid) -> masks.Mask:
@@ -115,7 +124,7 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
         low, high = float(array.min()), float(array.max())
         if not (np.isfinite(low) and np.isfinite(high)):
             raise InputError("The image has values that are not numbers.")
-        if low >= 0 and high <= 1:
+        if _areMemberships(low, high):
             mask = masks.Mask.fromArray(array >= threshold, grid)
             return {} if mask.isEmpty else {1: mask}
         if high > LARGEST_FLOAT_LABEL or not _areWhole(array):

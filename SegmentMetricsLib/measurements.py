@@ -172,7 +172,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
     return Measurement(
         key=definition.keyFor(words),
         title=definition.said(definition.title, pair.dimension).format(**words),
-        value=float(value),
+        value=_withoutSignOfZero(value),
         unit=definition.unitFor(pair.dimension, pair.settings),
         status=status,
         reason=reason,
@@ -180,12 +180,16 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         description=definition.said(definition.description, pair.dimension).format(**words),
         source=definition.source,
         better=definition.better,
-        referenceToTest=None if directed[0] is None else float(directed[0]),
-        testToReference=None if directed[1] is None else float(directed[1]),
-        lower=getattr(value, "lower", None),
-        upper=getattr(value, "upper", None),
+        referenceToTest=_withoutSignOfZero(directed[0]),
+        testToReference=_withoutSignOfZero(directed[1]),
+        lower=_withoutSignOfZero(getattr(value, "lower", None)),
+        upper=_withoutSignOfZero(getattr(value, "upper", None)),
         position=position,
     )
+
+
+def _withoutSignOfZero(number: float | None) -> float | None:
+    return None if number is None else float(number) + 0.0
 
 
 def _emptyValue(definition: Definition, pair: Pair) -> float | None:

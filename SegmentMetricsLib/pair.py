@@ -38,7 +38,10 @@ class Pair:
         criticals: Mapping[str, Structure] | None = None,
     ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
-            raise InputError("A structure in space cannot be compared with contours in one slice.")
+            raise InputError(
+                "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
+                "single slice needs one more beside it."
+            )
         self.given, self.settings = (reference, test), settings
         self.extent = Extent()
         if settings.extent == "common":
@@ -57,13 +60,13 @@ class Pair:
             return
         low, high = zip(*(bounds(s) for s in self.structures), strict=True)
         size = np.max(high, axis=0) - np.min(low, axis=0)
-        steps = np.min([grid.spacing.min() for grid in grids])
+        steps = np.min([grid.worldSteps for grid in grids], axis=0)
         if np.prod(np.maximum(size / steps, 1)) > LARGEST_BOX:
             apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
             raise InputError(
                 f"The two structures are too far apart or too different in size to be compared: {apart:.6g} mm lie "
                 f"between them, the box around both measures {' x '.join(f'{length:.6g}' for length in size)} mm, and "
-                f"the finest voxels {steps:.6g} mm. Check the origins and spacings in the files."
+                f"the finest voxels {steps.min():.6g} mm. Check the origins and spacings in the files."
             )
 
     @property

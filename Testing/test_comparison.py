@@ -294,3 +294,18 @@ def testNothingIsLeftForTheGarbageCollector():
             assert [reference() for reference in kept] == [None] * len(kept)
     finally:
         gc.enable()
+
+
+def testThinVoxelsOfALargeImage():
+    """Of a long vessel in an image of 0.005 x 0.005 x 0.2 mm: many voxels, were they cubes, but they are not."""
+    tube = np.zeros((270, 40, 40), bool)
+    tube[:, 8:30, 8:30] = True
+    images = [shapes.imageOf(np.roll(tube, n, 2), (0.0005, 0.0005, 20.0)) for n in (0, 3)]
+    found = compare(*images, Settings(families="overlap"))
+    assert found["DSC"].value == pytest.approx(19 / 22)
+
+
+def testZerosHaveNoSign():
+    box = shapes.box((5, 5, 5), (9, 9, 9))
+    for measurement in compare(box, box).values():
+        assert not any(math.copysign(1, x) < 0 for x in (measurement.value, measurement.lower or 0) if x == 0)

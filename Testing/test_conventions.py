@@ -250,6 +250,18 @@ def testOffsetsTravelAsVoxelByVoxel(seed):
         assert (limited[near] == found[:, :, number][near]).all() and np.isinf(limited[exact > 3.001]).all()
 
 
+def testToolsThatTakeASliceForAVolume():
+    """A slice is a volume 1 mm thick for pymia, its two faces are boundary: all of what both have is at distance 0."""
+    y, x = np.mgrid[:32, :32]
+    discs = [shapes.imageOf((x - at) ** 2 + (y - 16) ** 2 <= radius**2) for at, radius in ((15, 10), (17, 7))]
+    found = compare(*discs, Settings(tolerances=1.5, percentiles=(95, 50))).conventions(["pymia", "Plastimatch"])
+    values = {key: found["pymia"][key].value for key in ("HD", "HD95", "HD50", "NSD_1.5mm")}
+    assert values == pytest.approx({"HD": 26**0.5, "HD95": 4, "HD50": 0, "NSD_1.5mm": 0.8159}, abs=1e-4)
+    # Plastimatch measures between the border pixels of the slice
+    assert found["Plastimatch"]["HD95"].value == pytest.approx(5)
+    assert found["Plastimatch"]["MASD"].value == pytest.approx(2.9441, abs=1e-4)
+
+
 def testLeaning():
     found = table(shapes.ball(10), shapes.ball(11, (1, 0, 0)))
     ours = compare(shapes.ball(10), shapes.ball(11, (1, 0, 0)))

@@ -80,8 +80,6 @@ def segMetrics(reference, test, spacing):
 def pymia(reference, test, spacing):
     tool = pytest.importorskip("pymia.evaluation.metric", reason="pymia is not installed")
     base = pytest.importorskip("pymia.evaluation.metric.base")
-    if reference.ndim == 2:
-        pytest.skip("pymia measures volumes only")
     distances = base.Distances(test, reference, spacing)
     matrix = base.ConfusionMatrix(test, reference)
     values = {}
@@ -249,7 +247,7 @@ def testEmptyMasks(tool, empty):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("kind", ["inside", "edge", "voxel"])
+@pytest.mark.parametrize("kind", ["inside", "edge", "voxel", "slice"])
 def testPlastimatch(kind, seed, tmp_path):
     reference, test, spacing = masks(kind, seed)
     theirs = plastimatch(reference, test, spacing, tmp_path)

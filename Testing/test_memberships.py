@@ -181,3 +181,17 @@ def testACutWithoutCounterpart():
     image = shapes.imageOf(flat)
     measured = compare(image, image, Settings(families="voxel", cuts=10))["AVD"]
     assert (measured.value, measured.reason) == (0, "3 of 10 cuts are empty on both sides and left out")
+
+
+def testWhatRoundingMakesOfMemberships():
+    """Single precision may leave [0, 1] by a last digit; anything more is no membership."""
+    values = np.zeros((6, 6, 6), np.float32)
+    values[2:4, 2:4, 2:4], values[1, 2:4, 2:4] = 1, 0.3
+    exact = compare(shapes.imageOf(values), shapes.imageOf(np.roll(values, 1, 2)))
+    rounded = values.copy()
+    rounded[2, 2, 2], rounded[0, 0, 0] = np.nextafter(np.float32(1), np.float32(2)), -1e-8
+    found = compare(shapes.imageOf(rounded), shapes.imageOf(np.roll(values, 1, 2)))
+    assert found["DSC"].value == pytest.approx(exact["DSC"].value)
+    rounded[2, 2, 2] = 1.001
+    with pytest.raises(ValueError, match="neither a label map nor a map of memberships"):
+        compare(shapes.imageOf(rounded), shapes.imageOf(values))

@@ -384,3 +384,20 @@ def testNothingIsFartherThanTheSlowestGrowthAllows(corners):
     assert told == pytest.approx(5 + (0.5 if corners == 2 else 3**-0.5), abs=1e-5)
     told = slowBounds(even[None], np.array([[5.0, 4.8, 4.6]])[:, :corners])[0]
     assert told == pytest.approx(5.4 if corners == 2 else 4.8 + 2 / 3, abs=1e-5)
+
+
+def testAllAndNothingAreDoubtedWhereTheLargestDistanceExceedsTheTolerance():
+    """Between the nodes something is farther: the share within is not certain to be 1, nor that beyond to be 0."""
+    doubted = 0
+    for seed in range(12):
+        blobs = [shapes.imageOf(shapes.blob(seed + n, (9, 10, 11), 0.3)) for n in (0, 500)]
+        worst = compare(*blobs, Settings(families="boundary"))["HD"].value
+        tolerance = round(worst - 0.002, 4)
+        found = compare(*blobs, Settings(families=("boundary", "signed"), tolerances=tolerance))
+        within = found[f"NSD_{tolerance:g}mm"]
+        beyond = [found[f"{which}Fraction_{tolerance:g}mm"] for which in ("Over", "Under")]
+        assert within.lower < 1 and max(share.upper for share in beyond) > 0
+        doubted += within.value == 1
+    assert doubted
+    same = compare(blobs[0], blobs[0])
+    assert (same["NSD_2mm"].lower, same["OverFraction_2mm"].upper) == (1, 0)

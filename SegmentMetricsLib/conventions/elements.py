@@ -40,14 +40,6 @@ def foreground(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     return mask
 
 
-def solidBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the voxels with a face toward the outside of an image that is always taken for a solid one.
-
-    Of an image of one slice these are all voxels.
-    """
-    return faceBorder(mask, None)
-
-
 def eroded(mask: np.ndarray, flatAxis: int | None, beyond: bool) -> np.ndarray:
     """Return the voxels whose neighbors across faces belong to the mask. beyond: whether the image's outside does."""
     inner = mask.copy()
@@ -110,16 +102,25 @@ def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:
 
 @dataclass(frozen=True)
 class Corners:
-    """Distances between the corners of voxels where the boundary passes, each with the size of the boundary there."""
+    """Distances between the corners of voxels where the boundary passes, each with the size of the boundary there.
+
+    isSolid: whether an image of one slice is taken for a solid one, 1 mm thick, whose faces are boundary, too.
+    """
+
+    isSolid: bool = False
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        unit = tuple(sampling.spacing)
-        sizes = cornerSizes(sampling.spacing, sampling.flatAxis)
+        spacing, flatAxis = sampling.spacing, sampling.flatAxis
+        codesOf, border = corners, cornerBorder
+        if self.isSolid and flatAxis is not None:
+            spacing = np.where(np.arange(3) == flatAxis, 1.0, spacing)
+            flatAxis, codesOf, border = None, solidCorners, solidCornerBorder
+        sizes = cornerSizes(spacing, flatAxis)
         samples = []
         for number in (0, 1):
-            codes = sampling.voxels(corners, number)
-            isBoundary = sampling.voxels(cornerBorder, number)
-            samples.append(Sample(sampling.nearest(cornerBorder, number, cornerBorder, unit), sizes[codes[isBoundary]]))
+            codes, isBoundary = sampling.voxels(codesOf, number), sampling.voxels(border, number)
+            distances = sampling.nearest(border, number, border, tuple(spacing))
+            samples.append(Sample(distances, sizes[codes[isBoundary]]))
         return samples[0], samples[1]
 
 
@@ -127,6 +128,16 @@ def cornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the corners [k, j, i] of voxels around which some voxels belong to the mask and some do not."""
     codes = corners(mask, flatAxis)
     return (codes != 0) & (codes != (255 if flatAxis is None else 15))
+
+
+def solidCorners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return what corners() tells of an image that is always taken for a solid one."""
+    return corners(mask, None)
+
+
+def solidCornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return what cornerBorder() tells of an image that is always taken for a solid one."""
+    return cornerBorder(mask, None)
 
 
 def masks(sampling: Sampling) -> tuple[Sampling]:

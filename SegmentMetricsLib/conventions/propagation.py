@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..progress import checkpoint
-from .elements import solidBorder
+from .elements import faceBorder
 from .rules import Sample
 from .sampling import Sampling
 
@@ -32,12 +32,12 @@ class Propagated:
     """Distances between border voxels, as offsets travel."""
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        borders = [sampling.voxels(solidBorder, number) for number in (0, 1)]
+        borders = [sampling.voxels(faceBorder, number) for number in (0, 1)]
         box = _boxOf(borders[0] | borders[1])
         cropped = [border[box] for border in borders]
         stacked = np.stack(cropped, axis=2)
         limit = max(
-            sampling.nearest(solidBorder, number, solidBorder, tuple(sampling.spacing)).max() for number in (0, 1)
+            sampling.nearest(faceBorder, number, faceBorder, tuple(sampling.spacing)).max() for number in (0, 1)
         )
         while True:
             # the approximate distances are longer than the exact ones, but hardly ever by much

@@ -95,6 +95,13 @@ class Grid:
         return Grid((1, 1, 1), matrix).resized(low, high)
 
     @property
+    def worldSteps(self) -> np.ndarray:
+        """(3,) mm between voxels along the axes of the patient; the shortest side of all where the grid is oblique."""
+        along = np.abs(self.axes)
+        isStraight = along.max(axis=0).sum() > (1 - 1e-6) * along.sum()
+        return along.max(axis=1) if isStraight else np.full(3, self.spacing.min())
+
+    @property
     def axes(self) -> np.ndarray:
         """(3, 3) array whose columns are the steps from one voxel to the next along i, j, k, in mm."""
         return self.matrix[:3, :3]

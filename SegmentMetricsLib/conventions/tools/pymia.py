@@ -16,7 +16,7 @@ CONVENTION = Convention(
     tool="pymia",
     version="0.3.4",
     source="https://github.com/rundherum/pymia",
-    elements=Corners(),
+    elements=Corners(isSolid=True),
     numbers={
         HD: Number(largest, "HDRFDST", f"largest distance of either direction, {WHERE}"),
         HDP: Number(weightedPercentile, "HDRFDST{percentile}", f"larger directed percentile, {WHERE}"),
