@@ -59,7 +59,8 @@ def headerOf(path: Path):
     requirePydicom()
     from pydicom.filereader import read_partial
 
-    with readable(), path.open("rb") as file:
+    with readable(), warnings.catch_warnings(), path.open("rb") as file:
+        warnings.simplefilter("ignore")  # whoever reads the whole file hears of it
         return read_partial(file, stop_when=lambda tag, *_: tag > MODALITY)
 
 

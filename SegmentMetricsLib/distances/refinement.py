@@ -367,17 +367,20 @@ class Refined:
         """Return the size of what is at most a limit in mm away."""
         size, chosen, differences = self.leaves.within(limit)
         found = self._bounded(size + self.sharedSize, chosen, differences)
-        return self._doubted(found, limit) if found.lower == self.totalSize else found
+        return self._doubted(found, limit, np.abs(self.values)) if found.lower == self.totalSize else found
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""
         size, chosen, differences = self.leaves.beyond(limit, side)
         found = self._bounded(size + (self.sharedSize if limit < 0 else 0.0), chosen, differences)
-        return self._doubted(found, limit) if found.upper == 0 else found
+        return self._doubted(found, limit, side * self.values) if found.upper == 0 else found
 
-    def _doubted(self, size: float, limit: float) -> Bounded:
-        """Return a size that is all or nothing, with an error where something between the nodes exceeds the limit."""
-        isExact = np.abs(self.values).max() + self.sampler.longestSide <= limit or self.largest <= limit
+    def _doubted(self, size: float, limit: float, values: np.ndarray) -> Bounded:
+        """Return a size that is all or nothing, with an error where something between the nodes exceeds the limit.
+
+        values: the distances in mm at the nodes that are to be compared with the limit.
+        """
+        isExact = values.max(initial=-np.inf) + self.sampler.longestSide <= limit or self.largest <= limit
         error = 0.0 if isExact else LEAST_SHARE_ERROR * self.totalSize
         return Bounded.within(float(size), error, 0.0, self.totalSize)
 
