@@ -100,9 +100,9 @@ class Definition:
             return "pixel" if settings.asPublished else settings.msiUnit
         return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
 
-    def said(self, text: str, dimension: int) -> str:
-        """Return its title or description as it is for structures of a dimension, 2 or 3: contours have areas."""
-        if self.unit != "mm3" or dimension == 3:
+    def said(self, text: str, unit: str) -> str:
+        """Return its title or description as it is for a measurement in a unit: contours have areas, not volumes."""
+        if (self.unit, unit) != ("mm3", "mm2"):
             return text
         for volume, area in (("Volume", "Area"), ("volume", "area"), ("closed surface", "contour")):
             text = text.replace(volume, area)

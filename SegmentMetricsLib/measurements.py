@@ -82,13 +82,13 @@ class Measurement:
         isDirected = "referenceToTest" in data
         return Measurement(
             key=key,
-            title=definition.title.format(**words) if definition else key,
+            title=definition.said(definition.title, data["unit"]).format(**words) if definition else key,
             value=number("value"),
             unit=data["unit"],
             status=data["status"],
             reason=data.get("reason", ""),
             family=definition.family if definition else "",
-            description=definition.description.format(**words) if definition else "",
+            description=definition.said(definition.description, data["unit"]).format(**words) if definition else "",
             source=definition.source if definition else "",
             better=definition.better if definition else "",
             referenceToTest=number("referenceToTest") if isDirected else None,
@@ -169,15 +169,16 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
     if math.isinf(value):
         reason = reason or pair.emptiness
     status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+    unit = definition.unitFor(pair.dimension, pair.settings)
     return Measurement(
         key=definition.keyFor(words),
-        title=definition.said(definition.title, pair.dimension).format(**words),
+        title=definition.said(definition.title, unit).format(**words),
         value=_withoutSignOfZero(value),
-        unit=definition.unitFor(pair.dimension, pair.settings),
+        unit=unit,
         status=status,
         reason=reason,
         family=definition.family,
-        description=definition.said(definition.description, pair.dimension).format(**words),
+        description=definition.said(definition.description, unit).format(**words),
         source=definition.source,
         better=definition.better,
         referenceToTest=_withoutSignOfZero(directed[0]),

@@ -170,7 +170,7 @@ PLACE = [
 
 VOXELS = [
     Row("labels that are not whole", image(voxels(np.float32, 1.5)), Refused("it has values from 0 to 1.5.")),
-    Row("memberships a little above 1", image(voxels(np.float64, 1 + 1e-7)), Refused("values from 0 to 1.0000001.")),
+    Row("memberships a little above 1", image(voxels(np.float64, 1 + 1e-5)), Refused("values from 0 to 1.00001.")),
     Row("negative labels", image(voxels(np.int16, -1)), Refused("it has negative values, from -1 to 0.")),
     Row("the lowest label of 64 bits", image(voxels(np.int64, -(2**63))), Refused("it has negative values")),
     Row("label 2^31", image(voxels(np.uint32, 2**31)), Measured(MOVED)),
