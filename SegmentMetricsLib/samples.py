@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import SimpleITK
 
+from .geometry.grids import Grid
+
 # World coordinates are LPS mm: x to the left, y to the back, z to the head; the origin lies between the ear canals.
 Point = tuple[float, float, float]
 
@@ -330,17 +332,9 @@ def _outlineDistance(u: np.ndarray, v: np.ndarray, outline: np.ndarray) -> np.nd
     return np.where(crossings % 2 == 1, -nearest, nearest)
 
 
-def _slicerGeometry(image: SimpleITK.Image) -> str:
-    """Return the grid of an image along the axes, as Slicer writes it: voxels to RAS, row by row, and the extent."""
-    matrix = np.diag([*image.GetSpacing(), 1.0])
-    matrix[:3, 3] = image.GetOrigin()
-    matrix[:2] *= -1
-    extent = [bound for size in image.GetSize() for bound in (0, size - 1)]
-    return "".join(f"{number + 0.0:.17g};" for number in [*matrix.ravel().tolist(), *extent])
-
-
 def _segmentationHeader(image: SimpleITK.Image) -> dict[str, str]:
     """Return the NRRD header fields from which 3D Slicer makes a segmentation: one segment per label in the image."""
+    geometry = Grid.fromImage(image).toSlicerGeometry()
     header = {
         "Segmentation_ContainedRepresentationNames": "Binary labelmap|",
         # Slicer reads and writes the older name of the source representation; the newer one is for other readers.
@@ -348,7 +342,7 @@ def _segmentationHeader(image: SimpleITK.Image) -> dict[str, str]:
         "Segmentation_SourceRepresentation": "Binary labelmap",
         "Segmentation_ReferenceImageExtentOffset": "0 0 0",
         # else Slicer would keep no more of the image than the segments need
-        "Segmentation_ConversionParameters": f"Reference image geometry|{_slicerGeometry(image)}|Image drawn on|&",
+        "Segmentation_ConversionParameters": f"Reference image geometry|{geometry}|Image drawn on|&",
     }
     statistics = SimpleITK.LabelShapeStatisticsImageFilter()
     statistics.Execute(image)

@@ -100,7 +100,7 @@ def summaryTable(summaries: Sequence[Summary]) -> str:
             [shortened(structure, LONGEST_NAME), shortened(method, LONGEST_NAME), str(cases), *map(_cell, cells)]
         )
     table = aligned(rows, left=2)
-    if any(cell.endswith("*") for row in rows for cell in row):
+    if any(summary.used < summary.cases for summary in summaries if summary.measurement in keys):
         table += "\n\n* of fewer cases, as others are infinite or undefined; summary.csv says how many"
     return table
 

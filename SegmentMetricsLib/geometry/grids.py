@@ -94,6 +94,13 @@ class Grid:
         matrix = RAS_FROM_LPS @ np.reshape(numbers[:16], (4, 4))
         return Grid((1, 1, 1), matrix).resized(low, high)
 
+    def toSlicerGeometry(self) -> str:
+        """Return the text that fromSlicerGeometry() reads, without loss."""
+        extent = [bound for size in self.size for bound in (0, size - 1)]
+        numbers = [*(RAS_FROM_LPS @ self.matrix).ravel().tolist(), *extent]
+        # adding 0 takes the sign off zeros
+        return "".join(f"{number + 0.0:.17g};" for number in numbers)
+
     @property
     def worldSteps(self) -> np.ndarray:
         """(3,) mm between voxels along the axes of the patient; the shortest side of all where the grid is oblique."""

@@ -52,12 +52,16 @@ class Place:
 
 @dataclass(frozen=True)
 class _Patch:
-    """A connected part of one boundary: which cells, its worst place, the signed distance there, and its size."""
+    """A connected part of one boundary: which of its cells, its worst element, signed distance there, and size.
+
+    position: the worst place (3,), mm, where it is known closer than by the element.
+    """
 
     cells: np.ndarray
-    position: np.ndarray
+    peak: int
     value: float
     area: float
+    position: np.ndarray | None = None
 
 
 def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:
@@ -85,13 +89,16 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
     for _, side, number in ranked:
         if (side, number) in taken:
             continue
-        patch = sides[side][number]
+        patch, direction = sides[side][number], distances.directions[side]
         # all patches of the other boundary that lie opposite this one are the same place
         _, opposite = trees[1 - side].query(centers[side][patch.cells])
         taken.update((1 - side, int(owner)) for owner in np.unique(owners[1 - side][opposite]) if owner >= 0)
+        position = patch.position
+        if position is None:
+            position = direction.farthestPlace(patch.peak, patch.value > 0)
         inner = 0 if patch.value > 0 else 1
-        normal = _normalBelow(patch.position, distances.directions[inner].surface, trees[inner])
-        places.append((patch, side, normal))
+        normal = _normalBelow(position, distances.directions[inner].surface, trees[inner])
+        places.append((patch, side, position, normal))
         if len(places) == most:
             break
     return tuple(
@@ -99,12 +106,12 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
             rank,
             patch.value,
             patch.area,
-            tuple(patch.position.tolist()),
+            tuple(position.tolist()),
             _side(normal),
             ("reference", "test")[side],
             tuple(normal.tolist()),
         )
-        for rank, (patch, side, normal) in enumerate(places, start=1)
+        for rank, (patch, side, position, normal) in enumerate(places, start=1)
     )
 
 
@@ -175,7 +182,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
             peak = _firstOfFarthest(direction, cells[members], values[members])
             cell, piece = divmod(peak, pieces)
             value = sign * float(values[np.searchsorted(cells, cell), piece])
-            patches.append(_Patch(cells[members], direction.farthestPlace(peak, sign > 0), value, float(area)))
+            patches.append(_Patch(cells[members], peak, value, float(area)))
     return patches
 
 

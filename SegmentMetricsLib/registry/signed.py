@@ -41,17 +41,13 @@ def _towardSides() -> Iterator[Definition]:
 
 def _sides(pair: Pair) -> dict[str, signed.Side]:
     # single elements take as much memory as what numbers of the whole were found from, which were measured before
-    over, under = pair.once(_over).value, pair.once(_under).value
+    over, under = pair.once(_largest, True).value, pair.once(_largest, False).value
     pair.signedDistances.forget()
     return signed.bySide(pair.signedDistances, pair.boundaries, over, under)
 
 
-def _over(pair: Pair) -> signed.Located:
-    return signed.largest(pair.signedDistances, True)
-
-
-def _under(pair: Pair) -> signed.Located:
-    return signed.largest(pair.signedDistances, False)
+def _largest(pair: Pair, over: bool) -> signed.Located:
+    return signed.largest(pair.signedDistances, over)
 
 
 def _fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
@@ -68,7 +64,7 @@ def _largestOutside(pair: Pair, over: bool) -> signed.Located:
     _requireAny(pair)
     if pair.emptiness:
         return signed.Located(math.inf if over == pair.reference.isEmpty else 0.0, None)
-    return pair.once(_over if over else _under)
+    return pair.once(_largest, over)
 
 
 def _volumeOutside(pair: Pair, over: bool) -> float:
