@@ -167,9 +167,9 @@ def compared(pair: Pair) -> Comparison:
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
-    _forget(pair)
+    pair.forget()
     found = tuple(findings.find(pair, values))
-    _forget(pair)
+    pair.forget()
     return Comparison(
         *pair.given,
         pair.settings,
@@ -184,14 +184,6 @@ def compared(pair: Pair) -> Comparison:
         multilabel.shareOf(pair) if "agreement" in pair.settings.families else None,
         tuple(structure for structure, _ in pair.criticals),
     )
-
-
-def _forget(pair: Pair) -> None:
-    """Give back what is larger than the surfaces themselves, and rarely asked again."""
-    if pair.wasComputed("boundaries"):
-        pair.boundaries.forget()
-    if pair.wasComputed("distances"):
-        pair.distances.forget()
 
 
 def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:

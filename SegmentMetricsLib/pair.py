@@ -88,6 +88,13 @@ class Pair:
         """Return whether a shared quantity was needed so far; findings must not cause further computation."""
         return name in self.__dict__
 
+    def forget(self) -> None:
+        """Give back what is larger than the surfaces themselves, and rarely asked again."""
+        if self.wasComputed("boundaries"):
+            self.boundaries.forget()
+        if self.wasComputed("distances"):
+            self.distances.forget()
+
     @cached_property
     def emptiness(self) -> str:
         """Which structure is empty, "" if none is."""

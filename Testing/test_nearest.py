@@ -132,17 +132,22 @@ def testManyCornersEquallyNear(cornersOnly):
 
 
 def testWhereCornersRarelyDecideFewTrianglesAreAskedAtOnce():
-    surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
-    # equally far from many corners
-    places = np.random.default_rng(8).normal(size=(60, 3)) * 0.001
+    # a tube of long triangles: seen from within, their corners are far away, and all equally far
+    ring = np.linspace(0, 2 * np.pi, 64, endpoint=False)
+    points = np.concatenate([np.stack([5 * np.cos(ring), 5 * np.sin(ring), 0 * ring + z], axis=1) for z in (-50, 50)])
+    first, second = np.arange(64), np.roll(np.arange(64), -1)
+    cells = np.concatenate(
+        [np.stack(c, axis=1) for c in ((first, second, first + 64), (second, second + 64, first + 64))]
+    )
+    places = np.random.default_rng(8).uniform(-1, 1, size=(60, 3))
     asked = []
 
     def otherwise(some):
         asked.extend(some.tolist())
-        return allDistances(some, surface.points[surface.cells]).argmin(axis=1)
+        return allDistances(some, points[cells]).argmin(axis=1)
 
-    found = NearestTriangles(surface.points, surface.cells, otherwise).find(places)
-    distances = allDistances(places, surface.points[surface.cells])
+    found = NearestTriangles(points, cells, otherwise).find(places)
+    distances = allDistances(places, points[cells])
     assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
     assert asked == places.tolist()
 

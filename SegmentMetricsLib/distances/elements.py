@@ -35,7 +35,9 @@ class Part:
 
     def chosen(self, rows: np.ndarray) -> Part:
         """Return some of the elements."""
-        return Part(self.values, self.nodes[rows], self.sizes[rows], self.halvings[rows], self.isLeaf[rows])
+        return Part(
+            self.values, self.nodes.take(rows, axis=0), self.sizes[rows], self.halvings[rows], self.isLeaf[rows]
+        )
 
     def joined(self, other: Part) -> Part:
         """Return these elements and others, whose points include the points of these."""
@@ -44,7 +46,8 @@ class Part:
 
     def signed(self, rows: np.ndarray | slice) -> np.ndarray:
         """Return the signed distances (nodes, c) at the nodes of some elements (c,)."""
-        return self.values.take(self.nodes[rows].T)
+        nodes = self.nodes[rows] if isinstance(rows, slice) else self.nodes.take(rows, axis=0)
+        return self.values.take(nodes.T)
 
     @cached_property
     def _summary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -219,7 +222,7 @@ def quartered(coordinates: np.ndarray, cells: np.ndarray, sides: np.ndarray, num
         ],
         axis=1,
     )
-    points = np.concatenate([coordinates, halfway(coordinates[sides[:, 0]], coordinates[sides[:, 1]])])
+    points = np.concatenate([coordinates, halfway(*(coordinates.take(ends, axis=0) for ends in sides.T))])
     return points, nodes[:, PIECES[3]].reshape(-1, 3), (np.concatenate([halves, inside]), ofPieces.reshape(-1, 3))
 
 

@@ -69,10 +69,11 @@ LARGEST_ERROR = 0.01
 # Equal parts of a segment that are the elements of contours.
 PARTS_OF_SEGMENT = 16
 MOST_ROUNDS, MOST_HALVINGS = 6, 7
-# Of so many elements each is cut at once: looking closely at some takes as long.
-FEW_ELEMENTS = 4_000
-# Fewer elements are not worth a thread for each boundary.
-FEW_TO_SHARE = 20_000
+# Of so many elements each is cut at once: looking closely at some takes as long. Fewer where places are searched, which
+# takes longer than to look them up.
+FEW_ELEMENTS, FEW_TO_SEARCH = 4_000, 1_000
+# Fewer elements are not worth a thread for each boundary, looked up and searched.
+FEW_TO_SHARE, FEW_SEARCHED_TO_SHARE = 20_000, 3_000
 # Points whose places are found at a time, so that temporary arrays stay small.
 CHUNK = 1 << 15
 # Elements that may be the farthest, of so many their pieces are not looked at before they are themselves.
@@ -87,7 +88,8 @@ def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentil
     limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the distances that this share of
     the size does not exceed, of which the largest of all boundaries shall be.
     """
-    isLong = sum(len(sampler.surface.cells) for sampler in samplers) > FEW_TO_SHARE
+    few = FEW_TO_SHARE if all(sampler.isOnLattice for sampler in samplers) else FEW_SEARCHED_TO_SHARE
+    isLong = sum(len(sampler.surface.cells) for sampler in samplers) > few
     directions = sideBySide([partial(Refined, sampler, limits, percentiles) for sampler in samplers], isLong)
     others = {one: [other for other in directions if other is not one] for one in directions}
     active = directions
@@ -120,7 +122,7 @@ class Refined:
         sizes = surface.sizes[self.chosen]
         self.sharedSize = max(self.totalSize - float(sizes.sum()), 0.0) if len(sizes) < len(surface.cells) else 0.0
         self.points, cells = compacted(surface.cells[self.chosen], len(surface.points))
-        self.coordinates, self.values = sampler.coordinates[self.points], np.zeros(0)
+        self.coordinates, self.values = sampler.coordinates.take(self.points, axis=0), np.zeros(0)
         halvings = np.zeros(len(cells), np.int8)
         if surface.dimension == 2:
             # segments may be as long as a side of the structure, and there are few of them
@@ -128,7 +130,8 @@ class Refined:
             sides = uniqueSides(cells, len(self.coordinates))
         else:
             sides = uniqueSides(cells, len(self.coordinates))
-            if len(surface.cells) <= FEW_ELEMENTS and not sampler.isApart:
+            few = FEW_ELEMENTS if sampler.isOnLattice else FEW_TO_SEARCH
+            if len(surface.cells) <= few and not sampler.isApart:
                 halvings += 1
                 self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
         self.perCell = len(cells) // len(sizes)
@@ -210,14 +213,14 @@ class Refined:
         """
         count = len(self.coordinates)
         sides, numbers = sides or uniqueSides(cells, count)
-        middles = halfway(self.coordinates[sides[:, 0]], self.coordinates[sides[:, 1]])
+        middles = halfway(*(self.coordinates.take(ends, axis=0) for ends in sides.T))
         if len(self.values):
             ofSides = np.empty(len(sides), np.int8)
             ofSides[numbers] = halvings[:, None] + 1
             values = np.empty(len(middles))
             for halved in np.unique(ofSides):
                 rows = ofSides == halved
-                values[rows] = self.sampler.signed(middles[rows], int(halved))
+                values[rows] = self.sampler.signed(middles.compress(rows, axis=0), int(halved))
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
         nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")
@@ -226,7 +229,9 @@ class Refined:
     def _cut(self, chosen: tuple[np.ndarray, np.ndarray]) -> None:
         """Cut some leaves of both parts into their pieces."""
         corners, pieces = self.base.corners, len(PIECES[self.base.corners])
-        cells = np.concatenate([part.nodes[rows] for part, rows in zip(self.parts, chosen)])[:, PIECES[corners]]
+        cells = np.concatenate([part.nodes.take(rows, axis=0) for part, rows in zip(self.parts, chosen)])[
+            :, PIECES[corners]
+        ]
         sizes = np.concatenate([part.sizes[rows] for part, rows in zip(self.parts, chosen)]) / pieces
         halvings = np.concatenate([part.halvings[rows] for part, rows in zip(self.parts, chosen)])
         for part, rows in zip(self.parts, chosen):
@@ -287,7 +292,7 @@ class Refined:
         # mostly the side of the largest distance is known
         if self.values[np.abs(self.values).argmax()] * side > 0:
             bounds, place = self._largestAndPlace
-            if self.sampler.signedAt(place[None])[0] * side > 0:
+            if self.sampler.sidesAt(place[None])[0] * side > 0:
                 return bounds, place
         return self._farthest(side, known)
 
@@ -320,7 +325,7 @@ class Refined:
                     leaves = np.setdiff1d(leaves, equal[isShared])
             # of many, as where two balls have one center, most are left out as they are
             parts = np.arange(part.corners)[None] if len(leaves) > MANY_FAR else PIECES[part.corners]
-            nodes.append(part.nodes[leaves][:, parts].reshape(-1, part.corners))
+            nodes.append(part.nodes.take(leaves, axis=0)[:, parts].reshape(-1, part.corners))
         nodes = np.concatenate(nodes)
         if len(nodes):
             found = farthest(
@@ -342,7 +347,7 @@ class Refined:
         result, numbers = np.empty((nodes.size, 3)), nodes.ravel()
         for first in range(0, len(numbers), CHUNK):
             chosen = slice(first, first + CHUNK)
-            result[chosen] = self.sampler.points(self.coordinates[numbers[chosen]])
+            result[chosen] = self.sampler.points(self.coordinates.take(numbers[chosen], axis=0))
         return result.reshape(*nodes.shape, 3)
 
     @cached_property

@@ -114,9 +114,17 @@ class Sampler:
     def signedAt(self, points: np.ndarray) -> np.ndarray:
         """Return signed distances (n,) in mm at LPS points (n, 3), mm."""
         if self._lattice is not None:
-            inside = self._lattice.isInsideAt(1 - self._source, points)
-            return np.where(inside, -self._sign, self._sign) * self.distancesAt(points)
+            return self.sidesAt(points) * self.distancesAt(points)
         return self._sign * self._closest().signedDistances(points)
+
+    def sidesAt(self, points: np.ndarray) -> np.ndarray:
+        """Return whether signed distances at LPS points (n, 3), mm, are positive (1) or negative (-1); 0 may be either.
+
+        On a lattice nothing is searched for that.
+        """
+        if self._lattice is not None:
+            return np.where(self._lattice.isInsideAt(1 - self._source, points), -self._sign, self._sign)
+        return np.sign(self.signedAt(points))
 
     def distancesAt(self, points: np.ndarray) -> np.ndarray:
         """Return the distances (n,) in mm of LPS points (n, 3), not negative."""

@@ -85,7 +85,7 @@ class DirectedDistances:
         """Return the LPS centers (n, 3) of some elements (n,) in mm; those of all take much memory."""
         cells, pieces = np.divmod(elements, self.pieces)
         weights = barycentricWeights(self.surface.dimension, self.subdivisions)
-        corners = self.surface.points[self.surface.cells[cells]]
+        corners = self.surface.points.take(self.surface.cells.take(cells, axis=0), axis=0)
         return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), corners)
 
     @cached_property

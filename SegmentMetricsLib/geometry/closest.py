@@ -89,7 +89,7 @@ class ClosestSurface:
         return result
 
     def _corners(self, numbers: np.ndarray) -> np.ndarray:
-        return self._triangles.points[self._triangles.cells[numbers]]
+        return self._triangles.points.take(self._triangles.cells.take(numbers, axis=0), axis=0)
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""

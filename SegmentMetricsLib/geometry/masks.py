@@ -52,6 +52,12 @@ class Mask:
         box = tuple(slice(a, a + n) for a, n in zip(first[::-1], support.voxels.shape, strict=True))
         return Mask(array[box].copy(), support.offset, grid)
 
+    def __reduce__(self) -> tuple:
+        """Be sent to other processes, where there are no memberships, as a bit for each voxel."""
+        if self.voxels.dtype != np.uint8:
+            return Mask, (self.voxels, self.offset, self.grid)
+        return _unpacked, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)
+
     @property
     def isEmpty(self) -> bool:
         return self.voxels.size == 0
@@ -167,6 +173,11 @@ class Mask:
             mode="grid-constant",
         )
         return Mask.ofMemberships(voxels, grid, low) if isFuzzy else Mask.fromArray(voxels, grid, low)
+
+
+def _unpacked(bits: np.ndarray, shape: tuple[int, int, int], offset: tuple[int, int, int], grid: Grid) -> Mask:
+    """Return the mask that was packed into bits."""
+    return Mask(np.unpackbits(bits, count=int(np.prod(shape))).reshape(shape), offset, grid)
 
 
 def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:

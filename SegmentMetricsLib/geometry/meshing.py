@@ -112,7 +112,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     output = cleanTriangles(bare)
     points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
     cells = triangleIndices(output)
-    a, b, c = points[cells[:, 0]], points[cells[:, 1]], points[cells[:, 2]]
+    a, b, c = (points.take(column, axis=0) for column in cells.T)
     hasArea = np.einsum("ij,ij->i", *[np.cross(b - a, c - a)] * 2) > 0
     repairs = ()
     dropped = (

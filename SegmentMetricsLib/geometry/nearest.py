@@ -8,9 +8,10 @@ and from any point x
 
     |x - p|^2  =  (weighted mean of |x - c|^2)  -  (that of |p - c|^2)  >=  min over c of |x - c|^2  -  r^2,
 
-where r is the radius of the smallest circle around the triangle. The nearest triangle is not farther than the nearest
-corner of all. So it has a corner whose squared distance is larger than that of the nearest one by no more than r^2,
-which far from the surface is next to nothing: mostly two or three corners are left, with the few triangles around each.
+where r is the radius of the smallest circle around the triangle. The nearest triangle is not farther than any other,
+those around the nearest corner of all for a start. So it has a corner whose squared distance is larger than that of the
+nearest of these by no more than r^2, which far from the surface is next to nothing: mostly one or two more corners are
+left, with the few triangles around each.
 
 Where some triangles are so large that many corners are left, a search tree of triangles is asked instead.
 """
@@ -25,7 +26,7 @@ from scipy.spatial import cKDTree
 
 from ..cores import threads
 from ..progress import checkpoint
-from .triangles import distancesToTriangles
+from .triangles import columns, distancesToTriangles
 
 # Corners looked at per point: at first, at first where triangles are uneven, where these do not decide, and at most; of
 # more, a search tree of triangles mostly takes a fraction of the time.
@@ -60,10 +61,10 @@ class NearestTriangles:
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, otherwise: Callable[[np.ndarray], np.ndarray]):
         self._otherwise = otherwise
-        self._points, self._cells = np.ascontiguousarray(points.T), np.ascontiguousarray(cells.T, np.int32)
+        self._points, self._cells = points, cells
         # triangles around every point
         ends = np.repeat(np.arange(len(cells), dtype=np.int32), 3)
-        corners = self._cells.T.ravel()
+        corners = cells.ravel().astype(np.int32)
         around = csr_array((np.ones(len(ends), bool), (corners, ends)), shape=(len(points), len(cells)))
         counts = np.diff(around.indptr)
         # points without triangles would hide those with
@@ -71,16 +72,16 @@ class NearestTriangles:
         self._first, self._count, self._triangles = around.indptr[used], counts[used], around.indices
         everyPoint = points if len(used) == len(points) else points[used]
         self._tree = cKDTree(everyPoint, balanced_tree=False, compact_nodes=False)
-        spread = np.concatenate([self._spreads(first) for first in range(0, len(cells), CELLS)])
+        self._spreads = np.concatenate([self._spreadsFrom(first) for first in range(0, len(cells), CELLS)])
         # of the largest triangle around every point
-        self._spread = np.maximum.reduceat(spread[self._triangles], self._first)
-        self._largestSpread = float(spread.max())
+        self._spread = np.maximum.reduceat(self._spreads[self._triangles], self._first)
+        self._largestSpread = float(self._spreads.max())
         # at first; more as soon as these have not decided often enough
         self._corners = FEW_CORNERS
 
-    def _spreads(self, first: int) -> np.ndarray:
+    def _spreadsFrom(self, first: int) -> np.ndarray:
         """Return the squared radii of the smallest circles around some triangles, rounded up."""
-        a, b, c = (self._points.take(column, axis=1) for column in self._cells[:, first : first + CELLS])
+        a, b, c = (columns(self._points, column) for column in self._cells[first : first + CELLS].T)
         ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
         longest = np.maximum(np.maximum(ab, bc), ca)
         # through all corners of an acute triangle, or around the longest side
@@ -109,7 +110,7 @@ class NearestTriangles:
             chosen = np.arange(first, min(first + SEARCHED, len(points)))
             for rows in self._blocks(chosen, self._countsWithin(points[chosen], squared[chosen])):
                 numbers, around = self._trianglesAround(*self._cornersWithin(points[rows], squared[rows]))
-                isWithin = self._squaredDistances(points[rows[numbers]].T, around) <= squared[rows[numbers]]
+                isWithin = self._squaredDistances(columns(points, rows[numbers]), around) <= squared[rows[numbers]]
                 owners.append(rows[numbers[isWithin]])
                 triangles.append(around[isWithin])
         return np.concatenate(triangles), np.concatenate(owners)
@@ -137,7 +138,10 @@ class NearestTriangles:
         near = self._tree.query_ball_point(points, self._reach(squared), workers=self._workers(points))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
         corners = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
-        isNear = _squared(points[owners].T, self._tree.data[corners].T) - self._spread[corners] <= squared[owners]
+        isNear = (
+            _squared(columns(points, owners), columns(self._tree.data, corners)) - self._spread[corners]
+            <= squared[owners]
+        )
         return owners[isNear], corners[isNear]
 
     @staticmethod
@@ -148,35 +152,63 @@ class NearestTriangles:
         slots = np.arange(1, min(count, self._tree.n) + 1)
         distances, near = self._tree.query(points, k=slots, workers=self._workers(points))
         squared = distances**2
-        limit = squared[:, :1] * (1 + ROUNDING)
-        isNear = squared - self._spread[near] <= limit
-        # whether there may be more that are near than were looked at
-        isOpen = (squared[:, -1] - self._largestSpread <= limit[:, 0]) & (count < self._tree.n)
-        numbers = np.empty(len(points), np.int64)
-        if isOpen.any():
-            left = points[isOpen]
-            isUneven = len(left) > MOST_OPEN * len(points)
-            if isUneven and count < MORE_CORNERS:
-                self._corners = MORE_CORNERS
-                numbers[isOpen] = self._found(left, MORE_CORNERS)
-            elif isUneven and self._cells.shape[1] <= FEW_TRIANGLES:
-                numbers[isOpen] = self._otherwise(left)
-            elif count < MANY_CORNERS:
-                numbers[isOpen] = self._found(left, MANY_CORNERS)
-            else:
-                numbers[isOpen] = self._fromAll(left, limit[isOpen, 0])
-        rows = np.flatnonzero(~isOpen)
-        for first in range(0, len(rows), CHUNK):
-            chosen = rows[first : first + CHUNK]
-            owners, slots = np.nonzero(isNear[chosen])
-            owners = chosen[owners]
-            numbers[chosen] = self._nearestAround(points, owners, near[owners, slots])
+        numbers, limit = np.empty(len(points), np.int64), np.empty(len(points))
+        for first in range(0, len(points), CHUNK):
+            chosen = slice(first, first + CHUNK)
+            numbers[chosen], limit[chosen] = self._nearestOfCorners(points[chosen], squared[chosen], near[chosen])
+        # whether there may be more corners that are near than were looked at
+        isOpen = (squared[:, -1] - self._largestSpread <= limit) & (count < self._tree.n)
+        if not isOpen.any():
+            return numbers
+        left = points[isOpen]
+        isUneven = len(left) > MOST_OPEN * len(points)
+        if isUneven and count < MORE_CORNERS:
+            self._corners = MORE_CORNERS
+            numbers[isOpen] = self._found(left, MORE_CORNERS)
+        elif isUneven and len(self._cells) <= FEW_TRIANGLES:
+            numbers[isOpen] = self._otherwise(left)
+        elif count < MANY_CORNERS:
+            numbers[isOpen] = self._found(left, MANY_CORNERS)
+        else:
+            numbers[isOpen] = self._fromAll(left, limit[isOpen])
         return numbers
+
+    def _nearestOfCorners(
+        self, points: np.ndarray, squared: np.ndarray, near: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which of the triangles around corners is nearest to each point (n, 3), and how near others have to be.
+
+        squared, near: (n, s) squared distances of the corners next to each point, ascending, and their numbers. How
+        near: (n,) the squared distance of the triangle, rounded up.
+        """
+        # the triangles around the nearest corner leave few of the others to be looked at
+        least, numbers = self._least(points, *self._trianglesAround(np.arange(len(points)), near[:, 0]))
+        rounding = ROUNDING * squared[:, 0]
+        owners, slots = np.nonzero(squared[:, 1:] - self._spread[near[:, 1:]] <= (least + rounding)[:, None])
+        pairs, triangles = self._trianglesAround(np.arange(len(owners)), near[owners, slots + 1])
+        ends, owners = squared[owners, slots + 1].take(pairs), owners.take(pairs)
+        isNear = ends - self._spreads.take(triangles) <= (least + rounding).take(owners)
+        owners, triangles = owners[isNear], triangles[isNear]
+        if len(owners):
+            others, found = self._least(points, owners, triangles)
+            rows = owners[np.diff(owners, prepend=-1) > 0]
+            isNearer = others < least[rows]
+            rows = rows[isNearer]
+            least[rows], numbers[rows] = others[isNearer], found[isNearer]
+        return numbers, least + rounding
+
+    def _least(self, points: np.ndarray, owners: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least squared distance of the points that own triangles (c,), in order, and to which of these."""
+        squared = self._squaredDistances(columns(points, owners), triangles)
+        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
+        least = np.minimum.reduceat(squared, firsts)
+        isLeast = np.flatnonzero(squared == np.repeat(least, np.diff(firsts, append=len(owners))))
+        return least, triangles[isLeast[np.diff(owners[isLeast], prepend=-1) > 0]]
 
     def _fromAll(self, points: np.ndarray, limit: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3) from all corners there may be, or otherwise.
 
-        limit: (n,) squared distances of the nearest corners.
+        limit: (n,) squared distances that the nearest triangles do not exceed.
         """
         counts = self._countsWithin(points, limit)
         numbers = np.empty(len(points), np.int64)
@@ -185,17 +217,9 @@ class NearestTriangles:
             numbers[isMany] = self._otherwise(points[isMany])
         rows = np.flatnonzero(~isMany)
         for block in self._blocks(rows, counts[rows]):
-            numbers[block] = self._nearestAround(points[block], *self._cornersWithin(points[block], limit[block]))
+            around = self._trianglesAround(*self._cornersWithin(points[block], limit[block]))
+            numbers[block] = self._least(points[block], *around)[1]
         return numbers
-
-    def _nearestAround(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
-        """Return the nearest of the triangles around corners (c,) to the points (c,) of which these are, in order."""
-        owners, triangles = self._trianglesAround(owners, corners)
-        squared = self._squaredDistances(points[owners].T, triangles)
-        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-        least = np.minimum.reduceat(squared, firsts)
-        isLeast = np.flatnonzero(squared == np.repeat(least, np.diff(firsts, append=len(owners))))
-        return triangles[isLeast[np.diff(owners[isLeast], prepend=-1) > 0]]
 
     def _trianglesAround(self, owners: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the triangles (k,) around corners (c,), and of which points (k,) these are, told those (c,)."""
@@ -210,7 +234,7 @@ class NearestTriangles:
         From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest,
         but in thin triangles, where so many do that their heights get lost.
         """
-        a, b, c = (self._points.take(column.take(triangles), axis=1) for column in self._cells)
+        a, b, c = (columns(self._points, column.take(triangles)) for column in self._cells.T)
         toA, toB, toC = (_squared(points, corner) for corner in (a, b, c))
         ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
         # twice the inner products of the sides at corner A with each other, and with the way to the point

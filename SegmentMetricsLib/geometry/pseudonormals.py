@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .edges import uniqueSides
-from .triangles import areaVectors, dot
+from .triangles import areaVectors, columns, dot
 
 # Places looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 14
@@ -26,7 +26,7 @@ class PseudoNormals:
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray):
-        self._points = np.ascontiguousarray(points.T)
+        self._points = points
         sides, numbers = uniqueSides(cells, len(points))
         normals, angles = np.empty((3, len(cells))), np.empty((3, len(cells)))
         first = 0
@@ -44,7 +44,7 @@ class PseudoNormals:
             for normal in normals
         ]
         # seven things may be nearest: the face, the sides from each corner to the next one, and the corners
-        self._normals = np.concatenate([normals, ofSides, ofCorners], axis=1)
+        self._normals = np.concatenate([normals, ofSides, ofCorners], axis=1).T.copy()
         self._cells = np.ascontiguousarray(cells.T)
         sides, corners = len(cells) + numbers.T, len(cells) + len(sides) + self._cells
         self._parts = np.concatenate([np.arange(len(cells))[None], sides, corners])
@@ -61,12 +61,12 @@ class PseudoNormals:
 
     def _areBehind(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         nearest = self._nearestParts(places, triangles)
-        way = places - self._points.take(self._starts[nearest, triangles], axis=1)
-        return dot(way, self._normals.take(self._parts[nearest, triangles], axis=1)) < 0
+        way = places - columns(self._points, self._starts[nearest, triangles])
+        return dot(way, columns(self._normals, self._parts[nearest, triangles])) < 0
 
     def _nearestParts(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return which of the seven parts (n,) of a triangle (n,) each is next to places (3, n)."""
-        a, b, c = (self._points.take(column.take(triangles), axis=1) for column in self._cells)
+        a, b, c = (columns(self._points, column.take(triangles)) for column in self._cells)
         ab, ac, toA, toB, toC = b - a, c - a, places - a, places - b, places - c
         alongA, acrossA = dot(ab, toA), dot(ac, toA)
         alongB, acrossB = dot(ab, toB), dot(ac, toB)

@@ -79,7 +79,7 @@ class Surface:
     def sizes(self) -> np.ndarray:
         """(m,) area of every triangle in mm2, or length of every segment in mm."""
         if self.dimension == 2:
-            corners = self.points[self.cells]
+            corners = self.points.take(self.cells, axis=0)
             return np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
         vectors = (vectors for _, vectors in areaVectors(self.points, self.cells))
         return 0.5 * np.concatenate([np.zeros(0), *(np.sqrt(x * x + y * y + z * z) for x, y, z in vectors)])
@@ -114,7 +114,7 @@ def eachOutwardNormals(surface: Surface) -> Iterator[np.ndarray]:
 
 def _eachOutwardNormals(surface: Surface, chosen: np.ndarray) -> Iterator[np.ndarray]:
     if surface.dimension == 2:
-        corners = surface.points[chosen]
+        corners = surface.points.take(chosen, axis=0)
         yield _unit(np.cross(corners[:, 1] - corners[:, 0], surface.normal))
     else:
         yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, chosen))
@@ -190,5 +190,5 @@ def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
 def elementCenters(points: np.ndarray, cells: np.ndarray, subdivisions: int) -> np.ndarray:
     """Return the centers (m * pieces, 3) of the pieces of cells (m, corners), one cell after the other."""
     weights = barycentricWeights(cells.shape[1], subdivisions)
-    centers = np.einsum("pc,mcx->mpx", weights / weights[0].sum(), points[cells], optimize=True)
+    centers = np.einsum("pc,mcx->mpx", weights / weights[0].sum(), points.take(cells, axis=0), optimize=True)
     return centers.reshape(-1, 3)

@@ -81,14 +81,21 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
     return np.sqrt(np.where(isAbove, height, toSides))
 
 
+def columns(points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return the coordinates (3, k) of points (n, 3) of these numbers (k,), each in a row, as they are calculated with.
+
+    It takes a fraction of the time of points[numbers].
+    """
+    return np.ascontiguousarray(points.take(numbers, axis=0).T)
+
+
 def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the corners (3 corners, 3, k) of triangles and the vectors (3, k) across them, twice their area long.
 
     points: (n, 3). cells: (m, 3) triangles of them, of which a part comes at a time.
     """
-    coordinates = np.ascontiguousarray(points.T)
     for first in range(0, len(cells), CHUNK):
-        corners = np.stack([coordinates.take(column, axis=1) for column in cells[first : first + CHUNK].T])
+        corners = np.stack([columns(points, numbers) for numbers in cells[first : first + CHUNK].T])
         a, b, c = corners
         yield corners, np.stack(_cross(b - a, c - a))
 

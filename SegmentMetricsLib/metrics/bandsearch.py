@@ -350,6 +350,8 @@ def sideOf(count: float, most: float, dimension: int) -> int:
 def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
     """Return flags [k, j, i] of blocks of voxels that hold a flagged one. sides: of the blocks, in voxels."""
     for axis, side in enumerate(sides):
+        if side == 1:
+            continue
         lines = np.moveaxis(flags, axis, 0)
         held = lines[::side].copy()
         for step in range(1, side):
@@ -384,9 +386,32 @@ def bandFlags(
     grown = np.ones(3, int)
     if grid.planar:
         depth[grid.flatAxis] = grown[grid.flatAxis] = 0
-    flags = []
-    for mask in masks:
-        block = mask.block(low, high) != 0
-        inside, outside = (joined(voxels, sides[::-1]) for voxels in (block, ~block))
-        flags.append(spread(inside, grown[::-1]) & spread(outside, depth[::-1]))
+
+    def found(mask: Mask) -> np.ndarray:
+        inside, outside = _heldBy(mask, low, high, sides)
+        return spread(inside, grown[::-1]) & spread(outside, depth[::-1])
+
+    flags = eachSideBySide(found, masks)
     return low, flags
+
+
+def _heldBy(mask: Mask, low: np.ndarray, high: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which blocks [k, j, i] of a box around a mask hold voxels of it, and which others.
+
+    low, high: first and last voxel index (i, j, k) of the box. sides: (3,) of the blocks, in voxels.
+    """
+    size, side = high - low + 1, int(sides[2])
+    inside = np.zeros((-(-size[2] // side), size[1], size[0]), bool)
+    outside = np.ones_like(inside)
+    if not mask.isEmpty:
+        i, j, before = (mask.low - low).tolist()
+        depth, height, width = mask.voxels.shape
+        part = slice(j, j + height), slice(i, i + width)
+        # some layers at a time, so that large volumes are read once and nothing as large is made
+        for row in range(before // side, (before + depth - 1) // side + 1):
+            first = row * side - before
+            layers = mask.voxels[max(first, 0) : first + side]
+            inside[row][part] = layers.max(axis=0) > 0
+            if len(layers) == side:
+                outside[row][part] = layers.min(axis=0) == 0
+    return tuple(joined(flags, (1, *sides[1::-1])) for flags in (inside, outside))

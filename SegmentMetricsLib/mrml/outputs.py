@@ -284,7 +284,7 @@ def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
     centers = np.empty((len(cells), 3))
     for first in range(0, len(cells), CHUNK):
         chosen = slice(first, first + CHUNK)
-        points[cells[chosen]].mean(axis=1, out=centers[chosen])
+        points.take(cells[chosen], axis=0).mean(axis=1, out=centers[chosen])
     return centers, directed.signed[middle :: len(weights)]
 
 

@@ -14,6 +14,9 @@ from ..metrics.bands import Bands, bands
 if TYPE_CHECKING:
     from ..pair import Pair
 
+# Of so many elements of both boundaries, what distances were found with does not stay in memory beside the bands.
+MANY_ELEMENTS = 1_000_000
+
 
 def _bands(pair: Pair, tolerance: float) -> Bands:
     """Return the overlap of the two boundary bands for a tolerance in mm."""
@@ -25,6 +28,8 @@ def _bands(pair: Pair, tolerance: float) -> Bands:
     for which, mask in zip(("reference", "test"), masks, strict=True):
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
+    if sum(len(s.surface.cells) for s in pair.structures) > MANY_ELEMENTS:
+        pair.forget()
     return bands(pair.boundaries, masks, tolerance, pair.settings.oversampling)
 
 

@@ -3,7 +3,8 @@
     python Testing/benchmark/memory.py [--size 512,512,400] [--structures 100] [--workers 1,2]
 
 Draws two label maps, compares them, and prints the peak of what the process and its children held together, and how
-much that is beyond the two volumes themselves. A share of memory that several processes hold counts for each of them.
+much that is beyond the two volumes themselves. What several processes share, such as the code of libraries, counts
+once.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def peakOfCompare(reference: Path, test: Path, output: Path, options: Sequence[s
     def watch() -> None:
         nonlocal peak
         while process.poll() is None:
-            peak = max(peak, sum(map(residentBytes, family(process.pid))))
+            peak = max(peak, sum(map(proportionalBytes, family(process.pid))))
             time.sleep(POLL_SECONDS)
 
     watcher = threading.Thread(target=watch)
@@ -105,12 +106,13 @@ def family(process: int) -> list[int]:
     return found
 
 
-def residentBytes(process: int) -> int:
+def proportionalBytes(process: int) -> int:
+    """Return what a process holds in memory, of what it shares with others only its part."""
     try:
-        status = Path(f"/proc/{process}/status").read_text().splitlines()
+        status = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
     except OSError:  # it has just ended
         return 0
-    return next((1024 * int(line.split()[1]) for line in status if line.startswith("VmRSS:")), 0)
+    return next((1024 * int(line.split()[1]) for line in status if line.startswith("Pss:")), 0)
 
 
 if __name__ == "__main__":
