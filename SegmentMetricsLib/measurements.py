@@ -20,6 +20,10 @@ from .structures import BOTH_EMPTY
 if TYPE_CHECKING:
     from .pair import Pair
 
+# Values that differ by no more than this share of them are equal but for rounding: what distances are looked up in has
+# the digits of single precision.
+ROUNDING = 1e-6
+
 
 @dataclass(frozen=True)
 class Measurement:

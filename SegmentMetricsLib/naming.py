@@ -17,6 +17,9 @@ ABBREVIATIONS = {"glnd": "gland", "nrv": "nerve", "submand": "submandibular"}
 DISPENSABLE = frozenset({"gland"})
 # What Slicer writes for a segment that nobody gave a meaning: SNOMED CT's "Tissue", in its own and its older codes.
 UNSPECIFIC = frozenset({("SCT", "85756007"), ("SRT", "T-D0050")})
+# Lung+5mm is not Lung-5mm, Dose>50% not Dose<50%; AAPM Task Group 263 puts ~ before partial structures and ! behind
+# those that were cropped. Others only separate words.
+SIGNS = "[+<>~!]"
 SIDE_CODES = {
     ("SCT", "7771000"): LEFT,
     ("SRT", "G-A101"): LEFT,
@@ -55,12 +58,13 @@ class Name:
 def parse(name: str) -> Name:
     """Return the words and the side of a structure's name.
 
-    Words end at anything but letters and numbers, and where a small letter is followed by a capital. A side is a word
-    of its own: L, Lt, Left and so on, anywhere; not if a number follows, as in the vertebra "L 1".
+    Words end at anything but letters and numbers, and where a small letter is followed by a capital. Signs that tell
+    structures apart are words. A side is a word of its own: L, Lt, Left and so on, anywhere; not if a number follows,
+    as in the vertebra "L 1".
     """
     text = unicodedata.normalize("NFKC", name)
     text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
-    words = [word for word in re.split(r"[\W_]+", text.casefold()) if word]
+    words = re.findall(f"{SIGNS}|[^\\W_]+", text.casefold())
     isSide = [word in SIDES and not (following[:1].isdigit()) for word, following in zip(words, [*words[1:], ""])]
     sides = {SIDES[word] for word, found in zip(words, isSide) if found}
     rest = tuple(word for word, found in zip(words, isSide) if not found)

@@ -119,6 +119,15 @@ def testParquet(study, inline):
     assert columns["HD95"][1] == float("inf")
 
 
+def testNamesOfNumbersAreTextInParquet(study, inline):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    write("001,ref.nrrd,t1.nrrd", "002,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    found = parquet.read_table("out/results.parquet")
+    assert found.column("Case").to_pylist() == ["001", "002"]
+    assert (str(found.schema.field("Method").type), str(found.schema.field("DSC").type)) == ("string", "double")
+
+
 def testStructureSets(study, inline):
     for side, names in (("r", ("Parotid_L", "Lens_R")), ("t", ("left parotid", "Lens_L"))):
         Path("data", side).mkdir()
@@ -312,6 +321,14 @@ def testGoingOn(study, inline, capsys):
     assert sorted(record["case"] for record in records()) == [*(f"case {n}" for n in range(4)), "late"]
 
 
+def testLostReportsAreMadeAgain(study, inline):
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch("--report") == 0 and Inline.count == 2
+    Path("out/reports/a.html").unlink()
+    assert batch("--report") == 0 and Inline.count == 3 and Path("out/reports/a.html").exists()
+
+
 def testOutcomesOfOtherCasesArePutAside(study, inline):
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
     assert batch() == 0
@@ -354,6 +371,31 @@ def testFingerprints(study):
     assert other.fingerprint != first.fingerprint and replace(other, case="x").key == ("x", "")
     with pytest.raises(InputError, match="cannot be opened"):
         readCases("data/none.csv", Settings())
+
+
+@pytest.mark.parametrize("header", ["t.mhd", "t.nhdr"])
+def testFingerprintsOfDataFiles(study, header):
+    """What a header describes is in another file."""
+    SimpleITK.WriteImage(SimpleITK.ReadImage("data/t1.nrrd"), f"data/{header}")
+    (data,) = (path for path in Path("data").glob("t.*") if path.name != header)
+    write(f"a,ref.nrrd,{header}")
+    first = readCases("data/cases.csv", Settings())[0].fingerprint
+    assert readCases("data/cases.csv", Settings())[0].fingerprint == first
+    data.write_bytes(data.read_bytes()[::-1])
+    os.utime(data, (1, 1))
+    assert readCases("data/cases.csv", Settings())[0].fingerprint != first
+
+
+def testFingerprintsOfContours(study):
+    """The image on which contours were drawn counts, too; tables beside them do not."""
+    Path("data/patient").mkdir()
+    Path("data/patient/contours.dcm").write_bytes(b"contours")
+    write("a,ref.nrrd,patient/contours.dcm")
+    first = readCases("data/cases.csv", Settings())[0].fingerprint
+    Path("data/patient/notes.csv").write_text("a,b")
+    assert readCases("data/cases.csv", Settings())[0].fingerprint == first
+    Path("data/patient/slice.dcm").write_bytes(b"slice")
+    assert readCases("data/cases.csv", Settings())[0].fingerprint != first
 
 
 def testFingerprintsOfNestedFolders(study):

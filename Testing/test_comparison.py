@@ -227,6 +227,17 @@ def testRecordsArePlainAndSmall():
     assert values["reference"]["volumeMm3"] == pytest.approx(compare(BOX, OTHER)["VolumeReference"].value)
 
 
+@pytest.mark.parametrize("accuracy", ["converged", "sampled"])
+def testComparisonsGoToOtherProcesses(accuracy):
+    comparison = compare(BOX, shapes.ball(7), Settings(accuracy=accuracy))
+    again = pickle.loads(pickle.dumps(comparison))
+    assert again.toDictionary() == comparison.toDictionary()
+    for one, other in zip(again.distances.directions, comparison.distances.directions, strict=True):
+        # what searches is made anew
+        assert one.percentile(80) == other.percentile(80)
+        assert np.array_equal(one.atPoints, other.atPoints)
+
+
 def testOnlyTheFamiliesAskedFor():
     comparison = compare(BOX, OTHER, Settings(families="overlap"))
     assert {m.family for m in comparison.values()} == {"overlap"}

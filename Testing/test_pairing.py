@@ -66,6 +66,10 @@ def testNamesThatAreOne(same):
         ("VB_L1", "VB1_L"),  # a lumbar vertebra is not on the left
         ("L 1", "1 left"),
         ("Lens_L", "Ens_L"),
+        ("Lung+5mm", "Lung-5mm"),
+        ("Dose>50%", "Dose<50%"),
+        ("~Lung_L", "Lung_L"),
+        ("CTV!", "CTV"),
     ],
 )
 def testNamesThatAreTwo(first, second):

@@ -61,6 +61,7 @@ def testSeparatorsAndOrderOfColumns(separator):
     [
         ("Brain,NSD_3,>=,0.9", "line 2, column Measurement: there is no measurement 'NSD_3'; is it NSD_2mm?"),
         ("Brain,Volumen,<=,1", "line 2, column Measurement: there is no measurement 'Volumen'"),
+        ("Brain,DICEml,>=,0.5", "DICEml is one number for all structures, which no rule can judge."),
         ("Brain,HD0,<=,1", "line 2, column Measurement: HD0: A percentile must be greater than 0"),
         ("Brain,NSD_1e9mm,>=,1", "line 2, column Measurement: NSD_1e9mm: A tolerance must be"),
         (",DSC,>=,0.9", "line 2, column Structure: the name of a structure, or . for all, is missing."),
@@ -199,7 +200,15 @@ def testRulesInTheConventionOfATool(withoutPictures, tmp_path, monkeypatch):
         ("<", 3, 5, 3.0, "warn"),
         ("<=", 3, 5, 5.0, "warn"),
         ("<", 3, 5, 5.0, "fail"),
-        ("<=", 3, None, 3.0000001, "fail"),
+        ("<=", 3, None, 3.0001, "fail"),
+        # but for rounding these are 3, 0.9 and 0
+        ("<=", 3, None, 3.0000000000000004, "pass"),
+        ("<", 3, None, 2.9999999999999996, "fail"),
+        (">=", 0.9, None, 0.89999999, "pass"),
+        (">", 0.9, None, 0.90000001, "fail"),
+        ("within", 3, None, -3.0000001, "pass"),
+        ("<=", 0, None, 1e-12, "pass"),
+        ("<=", 0, None, 1e-6, "fail"),
         (">=", 0.9, 0.8, 0.9, "pass"),
         (">", 0.9, 0.8, 0.9, "warn"),
         (">=", 0.9, 0.8, 0.79, "fail"),
@@ -219,6 +228,15 @@ def testVerdicts(relation, limit, warning, value, verdict):
     )
     assert found.verdict == verdict and found.reason.endswith(".")
     json.dumps(found.toDictionary(), allow_nan=False)
+
+
+@pytest.mark.parametrize("value", [3.0000062, 3.0000048, 2.9999951, 3.0000001, 3.1])
+def testValuesAreSeenOnTheirSideOfTheLimit(value):
+    rule = Rule("Lens", "HD95", "<=", 3)
+    found = judge("Lens", rule, measurement(value))
+    seen = float(found.reason.split()[1])
+    assert seen == pytest.approx(value, rel=1e-5)
+    assert found.verdict == ("pass" if rule.keeps(seen, 3) else "fail")
 
 
 def testReasons():

@@ -133,6 +133,10 @@ def testStructuresInDifferentSpellings():
     both = outcome("1", {"DSC": 0.5}, name="Parotid_L")
     both["pairs"] += outcome("1", {"DSC": 0.7}, name="Parotid L")["pairs"]
     assert [(s.structure, s.mean) for s in summarize(Cohort([both]))] == [("Parotid_L", 0.5), ("Parotid L", 0.7)]
+    # whichever of the two an earlier case has
+    earlier = outcome("0", {"DSC": 0.9}, name="Parotid L")
+    found = summarize(Cohort([earlier, both]))
+    assert [(s.structure, s.cases, s.mean) for s in found] == [("Parotid L", 2, 0.8), ("Parotid_L", 1, 0.5)]
 
 
 def testWrongOptions():
@@ -177,6 +181,12 @@ def testBonferroni():
     assert compareMethods(Cohort(many))[0].corrected == 1
 
 
+def testRoundingIsNoDifference():
+    noise = [value * (1 + 1e-8 * n) for n, value in enumerate([10, 11, 12, 13, 14, 15], 1)]
+    (found,) = compareMethods(Cohort(methods([10, 11, 12, 13, 14, 15], noise)))
+    assert (found.medianDifference, found.p, found.reason) == (0, None, "the methods do not differ in any case")
+
+
 def testPairsAreOfTheSameCase():
     given = methods([10, 20, 30], [11, 22, math.inf])
     given += [outcome("case 9", {"DSC": 5}, "B")]
@@ -199,7 +209,9 @@ def testABox():
     assert box([4]) == box([4, 4, 4]) and box([4]).outliers == ()
 
 
-@pytest.mark.parametrize("low, high", [(0, 1), (0.93, 0.97), (-3, 120), (5, 5), (0, 0), (-2e-7, 3e-7), (-8, -8)])
+@pytest.mark.parametrize(
+    "low, high", [(0, 1), (0.93, 0.97), (-3, 120), (5, 5), (0, 0), (-2e-7, 3e-7), (-8, -8), (1.0, 1.0000000000000018)]
+)
 def testAxes(low, high):
     ticks = axisTicks(low, high)
     assert ticks[0] <= low and ticks[-1] >= high and 2 <= len(ticks) <= 8

@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 
 from ..errors import oneLine
+from ..measurements import ROUNDING
 from ..metrics.distributions import roundAbove
 from ..settings import shortest
 from .statistics import Box, Cohort, box
@@ -91,8 +92,9 @@ def _drawn(one: Box, x: float, y, color: str) -> list[str]:
 
 def axisTicks(low: float, high: float) -> list[float]:
     """Return round numbers from at most the lowest value to at least the highest one."""
-    if low == high:
-        low, high = low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
+    if high - low <= ROUNDING * max(abs(low), abs(high)):
+        middle = (low + high) / 2
+        low, high = middle - (abs(middle) or 1.0) / 2, middle + (abs(middle) or 1.0) / 2
     step = roundAbove((high - low) / TICKS)
     first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
     return [float(f"{number * step:.10g}") for number in range(first, last + 1)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import InputError, oneLine
+from ..files import textheaders
 from ..files.sheets import Line, readSheet
 from ..protocol.protocol import Protocol, readProtocol
 from ..settings import Settings
@@ -118,19 +119,41 @@ def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | N
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def _state(path: Path) -> Mapping | None:
-    """Return when a file was last changed and how long it is; of a folder, those of all files in it, however deep."""
+def _state(path: Path) -> Mapping:
+    """Return when a file and those that are read with it were last changed and how long they are; of a folder, all."""
     try:
-        if path.is_dir():
-            return {"path": str(path), "files": [_state(child) for child in _filesBelow(path)]}
-        status = path.stat()
+        isFolder = path.is_dir()
+        others = _filesBelow(path) if isFolder else _filesReadWith(path)
+        return {**({"path": str(path)} if isFolder else _stateOfFile(path)), "files": [_stateOfFile(f) for f in others]}
     except (OSError, ValueError):
         return {"path": str(path)}
+
+
+def _stateOfFile(path: Path) -> Mapping:
+    status = path.stat()
     return {"path": str(path), "size": status.st_size, "changed": status.st_mtime_ns}
 
 
+def _filesReadWith(path: Path) -> list[Path]:
+    """Return the files that hold what a header describes, or that may be the image on which contours were drawn."""
+    if path.suffix.lower() == ".dcm":
+        return [file for file in _filesBelow(path.parent) if _mayBeDicom(file)]
+    name = textheaders.dataFileOf(path) if path.suffix.lower() in (".mhd", ".nhdr") else ""
+    if not name:
+        return []
+    named = path.parent / name
+    # a list of files, or a pattern of their names, is of some in the same folder
+    return [named] if named.is_file() else sorted(file for file in path.parent.iterdir() if file.is_file())
+
+
+def _mayBeDicom(path: Path) -> bool:
+    """Return whether a file is called as one of DICOM may be: with its suffixes, none, or a number at the end."""
+    suffix = path.suffix.lower()
+    return suffix in (".dcm", ".ima") or not suffix[1:].isalpha()
+
+
 def _filesBelow(folder: Path) -> list[Path]:
-    """Return all files in a folder and in those below, but for what a batch has written there."""
+    """Return all files in a folder and in those below, but for the output folders of a batch."""
     files = []
     for parent, folders, names in os.walk(folder):
         if RECORDS in names and Path(parent) != folder:

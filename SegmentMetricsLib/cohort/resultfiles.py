@@ -36,6 +36,7 @@ IDENTITY = {
     "Pairing": "How the two were found to belong together",
     "Verdict": "What the protocol says about the structure",
 }
+CONVENTION = {"Convention": "Whose convention boundary and overlap follow"}
 
 
 class CohortFiles:
@@ -49,9 +50,7 @@ class CohortFiles:
         self.tasks = {task.key: task for task in tasks if not task.problem}
         self.columns = columnsOf(tasks)
         plain = all(task.settings.convention == "SegmentMetrics" for task in tasks)
-        self.identity = (
-            IDENTITY if plain else {**IDENTITY, "Convention": "Whose convention boundary and overlap follow"}
-        )
+        self.identity = IDENTITY if plain else IDENTITY | CONVENTION
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -120,6 +119,7 @@ class CohortFiles:
                             aside.write(line)
                         continue
                     holds = outcome["status"] == OK and outcome["fingerprint"] == task.fingerprint
+                    holds = holds and (not task.report or Path(task.report).exists())
                     if holds and key not in self.offsets:
                         self.offsets[key] = new.tell()
                         new.write(line)
@@ -239,13 +239,18 @@ def _locked(path: Path) -> TextIO:
 def writeParquet(folder: Path) -> bool:
     """Write the table as results.parquet if pyarrow is installed, and return whether it is."""
     try:
+        import pyarrow
         from pyarrow import csv as arrow
         from pyarrow import parquet
     except ImportError:
         return False
     unfinished = folder / ".results.parquet.new"
     try:
-        options = arrow.ConvertOptions(null_values=[""], strings_can_be_null=True)
+        with (folder / TABLE).open(newline="", encoding="utf-8", errors=UNENCODABLE) as table:
+            columns = next(csv.reader(table))
+        # a case called 001 is not the number 1
+        types = {name: pyarrow.string() if name in (*IDENTITY, *CONVENTION) else pyarrow.float64() for name in columns}
+        options = arrow.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
         parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), unfinished)
         os.replace(unfinished, folder / "results.parquet")
     finally:

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from .. import naming
-from ..measurements import REGISTRY, Measurement, findDefinition
+from ..measurements import REGISTRY, ROUNDING, Measurement, findDefinition
 from .summaryoptions import CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, Options
 
 
@@ -91,11 +91,13 @@ class Cohort:
 
     def add(self, outcome: Mapping) -> None:
         """Take in all measurements of a case."""
+        names = {pair["structure"] for pair in outcome["pairs"]}
         seen: set[str] = set()
         for pair in outcome["pairs"]:
-            structure = self._structure(pair)
-            if structure in seen:  # a case that has both spellings means two structures
-                structure = pair["structure"]
+            structure, own = self._structure(pair), pair["structure"]
+            # a case that has both spellings means two structures
+            if structure in seen or (structure != own and structure in names):
+                structure = own
             seen.add(structure)
             for key, given in pair["measurements"].items():
                 measurement = Measurement.fromDictionary(key, given)
@@ -242,6 +244,8 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
 def _wilcoxon(first: np.ndarray, second: np.ndarray) -> tuple[int, float | None, float | None, str]:
     """Return number of cases, median difference, p, and why there is none."""
     differences = second - first
+    # the rank of a difference counts, however small it is
+    differences[np.isclose(first, second, rtol=ROUNDING, atol=0)] = 0
     if not len(differences):
         return 0, None, None, "no case has both"
     median = float(np.median(differences))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -249,6 +249,10 @@ class BoundaryPair:
         self.lattice = sharedLattice(reference, test, reach)
         self._searches: dict[int, ClosestSurface] = {}
 
+    def __getstate__(self) -> dict:
+        """Go to other processes without what searches, which is made anew there."""
+        return {**self.__dict__, "_searches": {}}
+
     def search(self, number: int) -> ClosestSurface:
         """Return what searches the reference (0) or the test (1) for the places next to points."""
         if number not in self._searches:
@@ -283,7 +287,7 @@ class BoundaryPair:
     def sampler(self, source: int) -> Sampler:
         """Return what tells the distances of one boundary, the reference (0) or the test (1), to the other."""
         target = 1 - source
-        return Sampler(self.surfaces, source, lambda: self.search(target), self.lattice)
+        return Sampler(self.surfaces, source, partial(self.search, target), self.lattice)
 
     def measure(self, subdivisions: int) -> SurfaceDistances:
         """Return the distances in both directions from the centers of the subdivided elements.
@@ -295,7 +299,7 @@ class BoundaryPair:
                 self.surfaces[source],
                 subdivisions,
                 self.signedDistances(source, subdivisions),
-                lambda source=source: self.signedDistances(source, None),
+                partial(self.signedDistances, source, None),
             )
             for source in (0, 1)
         ]

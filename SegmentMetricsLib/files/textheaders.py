@@ -67,6 +67,18 @@ def metaFields(file: BinaryIO) -> dict[str, str]:
     return fields
 
 
+def dataFileOf(path: Path) -> str:
+    """Return what a NRRD or MetaImage header says about the file with its values, "" if they are in its own file.
+
+    That is a name, or what stands for several. Raises ValueError for damage.
+    """
+    with path.open("rb") as file:
+        if path.suffix.lower() in (".nrrd", ".nhdr"):
+            return nrrdFields(file).get("datafile", "")
+        name = metaFields(file).get("ElementDataFile", "")
+        return "" if name == "LOCAL" else name
+
+
 def checkNrrd(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
     """Return what a reader of the numbers should know of a NRRD file's header.
 

@@ -68,7 +68,7 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: s
         rule,
         measurement,
         verdict,
-        _sentence(f"{_named(rule)} {_text(measurement)} {holds} {relation}{shortest(limit)}{because}"),
+        _sentence(f"{_named(rule)} {_text(rule, measurement)} {holds} {relation}{shortest(limit)}{because}"),
     )
 
 
@@ -77,11 +77,18 @@ def _named(rule: Rule) -> str:
     return f"{rule.measurement} as by {rule.convention}" if rule.convention else rule.measurement
 
 
-def _text(measurement: Measurement) -> str:
+def _text(rule: Rule, measurement: Measurement) -> str:
     """Return a value in the unit of the limits, with so many digits that it is never seen on the wrong side."""
     if math.isinf(measurement.value):
         return measurement.text()
-    return f"{measurement.value:.6g} {measurement.unit}".rstrip()
+    limits = [limit for limit in (rule.limit, rule.warning) if limit is not None]
+
+    def kept(value: float) -> list[bool]:
+        return [rule.keeps(value, limit) for limit in limits]
+
+    texts = (f"{measurement.value:.{digits}g}" for digits in range(6, 18))
+    text = next(text for text in texts if kept(float(text)) == kept(measurement.value))
+    return f"{text} {measurement.unit}".rstrip()
 
 
 def _sentence(text: str) -> str:

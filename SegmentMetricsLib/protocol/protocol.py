@@ -14,7 +14,8 @@ from .. import naming
 from ..definitions import PARAMETERS, Definition
 from ..errors import InputError
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
-from ..measurements import REGISTRY, findDefinition
+from ..measurements import REGISTRY, ROUNDING, findDefinition
+from ..registry.multilabel import MULTI_LABEL
 from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings, shortest
 from . import EXAMPLES, exampleNames
 
@@ -23,6 +24,8 @@ OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 # "within" is about the size of a number with a sign.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?["
+# What equals a limit of 0.
+ROUNDING_OF_ZERO = 1e-9
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,15 @@ class Rule:
         )
 
     def keeps(self, value: float, limit: float) -> bool:
-        """Return whether a value keeps a limit; infinity does not keep an upper one."""
-        if self.relation == "within":
-            return abs(value) <= limit
-        return {"<=": value <= limit, "<": value < limit, ">=": value >= limit, ">": value > limit}[self.relation]
+        """Return whether a value keeps a limit; infinity does not keep an upper one.
+
+        What differs from the limit by no more than rounding is equal to it.
+        """
+        given = abs(value) if self.relation == "within" else value
+        isEqual = math.isclose(given, limit, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO)
+        if self.relation in ("<=", "within", ">="):
+            return isEqual or (given > limit if self.relation == ">=" else given < limit)
+        return not isEqual and (given > limit if self.relation == ">" else given < limit)
 
     def cells(self) -> dict[str, str]:
         """Return the rule as the cells of its line."""
@@ -189,6 +197,8 @@ def _measurement(line: Line) -> tuple[Definition, str]:
         hint = f"; is it {likely[0]}?" if likely else "."
         raise line.problem("Measurement", f"there is no measurement {given!r}{hint}")
     definition, words = found
+    if definition in MULTI_LABEL:
+        raise line.problem("Measurement", f"{given} is one number for all structures, which no rule can judge.")
     parameters = {name: float(word) for name, word in words.items()}
     try:
         Settings(**{PARAMETERS[name]: (value,) for name, value in parameters.items()})
