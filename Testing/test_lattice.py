@@ -91,7 +91,7 @@ def testDistancesToATriangle():
     points = np.array([[1.0, 1, 2], [-3, -4, 0], [2, -1, 0], [4, 3, 0], [5, 0, 0]])
     squared = TriangleSet(triangle, edges, np.array([[0, 1, 2]])).squaredDistances(points)
     # above the face; before a corner; beside a leg; beyond the hypotenuse 3x + 4y = 12; beyond the other corner
-    assert np.sqrt(squared[:, 0]) == pytest.approx([2, 5, 1, (3 * 4 + 4 * 3 - 12) / 5, 1])
+    assert np.sqrt(squared[0]) == pytest.approx([2, 5, 1, (3 * 4 + 4 * 3 - 12) / 5, 1])
 
 
 def testCellCodes():

@@ -29,13 +29,13 @@ def firstReaching(
     sizeLeast, sizeMost = sizesBelow(ascending, sizes, np.array([least, most]))
     if sizeLeast >= wanted or sizeMost < wanted:
         return float(least if sizeLeast >= wanted else most)
-    values = np.concatenate([column[(column > least) & (column < most)] for column in ascending])
+    values = np.concatenate([column.compress((column > least) & (column < most)) for column in ascending])
     values.sort()
     while True:
         isNear = (ascending[0] < most) & (ascending[-1] > least)
-        below = float(sizes[ascending[-1] <= least].sum())
+        below = float(sizes.compress(ascending[-1] <= least).sum())
         wanted, sizeLeast, sizeMost = wanted - below, sizeLeast - below, sizeMost - below
-        ascending, sizes = tuple(column[isNear] for column in ascending), sizes[isNear]
+        ascending, sizes = tuple(column.compress(isNear) for column in ascending), sizes.compress(isNear)
         count = len(values)
         if most - least <= precision:
             return float(most)
@@ -94,7 +94,7 @@ def reachedWithin(ascending, sizes: np.ndarray, wanted: float, least: float, mos
     """Return the same as firstReaching() where no element has the value of a corner between least and most."""
     low, high = ascending[0], ascending[-1]
     crossed = (low <= least) & (high >= most) & (high > low)
-    low, high, sizes = low[crossed], high[crossed], sizes[crossed]
+    low, high, sizes = (values.compress(crossed) for values in (low, high, sizes))
     # the size at least + t is constant + linear t + square t^2
     if len(ascending) == 2:
         growth = sizes / (high - low)

@@ -66,7 +66,7 @@ TABLE_CHUNK = 128
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
 # and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
 # must not matter: the same pair has to give the same digits whatever was compared before.
-LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 8e-6, 1e-6
+LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 1e-6
 
 
 class CellTables:
@@ -104,11 +104,14 @@ class CellTables:
     @cached_property
     def positionBounds(self) -> np.ndarray:
         """(groups, p) squared mm below which a position meets neither a cell of a group, nor a later or farther one."""
+        low = np.arange(-self.reach, self.reach + 1)[:, None, None] * self.spacing
+        # along every axis alone (3, steps, p): the same few for all cells
+        gaps = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0) ** 2
+        alongX, alongY, alongZ = np.ascontiguousarray(gaps.transpose(2, 0, 1))
         bounds = np.empty((len(self.groups), len(self.points)), np.float32)
         for row, group in zip(bounds, self.groups, strict=True):
-            low = self.steps[group.start : group.stop, None] * self.spacing
-            gap = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0)
-            row[:] = (gap**2).sum(axis=2).min(axis=0)
+            x, y, z = self.steps[group.start : group.stop].T + self.reach
+            row[:] = (alongX.take(x, axis=0) + alongY.take(y, axis=0) + alongZ.take(z, axis=0)).min(axis=0)
         return np.minimum(np.minimum.accumulate(bounds[::-1], axis=0)[::-1], np.float32(self.horizon**2))
 
     def table(self, number: int) -> np.ndarray:
@@ -116,23 +119,23 @@ class CellTables:
         if number not in self._tables:
             with self._lock:  # whoever comes second takes what the first one has made
                 if number not in self._tables:
-                    self._tables[number] = self.computed(number).ravel()
+                    squared = self.pieceDistances(number)
+                    table = np.empty((256, len(self.points)), np.float32)
+                    _, cases = caseTriangles()
+                    squared.take(cases[:, 0], axis=0, out=table, mode="wrap")
+                    for column in cases.T[1:]:
+                        np.minimum(table, squared.take(column, axis=0), out=table)
+                    self._tables[number] = table.T.ravel()
         return self._tables[number]
 
-    def computed(self, number: int) -> np.ndarray:
-        """Return the squared distances (p, 256) in mm2 to all cases one step away, without keeping them."""
-        _, cases = caseTriangles()
+    def pieceDistances(self, number: int) -> np.ndarray:
+        """Return the squared distances (t + 1, p) in mm2 to all triangles one step away; the last one is none, inf."""
         # the triangles stay where they are: the points move the other way
         moved = self.points - self.steps[number] * self.spacing
-        result = np.empty((len(moved), 256), np.float32)
+        result = np.full((len(self.pieces.sides) + 1, len(moved)), np.inf, np.float32)
         for first in range(0, len(moved), TABLE_CHUNK):
-            points, table = moved[first : first + TABLE_CHUNK], result[first : first + TABLE_CHUNK]
-            # one more column for the cases without triangles
-            squared = np.full((len(points), len(self.pieces.sides) + 1), np.inf, np.float32)
-            squared[:, :-1] = self.pieces.squaredDistances(points)
-            squared.take(cases[:, 0], axis=1, out=table, mode="wrap")
-            for column in cases.T[1:]:
-                np.minimum(table, squared.take(column, axis=1), out=table)
+            chosen = slice(first, first + TABLE_CHUNK)
+            result[:-1, chosen] = self.pieces.squaredDistances(moved[chosen])
         return result
 
     @cached_property

@@ -134,8 +134,8 @@ def nestedSurfaces() -> tuple[np.ndarray, np.ndarray]:
     ends, sides = caseEdges()
     squared = TriangleSet(triangles, ends, sides).squaredDistances(places)
     # the triangles of what has none are infinitely far
-    squared = np.concatenate([squared, np.full((len(places), 1), np.inf)], axis=1)
-    apart = np.stack([squared[:, numbers].min(axis=1) > TOUCHING**2 for numbers in trianglesOf], axis=1)
+    squared = np.concatenate([squared, np.full((1, len(places)), np.inf)])
+    apart = np.stack([squared[numbers].min(axis=0) > TOUCHING**2 for numbers in trianglesOf], axis=1)
     outward, inward = ((apart & flags).reshape(len(triangles), -1, 256).any(axis=1) for flags in (~inside, inside))
     cases = np.arange(256)
     isWithin = (cases[:, None] & ~cases) == 0

@@ -29,31 +29,33 @@ class TriangleSet:
         self.prism = [(o, (corner * o).sum(axis=1)) for o, corner in zip(outward, corners, strict=True)]
 
     def squaredDistances(self, points: np.ndarray) -> np.ndarray:
-        """Return the squared distances (p, t) in mm2 from points (p, 3).
+        """Return the squared distances (t, p) in mm2 from points (p, 3) to every triangle.
 
         The nearest point of a triangle is the foot of the perpendicular on its plane where that lies in the triangle,
         else it is on one of its sides.
         """
-        along = points @ self.step.T
-        along -= self.startAlong
-        along /= self.length
+        points = points.T
+        # a row for every edge and triangle: whole rows are taken several times as fast as parts of them
+        along = self.step @ points
+        along -= self.startAlong[:, None]
+        along /= self.length[:, None]
         np.clip(along, 0, 1, out=along)
         toEdges = np.zeros(along.shape)
-        for axis in range(3):
-            gap = along * self.step[:, axis]
-            np.subtract(points[:, axis, None] - self.start[:, axis], gap, out=gap)
+        for coordinate, start, step in zip(points, self.start.T, self.step.T, strict=True):
+            gap = along * step[:, None]
+            np.subtract(coordinate - start[:, None], gap, out=gap)
             gap *= gap
             toEdges += gap
-        result = toEdges.take(self.sides[:, 0], axis=1)
+        result = toEdges.take(self.sides[:, 0], axis=0)
         for side in self.sides.T[1:]:
-            np.minimum(result, toEdges.take(side, axis=1), out=result)
+            np.minimum(result, toEdges.take(side, axis=0), out=result)
         abovePrism = np.ones(result.shape, bool)
         for outward, limit in self.prism:
-            abovePrism &= points @ outward.T <= limit
-        height = points @ self.normal.T
-        height -= self.plane
+            abovePrism &= outward @ points <= limit[:, None]
+        height = self.normal @ points
+        height -= self.plane[:, None]
         height *= height
-        height /= self.squaredNormal
+        height /= self.squaredNormal[:, None]
         np.copyto(result, height, where=abovePrism)
         return result
 

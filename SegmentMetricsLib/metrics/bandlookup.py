@@ -16,7 +16,7 @@ from ..cores import eachSideBySide
 from ..distances import lattice
 from ..distances.bounded import Bounded
 from ..distances.extrapolation import LEAST_SHARE_ERROR
-from ..geometry.cases import Positions
+from ..geometry.cases import Positions, caseTriangles
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
 
@@ -127,7 +127,7 @@ class BandTables:
     @cached_property
     def inside(self) -> np.ndarray:
         """(256, count / 64) which positions lie inside the structure of a case."""
-        return _packed(self._tables.inside.reshape(-1, 256))
+        return _packed(self._tables.inside.reshape(-1, 256).T)
 
     def prepare(self) -> None:
         """Fill the tables, which threads would fill once each."""
@@ -138,13 +138,15 @@ class BandTables:
     def within(self, number: int) -> np.ndarray:
         """(256, count / 64) which positions are closer than the tolerance to a case one step away."""
         if number not in self._within:
-            self._within[number] = _packed(self._tables.computed(number) < self._squaredLimit)
+            pieces = _packed(self._tables.pieceDistances(number) < self._squaredLimit)
+            _, cases = caseTriangles()
+            self._within[number] = np.bitwise_or.reduce([pieces.take(column, axis=0) for column in cases.T])
         return self._within[number]
 
 
 def _packed(flags: np.ndarray) -> np.ndarray:
-    """Return flags (p, 256) of positions as numbers (256, p / 64) of 64 bits."""
-    return np.packbits(np.ascontiguousarray(flags.T), axis=1).view(np.uint64)
+    """Return flags (n, p) of positions as numbers (n, p / 64) of 64 bits."""
+    return np.packbits(np.ascontiguousarray(flags), axis=1).view(np.uint64)
 
 
 @lru_cache(maxsize=32)
