@@ -218,6 +218,17 @@ class TestAgainstDenseSampling:
         assert abs(refined.sizeWithin(1.0001) / refined.totalSize - truth) < abs(coarse - truth) / 2
 
 
+@pytest.mark.parametrize("percent", [1e-9, 0.001, 0.1])
+def testTheSmallestPercentilesAreNotBelowTheSmallestDistance(percent):
+    balls = [shapes.ball(radius, size=(30, 30, 30), origin=(-15, -15, -15)) for radius in (9, 10)]
+    comparison = compare(*balls, Settings(families="boundary", percentiles=(percent,)))
+    found = comparison[f"HD{percent:g}"]
+    for value, direction in zip(
+        (found.referenceToTest, found.testToReference), comparison.distances.directions, strict=True
+    ):
+        assert value == pytest.approx(np.abs(direction.atPoints).min(), abs=0.01) and value > 0.5
+
+
 class TestRoads:
     @pytest.mark.parametrize("seed", range(3))
     def testLookupAndSearchAgree(self, seed, monkeypatch):

@@ -72,8 +72,8 @@ class Percentiles:
     def _ofSize(self, size: float, within: Surroundings | None, precision: float = 0.0) -> float:
         """Return the smallest distance in mm within which the boundary has a size, sought among some pieces first."""
         wanted = min(size, self.totalSize) * (1 - SIZE_ROUNDING) - self.sharedSize
-        if wanted <= 0:
-            return 0.0
+        if wanted <= 0:  # also where more is taken off a small size than there is
+            return 0.0 if self.sharedSize else float(self.leaves.low.min())
         if within is not None:
             found = within.reaching(wanted, precision)
             if within.least < found < within.most:
