@@ -46,6 +46,7 @@ from ..geometry.cases import (
     isInside,
     isInsideAllCases,
     nestedSurfaces,
+    ofCases,
 )
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
@@ -119,13 +120,7 @@ class CellTables:
         if number not in self._tables:
             with self._lock:  # whoever comes second takes what the first one has made
                 if number not in self._tables:
-                    squared = self.pieceDistances(number)
-                    table = np.empty((256, len(self.points)), np.float32)
-                    _, cases = caseTriangles()
-                    squared.take(cases[:, 0], axis=0, out=table, mode="wrap")
-                    for column in cases.T[1:]:
-                        np.minimum(table, squared.take(column, axis=0), out=table)
-                    self._tables[number] = table.T.ravel()
+                    self._tables[number] = ofCases(self.pieceDistances(number), np.minimum).T.ravel()
         return self._tables[number]
 
     def pieceDistances(self, number: int) -> np.ndarray:

@@ -72,6 +72,18 @@ def caseTriangles() -> tuple[np.ndarray, np.ndarray]:
     return np.array(list(numbers)), cases
 
 
+def ofCases(ofTriangles: np.ndarray, combine: np.ufunc) -> np.ndarray:
+    """Return what is known of all cases (256, k) together, combined from what is known of their triangles.
+
+    ofTriangles: (t + 1, k) of the triangles of all cases, and in the last row of none.
+    """
+    _, cases = caseTriangles()
+    result = ofTriangles.take(cases[:, 0], axis=0)
+    for column in cases.T[1:]:
+        combine(result, ofTriangles.take(column, axis=0), out=result)
+    return result
+
+
 @lru_cache(maxsize=1)
 def caseEdges() -> tuple[np.ndarray, np.ndarray]:
     """Return the different sides (e, 2, 3) of the triangles of all cases, and each triangle's side numbers (189, 3)."""

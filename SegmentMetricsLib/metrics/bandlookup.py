@@ -16,7 +16,7 @@ from ..cores import eachSideBySide
 from ..distances import lattice
 from ..distances.bounded import Bounded
 from ..distances.extrapolation import LEAST_SHARE_ERROR
-from ..geometry.cases import Positions, caseTriangles
+from ..geometry.cases import Positions, ofCases
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
 
@@ -139,8 +139,7 @@ class BandTables:
         """(256, count / 64) which positions are closer than the tolerance to a case one step away."""
         if number not in self._within:
             pieces = _packed(self._tables.pieceDistances(number) < self._squaredLimit)
-            _, cases = caseTriangles()
-            self._within[number] = np.bitwise_or.reduce([pieces.take(column, axis=0) for column in cases.T])
+            self._within[number] = ofCases(pieces, np.bitwise_or)
         return self._within[number]
 
 
