@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 import shapes
@@ -350,3 +352,63 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     assert first["measurements"]["HD"]["value"] == pytest.approx(2, abs=0.1)
     assert first["measurements"]["DSC"]["value"] == pytest.approx(2 * 100 / (100 + 120))
     assert first["grid"]["size"] == list(grid.size)
+
+
+def segmented(folder, kept, isImageThere, fractional=False):
+    """Return a segment with a square on the kept slices of 12, read from a file that stores no others."""
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(folder / "ct", grid), key=lambda s: s.InstanceNumber)
+    array = np.zeros(grid.size[::-1])
+    array[kept, 6:16, 5:15] = 0.8 if fractional else 1
+    dicomfiles.writeSegmentation(folder / "seg.dcm", slices, {"Box": array}, fractional)
+    if not isImageThere:
+        shutil.rmtree(folder / "ct")
+    (structure,) = readStructures(folder / "seg.dcm")
+    return structure, array, grid
+
+
+@pytest.mark.parametrize("isImageThere", [False, True])
+@pytest.mark.parametrize("fractional", [False, True])
+@pytest.mark.parametrize("kept", [[4], [4, 5], [3, 4, 5, 8]])
+def testStoredFramesAreAPartOfAnImage(tmp_path, kept, fractional, isImageThere):
+    """One frame is as much a structure in space as several, and where frames end the image need not."""
+    structure, array, grid = segmented(tmp_path, kept, isImageThere, fractional)
+    assert structure.dimension == 3 and not structure.mask.touchesEdge
+    image = SimpleITK.GetImageFromArray((array > 0).astype(np.uint8))
+    image.SetSpacing(grid.spacing.tolist())
+    result = compare(image, structure, Settings(threshold=0.5))
+    assert result["HD"].value == pytest.approx(0, abs=1e-9) and result["DSC"].value == 1
+    assert result["VolumeTest"].value == pytest.approx(100 * 1.5 * 2.5 * len(kept), rel=0.12)
+    if isImageThere:
+        assert structure.mask.grid.size == grid.size
+        if fractional:
+            assert structure.memberships.grid == structure.mask.grid
+
+
+@pytest.mark.parametrize("isImageThere", [False, True])
+def testOneFrameAgainstSeveral(tmp_path, isImageThere):
+    one, two = (segmented(tmp_path / str(len(kept)), kept, isImageThere)[0] for kept in ([4], [4, 5]))
+    result = compare(one, two)
+    assert result["HD"].value == pytest.approx(2.5) and result["DSC"].value == pytest.approx(2 / 3)
+
+
+def testSegmentsAtTheEdgeOfTheImage(tmp_path):
+    """What reaches the first slice of the image does, whether or not the slices beyond are stored."""
+    structure, _, _ = segmented(tmp_path, [0, 1, 2], True)
+    assert structure.mask.touchesEdge
+    whole, _, grid = segmented(tmp_path / "whole", list(range(12)), False)
+    assert whole.mask.touchesEdge and whole.mask.grid.size == grid.size
+
+
+def testTheThicknessOfAFrame(tmp_path):
+    """A file that does not say how far apart frames are may say how thick they are."""
+    import pydicom
+
+    segmented(tmp_path, [4], False)
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    measures = content.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence[0]
+    del measures.SpacingBetweenSlices
+    measures.SliceThickness = 4
+    content.save_as(tmp_path / "seg.dcm")
+    (structure,) = readStructures(tmp_path / "seg.dcm")
+    assert structure.mask.grid.spacing == pytest.approx([1, 1.5, 4])
