@@ -14,7 +14,7 @@ from .metrics import boundary, overlap
 from .metrics.slices import normalOf
 from .registry.similarity import inSlices
 from .settings import shortest
-from .structures import NOTES, PATIENT, bounds, listed
+from .structures import NOTES, PATIENT, WITHOUT_VOXELS, bounds, listed
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -49,10 +49,16 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
-    both = zip(("reference", "test"), pair.structures, strict=True)
+    both = list(zip(("reference", "test"), pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
         yield f"No voxel of the {' and the '.join(faint)} has a membership of 0.5, so there is no boundary to measure."
+        return
+    drawn = [which for which, s in both if s.isEmpty and s.source.get(WITHOUT_VOXELS)]
+    if drawn:
+        verb = "were drawn, but enclose" if len(drawn) == 2 else "was drawn, but encloses"
+        counts = "they count" if len(drawn) == 2 else "it counts"
+        yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
     elif pair.reference.isEmpty and pair.test.isEmpty:
         yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:

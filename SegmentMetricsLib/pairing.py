@@ -13,7 +13,17 @@ from .errors import InputError, Undefined
 from .metrics import overlap
 from .progress import checkpoint
 from .settings import Settings
-from .structures import TERMINOLOGY, Match, Pairing, Structure, bounds, listed, pairByName, requireKnown
+from .structures import (
+    TERMINOLOGY,
+    Match,
+    Pairing,
+    Structure,
+    bounds,
+    listed,
+    pairByName,
+    requireKnown,
+    requireUsable,
+)
 
 # How sure a match is that is not by equal names.
 CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
@@ -144,6 +154,7 @@ def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[
 def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
     found = [s for s in structures if s.name == name]
     if not found:
+        requireUsable(name, structures)
         known = listed(s.name for s in structures)
         raise InputError(f"The {which} has no structure named {name!r}; it has {known}.")
     if len(found) > 1:

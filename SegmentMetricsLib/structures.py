@@ -22,6 +22,10 @@ WITHOUT_LABELS = "withoutLabels"
 TERMINOLOGY = "terminology"
 # In its source: a fingerprint of the patient's ID, and what reading its file has to say about it.
 PATIENT, NOTES = "patient", "notes"
+# Marks, in its source, an empty structure that was drawn: its contours enclose no voxel.
+WITHOUT_VOXELS = "withoutVoxels"
+# In the source of every other structure of a file: what there is to say, by name, about those that cannot be used.
+LEFT_OUT = "leftOut"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,12 +177,13 @@ def pairByName(
 
     An image without labels lacks every structure that the other set has: each is compared with an empty one. names:
     structures to choose, all when None. isAlonePair: whether one structure on each side is a pair whatever it is
-    called. Raises ValueError when a chosen name is in neither set, or more than once in one.
+    called, unless others of its file cannot be used. Raises ValueError when a chosen name is in neither set, or more
+    than once in one.
     """
     reference, test = list(reference), list(test)
     if names is not None:
         requireKnown(names, reference, test)
-    if isAlonePair and len(reference) == len(test) == 1:
+    if isAlonePair and len(reference) == len(test) == 1 and not _isRest(*reference, *test):
         isNameless = any(s.source.get(WITHOUT_LABELS) for s in (*reference, *test))
         how = "name" if isNameless or reference[0].name == test[0].name else "only"
         return Pairing((Match(reference[0], test[0], how),), (), ())
@@ -197,6 +202,11 @@ def pairByName(
     return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
 
 
+def _isRest(*structures: Structure) -> bool:
+    """Return whether others of the files that structures are from cannot be used, so that these are no sole ones."""
+    return any(structure.source.get(LEFT_OUT) for structure in structures)
+
+
 def _lacking(structures: list[Structure], others: list[Structure]) -> list[Structure]:
     """Return the structures; for an image without labels, an empty one for each of the others."""
     if len(structures) == 1 and structures[0].source.get(WITHOUT_LABELS):
@@ -205,11 +215,28 @@ def _lacking(structures: list[Structure], others: list[Structure]) -> list[Struc
 
 
 def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
-    """Raise InputError when no set has a structure of a name."""
+    """Raise InputError when no set has a structure of a name, or one has it and it cannot be used."""
+    for name in names:
+        for structures in sets:
+            requireUsable(name, structures)
     known = dict.fromkeys(s.name for structures in sets for s in structures)
     for name in names:
         if name not in known:
             raise InputError(f"There is no structure named {name!r}; there are {listed(known)}.")
+
+
+def requireUsable(name: str, structures: Iterable[Structure]) -> None:
+    """Raise InputError when a structure that was asked for is one that was left out of a file, and say why."""
+    for structure in structures:
+        remark = structure.source.get(LEFT_OUT, {}).get(name)
+        if remark:
+            raise InputError(remark)
+
+
+def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
+    """Return what there is to say about structures that were left out of the files of some sets."""
+    found = (why for structures in sets for s in structures for why in s.source.get(LEFT_OUT, {}).values())
+    return list(dict.fromkeys(found))
 
 
 def listed(names: Iterable[str], most: int = 10) -> str:

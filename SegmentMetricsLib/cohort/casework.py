@@ -11,7 +11,7 @@ from ..measurements import Measurement
 from ..pairing import noted
 from ..protocol.protocol import Protocol
 from ..settings import Settings
-from ..structures import Match, Structure, listed
+from ..structures import Match, Structure, listed, requireUsable
 
 
 def compareMatch(
@@ -80,6 +80,7 @@ def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str
     for name, _ in settings.critical:
         matches = [s for s in structures if s.name == name]
         if len(matches) != 1:
+            requireUsable(name, structures)
             problem = "more than one" if matches else "no"
             raise InputError(
                 f"The reference has {problem} critical structure named {name!r}; it has "

@@ -70,14 +70,17 @@ def _compared(task: Task) -> dict:
     from ..files.reading import readAll
     from ..pairing import pairStructures
     from ..protocol.judgment import judgeCase
-    from ..structures import listed
+    from ..structures import leftOutOf, listed
     from .casework import compareMatch, comparePair, criticalsOf
 
     sets = readAll((task.reference, task.test), task.settings.threshold, task.settings.membershipMaximum)
     pairing = pairStructures(*sets)
     if not pairing.pairs:
         reference, test = (listed(s.name for s in structures) for structures in sets)
-        raise InputError(f"No structure has the same name in both: the reference has {reference}; the test has {test}.")
+        remarks = "".join(f" {remark}" for remark in leftOutOf(*sets))
+        raise InputError(
+            f"No structure has the same name in both: the reference has {reference}; the test has {test}.{remarks}"
+        )
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     report = _newReport(task)
     settings = task.settings if report is None else report.settings

@@ -73,10 +73,10 @@ def run(options: argparse.Namespace) -> int:
         reference, test = (
             structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
         )
-        proposals = "".join(f" {finding}" for finding in pairing.findings)
+        remarks = "".join(f" {remark}" for remark in (*pairing.findings, *structures.leftOutOf(*sets)))
         raise InputError(
             f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
-            f"{proposals}"
+            f"{remarks}"
         )
     criticals = criticalsOf(sets[0], settings)
     isWhole = not options.structure

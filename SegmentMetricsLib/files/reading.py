@@ -17,7 +17,7 @@ from ..errors import InputError, requireText
 from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import fromLabels
-from ..structures import NOTES, WITHOUT_LABELS, Structure, codeSource
+from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, codeSource
 from . import fractional, integrity, niftiheaders, vtpheaders
 from .messages import quiet
 
@@ -142,10 +142,13 @@ def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> l
         raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
     structures = []
     for path, members in zip(found, readAll(found, threshold, maximum), strict=True):
+        leftOut = {name: why for member in members for name, why in member.source.get(LEFT_OUT, {}).items()}
         for member in members:
-            name = stemOf(path) if len(members) == 1 else f"{stemOf(path)} {member.name}"
+            name = stemOf(path) if len(members) + len(leftOut) == 1 else f"{stemOf(path)} {member.name}"
             # in a folder an image without labels is the empty structure of that name
             source = {key: value for key, value in member.source.items() if key != WITHOUT_LABELS}
+            if leftOut:
+                source[LEFT_OUT] = {f"{stemOf(path)} {name}": why for name, why in leftOut.items()}
             structures.append(replace(member, name=name, source=source))
     return structures
 
