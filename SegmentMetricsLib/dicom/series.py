@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,27 +25,27 @@ GEOMETRY = (
     "PixelSpacing",
     "Rows",
     "Columns",
+    "SliceThickness",
 )
 
 
 def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
     """Return the headers of an image's slices that lie near a file: beside it, below it, or in a folder beside its own.
 
-    series: the series instance UID, "" if unknown. instances: SOP instance UIDs of the slices, which decide when the
+    series: the series instance UID, "" if unknown. instances: SOP instance UIDs of some slices, which decide when the
     series is unknown. Each is a pydicom Dataset with the geometry only.
     """
     wanted = set(instances)
     for folder in (path.parent, *sorted(p for p in path.parent.parent.iterdir() if p.is_dir() and p != path.parent)):
-        found = {}
+        bySeries: dict[str, dict] = {}
         for file in _filesIn(folder):
             checkpoint()
             header = _geometryOf(file)
-            if header is None or "ImagePositionPatient" not in header:
-                continue
-            same = header.get("SeriesInstanceUID", "") == series if series else header.SOPInstanceUID in wanted
-            if same:
-                found[header.SOPInstanceUID] = header
-        if found:
+            if header is not None and "ImagePositionPatient" in header:
+                bySeries.setdefault(str(header.get("SeriesInstanceUID", "")), {})[header.SOPInstanceUID] = header
+        named = series or max(bySeries, key=lambda uid: len(wanted & bySeries[uid].keys()), default="")
+        found = bySeries.get(named, {})
+        if found and (series or wanted & found.keys()):
             return list(found.values())
     return []
 
@@ -67,17 +67,31 @@ def _geometryOf(file: Path):
         return None
 
 
-def gridOf(slices: list) -> Grid:
-    """Return the grid of an image's slices. Raises InputError when they are not equally spaced along one line."""
-    first = slices[0]
+def normalOf(slices: Sequence) -> np.ndarray:
+    """Return the unit vector (3,) across an image's slices, LPS."""
+    along, down = _directionsOf(slices[0])
+    return np.cross(along, down)
+
+
+def _directionsOf(header) -> np.ndarray:
     # the first cosine runs along a row, that is from column to column
-    along, down = np.reshape(np.array(first.ImageOrientationPatient, float), (2, 3))
-    normal = np.cross(along, down)
+    return np.reshape(np.array(header.ImageOrientationPatient, float), (2, 3))
+
+
+def gridOf(slices: Sequence, distance: float | None = None) -> Grid:
+    """Return the grid of an image's slices. Raises InputError when they are not equally spaced along one line.
+
+    distance: how far apart slices are where there is only one, in mm; None takes its thickness, or 1 mm.
+    """
+    first = slices[0]
+    along, down = _directionsOf(first)
+    normal = normalOf(slices)
     rowSpacing, columnSpacing = (float(value) for value in first.PixelSpacing)
     positions = np.array([s.ImagePositionPatient for s in slices], float)
     positions = positions[np.argsort(positions @ normal)]
     steps = np.diff(positions, axis=0)
-    step = steps.mean(axis=0) if len(steps) else normal
+    alone = distance or float(first.get("SliceThickness", None) or 1.0)
+    step = steps.mean(axis=0) if len(steps) else normal * alone
     if len(steps) and np.abs(steps - step).max() > UNEVENNESS * np.linalg.norm(step):
         raise InputError("the slices of the image that the contours were drawn on are not equally spaced.")
     matrix = np.eye(4)

@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.filling import combined
-from ..geometry.grids import Grid, requireScale
+from ..geometry.filling import apart, combined
+from ..geometry.grids import Grid, gridAround, requireScale
 from ..geometry.masks import LARGEST_BOX, Mask
 from ..progress import checkpoint
-from ..structures import NOTES, PATIENT, Structure
+from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
 from . import patientOf, read, readable
-from .series import findSlices, gridOf
+from .images import Image, imageOf, imagesOf
+from .planes import commonDistance, heightsOf, planesBySlice, sliceDistance
+from .series import findSlices, gridOf, normalOf
 
 # A contour may leave its plane by this share of the distance between slices.
 FLATNESS = 0.25
-# mm; pixels of a grid that is made for contours whose image is not at hand.
-PIXEL = 0.5
+# mm; pixels of a grid that is made for contours whose image is not at hand, and how far apart its planes are when the
+# contours do not tell.
+PIXEL, DISTANCE = 0.5, 1.0
 NO_POSITIONS = "a contour has coordinates that are no positions in space."
 CLOSED = ("CLOSED_PLANAR", "CLOSEDPLANAR_XOR")
+AXIAL = np.array([0.0, 0.0, 1.0])
 
 
 def readStructureSet(path: Path) -> list[Structure]:
-    """Return every region of interest of an RTSTRUCT file, with voxels on the referenced image's grid.
+    """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
 
     A voxel belongs to a structure when its center lies inside the contours of its slice: holes may be contours of their
-    own or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours.
-    Raises InputError for a file without regions of interest and for contours that do not run along slices.
+    own or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. A
+    region that cannot be filled is left out, and the others say so. Raises InputError for a file without regions of
+    interest, and when none can be filled because their contours do not run along slices.
     """
     dataset = read(path)
     with readable():  # what every structure set has may be missing, too
@@ -44,27 +50,54 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
     if "ROIContourSequence" not in dataset:
         raise InputError("the part of the structure set that holds the contours of its regions of interest is missing.")
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
-    loops = {number: _loopsOf(drawn.get(number)) for number in regions}
-    grid, note = _gridFor(path, dataset, [loop for closed, _ in loops.values() for loop in closed])
-    frame = str(dataset.get("FrameOfReferenceUID", "")) or _referencedFrame(dataset)
-    structures = []
+    names = {number: str(region.get("ROIName", "")) or f"ROI {number}" for number, region in regions.items()}
+    loops = {number: _loopsOf(drawn.get(number), names[number]) for number in regions}
+    listed = imagesOf(dataset)
+    images = {number: imageOf(region, drawn.get(number), listed) for number, region in regions.items()}
+    gridFor = _grids(path, images, {number: closed for number, (closed, _) in loops.items()})
+    patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
+    structures, leftOut = [], {}
     for number, region in regions.items():
         checkpoint()
-        closed, others = loops[number]
-        mask, notes = fill(closed, grid)
-        if others:
-            notes.append(f"{others} of its contours are open lines or points and were left out")
+        try:
+            mask, source = _filled(*loops[number], *gridFor(number))
+        except InputError as error:
+            leftOut.setdefault(names[number], str(error))
+            continue
         structures.append(
             Structure(
-                str(region.get("ROIName", "")) or f"ROI {number}",
+                names[number],
                 mask,
                 file=str(path),
-                frameOfReference=str(region.get("ReferencedFrameOfReferenceUID", "")) or frame,
+                frameOfReference=str(region.get("ReferencedFrameOfReferenceUID", "")) or frame or images[number].frame,
                 color=_colorOf(drawn.get(number)),
-                source={"roiNumber": number, PATIENT: patientOf(dataset), NOTES: tuple(filter(None, (note, *notes)))},
+                source={"roiNumber": number, PATIENT: patient, **source},
             )
         )
-    return structures
+    if not structures:
+        name, why = next(iter(leftOut.items()))
+        raise InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
+    return [_withoutOthers(structure, path, leftOut) for structure in structures] if leftOut else structures
+
+
+def _filled(closed: Sequence[np.ndarray], others: int, grid: Grid, note: str) -> tuple[Mask, dict]:
+    """Return the voxels of a region, and what its source says about them.
+
+    closed: its closed contours. others: how many it has that are not. note: on the grid. Raises InputError as fill().
+    """
+    mask, notes = fill(closed, grid)
+    if others:
+        notes.append(f"{others} of its contours are open lines or points and were left out")
+    source = {NOTES: tuple(filter(None, (note, *notes)))}
+    return mask, {**source, WITHOUT_VOXELS: True} if closed and mask.isEmpty else source
+
+
+def _withoutOthers(structure: Structure, path: Path, leftOut: Mapping[str, str]) -> Structure:
+    """Return a structure that says which others of its file were left out, and why. leftOut: reasons by name."""
+    remarks = [f"The structure {name!r} of {path.name} was left out: {why}" for name, why in leftOut.items()]
+    source = {**structure.source, LEFT_OUT: dict(zip(leftOut, remarks, strict=True))}
+    source[NOTES] = (*source[NOTES], *remarks)
+    return replace(structure, source=source)
 
 
 def _byNumber(items, name: str) -> dict:
@@ -75,8 +108,18 @@ def _byNumber(items, name: str) -> dict:
     return found
 
 
-def _loopsOf(contours) -> tuple[list[np.ndarray], int]:
-    """Return the closed contours of a region as LPS points (n, 3) in mm, and how many others there are."""
+def _loopsOf(contours, name: str) -> tuple[list[np.ndarray], int]:
+    """Return the closed contours of a region as LPS points (n, 3) in mm, and how many others there are.
+
+    name: of the region, for what is wrong with it. Raises InputError for contours that are none.
+    """
+    try:
+        return _loopsIn(contours)
+    except InputError as error:
+        raise InputError(f"the structure {name!r} cannot be read: {error}") from error
+
+
+def _loopsIn(contours) -> tuple[list[np.ndarray], int]:
     closed, others = [], 0
     for contour in [] if contours is None else contours.get("ContourSequence", []):
         try:
@@ -95,40 +138,44 @@ def _loopsOf(contours) -> tuple[list[np.ndarray], int]:
     return closed, others
 
 
-def _gridFor(path: Path, dataset, loops: Sequence[np.ndarray]) -> tuple[Grid, str]:
-    """Return the grid to fill contours on, and what there is to say about it."""
-    series, instances = _referencedImage(dataset)
-    slices = findSlices(path, series, instances)
-    if slices:
-        return gridOf(slices), ""
-    if not loops:
-        raise InputError("the structure set has no contours, and the image that it belongs to is not near it.")
-    grid = gridAroundLoops(loops)
-    return grid, (
-        "The image that the contours were drawn on is not near the file: they are filled on planes "
-        f"{grid.spacing[2]:.4g} mm apart, with pixels of {PIXEL:g} mm."
-    )
+def _grids(
+    path: Path, images: Mapping[int, Image], loops: Mapping[int, Sequence[np.ndarray]]
+) -> Callable[[int], tuple[Grid, str]]:
+    """Return what gives the grid to fill the contours of a region on, and what there is to say about it, by its number.
 
-
-def _referencedImage(dataset) -> tuple[str, list[str]]:
-    """Return the series instance UID of the image that contours were drawn on, and its slices' SOP instance UIDs."""
-    for frame in dataset.get("ReferencedFrameOfReferenceSequence", []):
-        for study in frame.get("RTReferencedStudySequence", []):
-            for series in study.get("RTReferencedSeriesSequence", []):
-                images = [str(i.ReferencedSOPInstanceUID) for i in series.get("ContourImageSequence", [])]
-                return str(series.get("SeriesInstanceUID", "")), images
-    images = {
-        str(image.ReferencedSOPInstanceUID)
-        for region in dataset.get("ROIContourSequence", [])
-        for contour in region.get("ContourSequence", [])
-        for image in contour.get("ContourImageSequence", [])
+    images: that each region was drawn on. loops: closed contours, LPS points (n, 3) in mm each, by region.
+    """
+    slices = {image: findSlices(path, image.series, image.instances) for image in dict.fromkeys(images.values())}
+    together = {
+        image: {number: loops[number] for number, other in images.items() if other == image and loops[number]}
+        for image in slices
     }
-    return "", sorted(images)
+    if not any(loops.values()) and not any(slices.values()):
+        raise InputError("the structure set has no contours, and the image that it belongs to is not near it.")
+
+    def gridFor(number: int) -> tuple[Grid, str]:
+        image = images[number]
+        if slices[image]:
+            return _imageGrid(slices[image], list(together[image].values()))
+        grid = gridAroundLoops(loops[number], list(together[image].values()) or list(filter(None, loops.values())))
+        return grid, (
+            "The image that the contours were drawn on is not near the file: they are filled on planes "
+            f"{grid.spacing[2]:.4g} mm apart, with pixels of {PIXEL:g} mm."
+        )
+
+    return gridFor
 
 
-def _referencedFrame(dataset) -> str:
-    frames = dataset.get("ReferencedFrameOfReferenceSequence", [])
-    return str(frames[0].get("FrameOfReferenceUID", "")) if frames else ""
+def _imageGrid(slices: Sequence, regions: Sequence[Sequence[np.ndarray]]) -> tuple[Grid, str]:
+    """Return the grid of an image's slices and what there is to say about it. regions: contours of each region."""
+    if len(slices) > 1:
+        return gridOf(slices), ""
+    normal = normalOf(slices)
+    grid = gridOf(slices, commonDistance(heightsOf(loops, normal) for loops in regions))
+    return grid, (
+        "Only one slice of the image that the contours were drawn on is near the file: the others are thought to be "
+        f"{grid.spacing[2]:.4g} mm apart."
+    )
 
 
 def _colorOf(contours) -> tuple[float, float, float] | None:
@@ -136,53 +183,71 @@ def _colorOf(contours) -> tuple[float, float, float] | None:
     return None if color is None or len(color) != 3 else tuple(min(max(int(c) / 255, 0.0), 1.0) for c in color)
 
 
-def gridAroundLoops(loops: Sequence[np.ndarray]) -> Grid:
-    """Return axial planes through contours, LPS points (n, 3) in mm each, as far apart as the closest two of them."""
-    points = np.concatenate(loops)
-    heights = np.unique(np.round([loop[:, 2].mean() for loop in loops], 3))
-    steps = np.diff(heights)
-    step = float(steps.min()) if len(steps) else 1.0
-    low, high = points[:, :2].min(axis=0) - PIXEL, points[:, :2].max(axis=0) + PIXEL
-    size = np.ceil((high - low) / PIXEL).astype(int) + 1
-    matrix = np.diag([PIXEL, PIXEL, step, 1.0])
-    matrix[:3, 3] = (*low, heights[0])
-    return Grid((*size, round((heights[-1] - heights[0]) / step) + 1), matrix)
+def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
+    """Return axial planes for the contours of a region, LPS points (n, 3) in mm each, as far apart as they usually are.
+
+    regions: the contours of every region that has some, which the grid contains. Pixels lie at multiples of their size,
+    so that contours in several files may have one grid.
+    """
+    heights = [heightsOf(others, AXIAL) for others in regions]
+    own = heightsOf(loops, AXIAL) if loops else np.concatenate(heights)
+    distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
+    points = np.concatenate([loop for others in regions for loop in others])
+    box = np.stack([points.min(axis=0), points.max(axis=0)])
+    return gridAround(box, np.diag([PIXEL, PIXEL, distance]), np.array([0.0, 0.0, own.min()]))
 
 
 def fill(loops: Sequence[np.ndarray], grid: Grid) -> tuple[Mask, list[str]]:
     """Return the voxels of a grid inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
 
-    Contours belong to the nearest slice. Raises InputError when one does not run along the slices.
+    Contours belong to the nearest slice, which takes those of the plane nearest to it, and of other planes only parts
+    that lie apart from these. Raises InputError when a contour does not run along the slices.
     """
-    slices: dict[int, list[np.ndarray]] = {}
-    displaced = 0
-    for loop in loops:
-        index = grid.toIndex(loop)
-        height = index[:, 2].mean()
-        if np.abs(index[:, 2] - height).max() > FLATNESS:
-            raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
-        displaced += abs(height - round(height)) > FLATNESS
-        slices.setdefault(round(height), []).append(index[:, :2])
-    notes = []
-    if displaced:
-        notes.append(f"{displaced} of its contours lie between slices and were filled on the nearest one")
+    planar = [grid.toIndex(loop) for loop in loops]
+    heights = np.array([index[:, 2].mean() for index in planar])
+    if any(np.abs(index[:, 2] - height).max() > FLATNESS for index, height in zip(planar, heights, strict=True)):
+        raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
+    slices = planesBySlice(heights)
     if not slices:
-        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid), notes
-    planar = np.concatenate([loop for found in slices.values() for loop in found])
-    low, high = np.floor(planar.min(axis=0)).astype(int), np.ceil(planar.max(axis=0)).astype(int)
+        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid), []
+    corners = np.concatenate(planar)[:, :2]
+    low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
     first, last = min(slices), max(slices)
     shape = (last - first + 1, *(high - low + 1)[::-1].tolist())
     if math.prod(shape) > LARGEST_BOX:
         raise InputError("its contours are too far apart, or too large, for an image of a patient.")
     voxels = np.zeros(shape, bool)
     crossing = 0
-    for k, found in slices.items():
+    for k, planes in slices.items():
         checkpoint()
-        voxels[k - first], crosses = combined([loop - low for loop in found], voxels.shape[1:])
-        crossing += crosses
+        parts = [combined([planar[number][:, :2] - low for number in plane], shape[1:]) for plane in planes]
+        for part, _ in parts:
+            voxels[k - first] |= apart(part, voxels[k - first])
+        crossing += any(crosses for _, crosses in parts)
+    mask = Mask.fromArray(voxels, grid, (*low, first))
+    return mask, list(_remarks(heights, slices, crossing, mask))
+
+
+def _remarks(heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], crossing: int, mask: Mask) -> Iterator[str]:
+    """Yield what is odd about contours that were filled.
+
+    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). crossing: on how many slices contours
+    cross. mask: what they enclose.
+    """
+    if mask.isEmpty:
+        many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
+        yield f"its {many} no voxel center of the image"
+    displaced = sum(np.count_nonzero(np.abs(heights[planes[0]] - k) > FLATNESS) for k, planes in slices.items())
+    if displaced:
+        yield f"{displaced} of its contours lie between slices and were filled on the nearest one"
+    several = sum(len(planes) > 1 for planes in slices.values())
+    if several:
+        yield (
+            f"it has contours at several heights for each of {several} slices; where they overlap, those nearest to "
+            "the slice were filled"
+        )
     if crossing:
-        notes.append(f"its contours cross each other on {crossing} slices; what any of them encloses was filled")
-    missing = last - first + 1 - len(slices)
+        yield f"its contours cross each other on {crossing} slices; what any of them encloses was filled"
+    missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
-        notes.append(f"it has no contour on {missing} slices between its first and its last one")
-    return Mask.fromArray(voxels, grid, (*low, first)), notes
+        yield f"it has no contour on {missing} slices between its first and its last one"

@@ -162,6 +162,18 @@ def combined(loops: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.nd
     return total, crossing
 
 
+def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the connected parts of pixels [row, column] that have none in common with other pixels."""
+    if not (pixels & others).any():
+        return pixels
+    from scipy.ndimage import label
+
+    parts, number = label(pixels)
+    isApart = np.ones(number + 1, bool)
+    isApart[parts[others]] = isApart[0] = False
+    return isApart[parts]
+
+
 def _cross(one: np.ndarray, other: np.ndarray) -> bool:
     shared = np.count_nonzero(one & other)
     return 0 < shared < min(np.count_nonzero(one), np.count_nonzero(other))

@@ -1,0 +1,84 @@
+"""The planes that contours lie in: which contours share one, how far apart they are, and which slices they fill."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import median_low
+
+import numpy as np
+
+# Contours this close together, in slices, lie in one plane: the digits of a file keep them no closer.
+SAME_PLANE = 0.02
+# A plane halfway between two slices is the upper one's, and the lower of two that are equally near is the nearer one,
+# by this share of a slice, whatever rounding did to them.
+HAIR = SAME_PLANE / 2
+# Planes closer than this, in mm, or than this share of the usual distance, do not tell how far apart slices are.
+LEAST_DISTANCE, LEAST_SHARE = 0.1, 0.25
+# A distance counts as a multiple of another one up to this share of that one.
+ALIKE = 0.05
+
+
+def planesBySlice(heights: np.ndarray) -> dict[int, list[np.ndarray]]:
+    """Return the planes of contours by the number of the slice that is nearest to them.
+
+    heights: (n,) of contours, in slices. The planes of a slice, the numbers of their contours each, are in the order of
+    their distance to it.
+    """
+    found: dict[int, list[tuple[float, np.ndarray]]] = {}
+    order = np.argsort(heights, kind="stable")
+    for plane in np.split(order, np.flatnonzero(np.diff(heights[order]) > SAME_PLANE) + 1):
+        if len(plane):
+            height = float(heights[plane].mean()) + HAIR
+            number = math.floor(height + 0.5)
+            found.setdefault(number, []).append((abs(height - number), plane))
+    return {k: [plane for _, plane in sorted(some, key=lambda one: one[0])] for k, some in found.items()}
+
+
+def usualDistance(heights: np.ndarray) -> float | None:
+    """Return how far apart planes at heights (n,) in mm usually are, None when they are one plane.
+
+    What is much closer together, as where somebody drew twice, does not count, nor do the gaps between separate parts.
+    """
+    heights = np.unique(heights)
+    gaps = np.diff(heights)
+    heights = _thinned(heights, min(LEAST_DISTANCE, LEAST_SHARE * gaps.max(initial=0.0)))
+    gaps = np.diff(heights)
+    if not len(gaps):
+        return None
+    gaps = np.diff(_thinned(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))))
+    usual = float(np.quantile(gaps, 0.5, method="lower"))
+    # their mean, so that rounded heights do not drift away from the slices
+    return round(float(gaps[np.abs(gaps - usual) <= LEAST_SHARE * usual].mean()), 6)
+
+
+def _thinned(heights: np.ndarray, least: float) -> np.ndarray:
+    """Return the ascending heights that lie at least so far above the one before that is kept."""
+    kept = heights[:1].tolist()
+    for height in heights[1:].tolist():
+        if height - kept[-1] >= least:
+            kept.append(height)
+    return np.array(kept)
+
+
+def commonDistance(structures: Iterable[np.ndarray]) -> float | None:
+    """Return how far apart the planes of most structures are, from the heights (n,) of each in mm; None without."""
+    distances = [distance for heights in structures if (distance := usualDistance(heights)) is not None]
+    return median_low(distances) if distances else None
+
+
+def sliceDistance(heights: np.ndarray, common: float | None) -> float | None:
+    """Return how far apart in mm the slices are that a structure with contours at heights (n,) was drawn on.
+
+    common: that of most structures. One that was drawn on every second or third of their slices has the same slices.
+    """
+    own = usualDistance(heights)
+    if own is None or common is None:
+        return own or common
+    times = round(own / common)
+    return common if times > 1 and abs(own / common - times) <= ALIKE else own
+
+
+def heightsOf(loops: Sequence[np.ndarray], normal: np.ndarray) -> np.ndarray:
+    """Return how far in mm contours, LPS points (n, 3) each, lie along a unit vector."""
+    return np.array([float((loop @ normal).mean()) for loop in loops])

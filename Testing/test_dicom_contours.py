@@ -1,0 +1,338 @@
+"""DICOM contours that lie between the slices of their image, beside no image, or beside several."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.geometry.filling import apart
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.pairing import pairStructures
+from SegmentMetricsLib.structures import NOTES
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+
+import dicomfiles
+
+from SegmentMetricsLib.dicom import planes
+
+# slices every 3 mm from 0 to 57 mm
+GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
+RADIUS = 25.0
+SPHERE = 4 / 3 * np.pi * RADIUS**3
+
+
+# beside the middle of a pixel, so that no contour runs through the middle of others
+CENTER = (0.3, 0.2)
+
+
+def circle(radius, height, center=CENTER):
+    angles = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1) * radius + center
+    return np.column_stack([around, np.full(60, height)])
+
+
+def sphere(heights, radius=RADIUS, center=(*CENTER, 30.0)):
+    """Return the contours of a ball at heights in mm."""
+    away = np.array(heights, float) - center[2]
+    inside = np.abs(away) < radius
+    return [circle(np.sqrt(radius**2 - d**2), d + center[2], center[:2]) for d in away[inside]]
+
+
+def cylinder(heights, center=CENTER, radius=10.0):
+    return [circle(radius, height, center) for height in heights]
+
+
+def written(folder, regions, grid=GRID, **options):
+    """Return the structures of a structure set by name. grid: of the image beside it, None for none."""
+    slices = () if grid is None else dicomfiles.writeSeries(folder / "ct", grid)
+    dicomfiles.writeStructureSet(folder / "set.dcm", regions, slices, **options)
+    return {s.name: s for s in readStructures(folder / "set.dcm")}
+
+
+@pytest.mark.parametrize("step", [3.0, 1.5, 1.0, 0.75])
+def testContoursBetweenSlicesCutNoHoles(tmp_path, step):
+    """However densely a ball is drawn, the slices take the contours at their own height."""
+    found = written(tmp_path, {"Slices": sphere(np.arange(0, 60, 3.0)), "Dense": sphere(np.arange(0, 60, step))})
+    comparison = compare(found["Slices"], found["Dense"], Settings(families=("overlap", "boundary")))
+    assert comparison["DSC"].value == 1 and comparison["HD"].value == pytest.approx(0, abs=1e-9)
+    assert found["Dense"].mask.size == pytest.approx(SPHERE, rel=0.01)
+    assert bool(found["Dense"].source[NOTES]) == (step < 3)
+    if step < 3:
+        assert "it has contours at several heights" in found["Dense"].source[NOTES][0]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("shift", [-1.5, -1.0, 1.0, 1.5])
+def testContoursOffTheSlicesFillEverySlice(tmp_path, shift, noise):
+    """Halfway between two slices, too, and with the digits that a file leaves out."""
+    heights = np.arange(6, 54, 3.0) + shift + np.random.default_rng(3).uniform(-noise, noise, 16)
+    (structure,) = written(tmp_path, {"Rod": cylinder(heights)}).values()
+    counts = np.count_nonzero(structure.mask.voxels, axis=(1, 2))
+    assert len(counts) == 16 and (counts == counts[0]).all()
+    (note,) = structure.source[NOTES]
+    assert note == "16 of its contours lie between slices and were filled on the nearest one"
+
+
+def testOfTwoPlanesEquallyFarFromASliceItTakesTheLower(tmp_path):
+    heights = [k * 3 + away for k in range(4, 9) for away in (-0.75, 0.75)]
+    loops = [circle(10 if number % 2 else 6, height) for number, height in enumerate(heights)]
+    found = written(tmp_path, {"Up": loops, "Down": loops[::-1], "Lower": loops[::2], "Upper": loops[1::2]})
+    assert found["Lower"].mask.count != found["Upper"].mask.count
+    for name in ("Up", "Down"):
+        np.testing.assert_array_equal(found[name].mask.voxels, found["Lower"].mask.voxels)
+
+
+def testHolesStayWhereTheyWereDrawnWithTheirContour(tmp_path):
+    """Outer and inner contour belong together in their plane, not with those of a plane nearby."""
+    heights = np.arange(6, 52, 1.0)
+    tube = [loop for height in heights for loop in (circle(20, height), circle(10, height))]
+    found = written(tmp_path, {"Dense": tube, "Slices": [loop for loop in tube if loop[0, 2] % 3 == 0]})
+    for name in ("Dense", "Slices"):
+        assert found[name].mask.count == pytest.approx(16 * np.pi * (20**2 - 10**2), rel=0.01)
+
+
+def testRoundedHeightsAreOnePlane(tmp_path):
+    tube = [loop for height in range(6, 54, 3) for loop in (circle(20, height + 0.01), circle(10, height - 0.01))]
+    (structure,) = written(tmp_path, {"Tube": tube}).values()
+    assert structure.mask.count == pytest.approx(16 * np.pi * (20**2 - 10**2), rel=0.01)
+    assert structure.source[NOTES] == ()
+
+
+def testSeparatePartsAtOtherHeightsAreKept(tmp_path):
+    """One structure of two parts, the second of which was drawn at heights of its own."""
+    left, right = cylinder(np.arange(6, 54, 3.0), (-15, 0)), cylinder(np.arange(7, 55, 3.0), (15, 0))
+    found = written(tmp_path, {"Both": left + right, "Left": left, "Right": right})
+    assert found["Both"].mask.count == found["Left"].mask.count + found["Right"].mask.count
+
+
+def testPartsApart():
+    pixels = np.zeros((6, 9), bool)
+    pixels[1:3, 1:3] = pixels[1:3, 5:8] = True
+    others = np.zeros_like(pixels)
+    others[2:5, 2:4] = True
+    expected = pixels.copy()
+    expected[1:3, 1:3] = False
+    np.testing.assert_array_equal(apart(pixels, others), expected)
+    np.testing.assert_array_equal(apart(pixels, ~pixels), pixels)
+    assert not apart(pixels, pixels).any()
+
+
+def bothImages(folder, order, withNames):
+    """Write a CT and an MR and a structure set on the CT that lists both; return the contours and the reading."""
+    import pydicom
+    from pydicom.dataset import Dataset
+
+    coarse = Grid((32, 32, 10), np.array([[2.0, 0, 0, -32], [0, 2, 0, -32], [0, 0, 7, 1.2], [0, 0, 0, 1]]))
+    ct = dicomfiles.writeSeries(folder / "ct", GRID, frame="1.2.3")
+    mr = dicomfiles.writeSeries(folder / "mr", coarse, frame="1.2.9")
+    loops = cylinder(np.arange(6, 54, 3.0))
+    frames = {}
+    for name, slices, frame in (("mr", mr, "1.2.9"), ("ct", ct, "1.2.3")):
+        content = dicomfiles.writeStructureSet(folder / "set.dcm", {"Rod": loops, "None": []}, slices, frame=frame)
+        frames[name] = content.ReferencedFrameOfReferenceSequence[0]
+    content.ReferencedFrameOfReferenceSequence = pydicom.Sequence([frames[name] for name in order])
+    if withNames:
+        at = {float(image.ImagePositionPatient[2]): image for image in ct}
+        for contour in content.ROIContourSequence[0].ContourSequence:
+            item = Dataset()
+            image = at[float(contour.ContourData[2])]
+            item.ReferencedSOPClassUID, item.ReferencedSOPInstanceUID = image.SOPClassUID, image.SOPInstanceUID
+            contour.ContourImageSequence = pydicom.Sequence([item])
+        # what the region says of its frame is then not what decides
+        content.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = "1.2.9"
+    return content
+
+
+@pytest.mark.parametrize("withNames", [False, True])
+@pytest.mark.parametrize("order", [("mr", "ct"), ("ct", "mr")])
+def testTheImageThatTheContoursName(tmp_path, order, withNames):
+    """Of several images it is the one that the contours name, or that has the frame of reference of the structure."""
+    bothImages(tmp_path, order, withNames).save_as(tmp_path / "set.dcm")
+    rod, nothing = readStructures(tmp_path / "set.dcm")
+    assert rod.mask.grid.size == GRID.size and rod.source[NOTES] == ()
+    assert rod.mask.size == pytest.approx(np.pi * 100 * 48, rel=0.02)
+    assert nothing.isEmpty and nothing.frameOfReference == "1.2.3"
+
+
+def testContoursAloneNameTheirImage(tmp_path):
+    """Without a list of images, all slices of the series of those that the contours name make the image."""
+    content = bothImages(tmp_path, ("mr", "ct"), True)
+    del content.ReferencedFrameOfReferenceSequence
+    drawn = content.ROIContourSequence[0]
+    drawn.ContourSequence = [drawn.ContourSequence[number] for number in (0, 1, 4)]
+    content.save_as(tmp_path / "set.dcm")
+    rod, _ = readStructures(tmp_path / "set.dcm")
+    assert rod.mask.grid.size == GRID.size
+    assert rod.source[NOTES] == ("it has no contour on 2 slices between its first and its last one",)
+
+
+@pytest.mark.parametrize("shift", [0.01, 0.2, 1.0, 1.5])
+def testWithoutTheImageStructuresHaveTheirOwnPlanes(tmp_path, shift):
+    heights = np.arange(0, 30, 3.0)
+    regions = {"A": cylinder(heights), "B": cylinder(heights + shift, (40, 0)), "One": cylinder([6.0], (80, 0))}
+    found = written(tmp_path, {**regions, "None": []}, None)
+    for name in "AB":
+        assert found[name].mask.size == pytest.approx(np.pi * 100 * 30, rel=0.01)
+        (note,) = found[name].source[NOTES]
+        assert "planes 3 mm apart" in note
+        assert not found[name].mask.touchesEdge
+    assert found["One"].mask.size == pytest.approx(np.pi * 100 * 3, rel=0.01)
+    assert found["None"].isEmpty
+    corners = found["B"].mask.corners()[:, 2]
+    assert (corners.min(), corners.max()) == pytest.approx((shift - 1.5, shift + 28.5))
+
+
+def testSetsWithoutTheirImageShareALattice(tmp_path):
+    """What two observers drew on the same slices is compared voxel by voxel."""
+    first = written(tmp_path / "a", {"A": cylinder(np.arange(0, 30, 3.0), (0.2, 0.1))}, None)["A"]
+    second = written(tmp_path / "b", {"A": cylinder(np.arange(-3, 24, 3.0), (1.1, 0.4))}, None)["A"]
+    assert second.mask.grid.offsetOn(first.mask.grid) is not None
+
+
+@pytest.mark.parametrize(
+    ("heights", "distance"),
+    [
+        ([0, 3, 6, 9], 3),
+        ([0, 2.5, 5, 8, 11, 14], 2.8),
+        ([0, 0.001, 3, 6, 6.001, 9], 3),
+        ([0, 0.2, 3, 3.2, 6, 6.2, 9, 9.2], 3),
+        ([0, 3, 6, 36, 39], 3),
+        ([0, 3, 6, 12, 15], 3),
+        ([0, 1.2, 2.5, 3.8, 5, 6.2, 7.5], 1.25),
+        ([0, 0.05, 0.1, 0.15], 0.05),
+        ([4], None),
+        ([], None),
+    ],
+)
+def testTheUsualDistance(heights, distance):
+    heights = np.array(heights, float)
+    assert planes.usualDistance(heights) == (None if distance is None else pytest.approx(distance))
+    assert planes.usualDistance(heights[::-1]) == planes.usualDistance(heights)
+
+
+def testDistancesOfSlices():
+    usual = np.arange(0, 30, 3.0)
+    assert planes.commonDistance([usual, usual + 1, np.array([4.0]), np.arange(0, 30, 2.0)]) == 3
+    assert planes.commonDistance([np.array([4.0])]) is None
+    # every tenth slice, or others
+    assert planes.sliceDistance(np.array([0.0, 30.0]), 3.0) == 3
+    assert planes.sliceDistance(np.arange(0, 30, 5.0), 3.0) == 5
+    assert planes.sliceDistance(np.array([4.0]), 3.0) == 3
+    assert planes.sliceDistance(np.array([4.0]), None) is None
+
+
+def testASingleSliceOfTheImage(tmp_path):
+    """Contours tell how far apart slices are, else the thickness of the slice does."""
+    slices = dicomfiles.writeSeries(tmp_path / "ct", GRID)
+    for file in (tmp_path / "ct").iterdir():
+        if file.name != "slice9":
+            file.unlink()
+    for name, heights, distance in (("many", np.arange(5, 53, 2.0), 2), ("one", [27.0], 3)):
+        dicomfiles.writeStructureSet(tmp_path / f"{name}.dcm", {"Rod": cylinder(heights)}, slices)
+        (rod,) = readStructures(tmp_path / f"{name}.dcm")
+        assert rod.mask.size == pytest.approx(np.pi * 100 * len(heights) * distance, rel=0.02)
+        assert rod.source[NOTES][0].startswith("Only one slice of the image") and len(rod.source[NOTES]) == 1
+        assert f"{distance} mm apart" in rod.source[NOTES][0]
+
+
+def testContoursThatEncloseNoVoxel(tmp_path):
+    seed = [circle(0.3, height, (0.5, 0.5)) for height in (6, 9, 12)]
+    found = written(tmp_path, {"Seed": seed, "Dot": seed[:1], "None": [], "Rod": cylinder(np.arange(6, 54, 3.0))})
+    assert found["Seed"].source[NOTES] == ("its 3 contours enclose no voxel center of the image",)
+    assert found["Dot"].source[NOTES] == ("its only contour encloses no voxel center of the image",)
+    assert found["None"].source[NOTES] == ()
+
+    def findings(reference, test):
+        return compare(found[reference], found[test], Settings(families="overlap")).findings
+
+    both = "The reference and the test were drawn, but enclose no voxel center of the image, so they count as empty."
+    assert findings("Seed", "Dot") == (
+        both,
+        "Of the reference, its 3 contours enclose no voxel center of the image.",
+        "Of the test, its only contour encloses no voxel center of the image.",
+    )
+    one = "The reference was drawn, but encloses no voxel center of the image, so it counts as empty."
+    for other in ("None", "Rod"):
+        assert findings("Seed", other)[0] == one
+        assert not any("neither observer" in finding for finding in findings("Seed", other))
+    assert findings("None", "None") == ("Absent in both: neither observer drew this structure.",)
+
+
+def tilted(height=20.0):
+    return circle(10, height) + np.linspace(-4, 4, 60)[:, None] * (0, 0, 1.0)
+
+
+LEFT_OUT = "The structure 'Needle' of set.dcm was left out: a contour does not run along the slices of the image"
+
+
+def testOneOddStructureIsLeftOut(tmp_path):
+    """The others of its file are as usable as before; who asks for the odd one hears why it is not there."""
+    rod = cylinder(np.arange(6, 54, 3.0))
+    odd = written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
+    assert list(odd) == ["Rod"]
+    other = written(tmp_path / "good", {"Rod": rod, "Needle": rod})
+    pairing = pairStructures(odd.values(), other.values())
+    assert [match.reference.name for match in pairing.pairs] == ["Rod"]
+    comparison = compare(*pairing.pairs[0])
+    assert comparison["DSC"].value == 1
+    assert sum(finding.startswith(LEFT_OUT) for finding in comparison.findings) == 1
+    for choice in ({"names": ["Needle"]}, {"choices": {"Needle": "Needle"}}):
+        with pytest.raises(InputError, match=f"^{LEFT_OUT}"):
+            pairStructures(odd.values(), other.values(), **choice)
+
+
+def testWhatIsLeftIsNoPairByBeingAlone(tmp_path):
+    rod = cylinder(np.arange(6, 54, 3.0))
+    odd = written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
+    other = written(tmp_path / "good", {"Needle": rod})
+    assert pairStructures(odd.values(), other.values(), isProposing=False).pairs == ()
+
+
+def testOnlyOddStructures(tmp_path):
+    with pytest.raises(InputError, match=r"set.dcm: the structure 'Needle' cannot be used: a contour does not run"):
+        written(tmp_path, {"Needle": [tilted()]})
+    with pytest.raises(InputError, match=r"the structure 'Needle' cannot be used, nor any other: a contour"):
+        written(tmp_path, {"Needle": [tilted()], "Other": [tilted(30)]})
+
+
+def testAnOddStructureOfAFolder(tmp_path):
+    rod = cylinder(np.arange(6, 54, 3.0))
+    for name in ("one", "two"):
+        dicomfiles.writeStructureSet(tmp_path / f"{name}.dcm", {"Rod": rod, "Needle": [tilted()]})
+    found = readStructures(tmp_path)
+    assert [s.name for s in found] == ["one Rod", "two Rod"]
+    with pytest.raises(InputError, match=r"The structure 'Needle' of two\.dcm was left out"):
+        pairStructures(found, found, ["two Needle"])
+
+
+def testADamagedContourNamesItsStructure(tmp_path):
+    content = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": cylinder([6.0])})
+    contour = content.ROIContourSequence[0].ContourSequence[0]
+    contour.ContourData = contour.ContourData[:9]
+    content.save_as(tmp_path / "set.dcm")
+    with pytest.raises(InputError, match="the structure 'Rod' cannot be read: a contour has another number of points"):
+        readStructures(tmp_path / "set.dcm")
+
+
+def testOddStructuresOnTheCommandLine(withoutPictures, tmp_path, capsys):
+    from SegmentMetricsLib import __main__
+
+    rod = cylinder(np.arange(6, 54, 3.0))
+    written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
+    written(tmp_path / "good", {"Rod": rod, "Needle": rod})
+    written(tmp_path / "other", {"Needle": rod})
+    odd, good, other = (str(tmp_path / name / "set.dcm") for name in ("odd", "good", "other"))
+
+    def compared(*arguments):
+        status = __main__.main(["compare", *arguments, "--output", str(tmp_path / "out"), "--metrics", "overlap"])
+        return status, capsys.readouterr()
+
+    status, printed = compared(odd, good)
+    assert status == 0 and LEFT_OUT in printed.out and "Only in the test: Needle" in printed.out
+    assert compared(odd, good, "--structure", "Rod")[0] == 0
+    for arguments in ((odd, good, "--structure", "Needle"), (odd, other), (odd, good, "--pair", "Needle=Needle")):
+        status, printed = compared(*arguments)
+        assert status != 0 and LEFT_OUT in printed.err
