@@ -32,6 +32,8 @@ from .structures import Structure, bounds
 CAP_COSINE = 0.5
 # A structure is long if it is that many times as long as wide; its ends decide HD if without them it were that share.
 LONG, DECISIVE = 2.0, 0.75
+# As a share of the structure's length no distance: no reason to speak of where it lies.
+NEGLIGIBLE = 1e-4
 NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the slices"
 
 
@@ -203,6 +205,9 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     if slab is None:
         return
     worst = max(distances.directions, key=lambda d: d.largest)
+    length = float(np.subtract(*bounds(reference)[::-1]).max())
+    if worst.largest <= NEGLIGIBLE * length:
+        return
     place = worst.position(int(np.abs(worst.signed).argmax()))
     if slab.contains(place[None])[0]:
         return

@@ -270,6 +270,13 @@ class TestFinding:
             "0.0 mm of the test, and the end caps are left out."
         )
 
+    def testEndsThatDifferByRounding(self):
+        tube, moved = (shapes.box((5, 5, 5), (14, 14, 50), LONG) for _ in range(2))
+        moved.SetOrigin((0, 0, 1e-3))
+        found = compare(tube, moved)
+        assert 0 < found["HD"].value <= 1e-3 + 1e-9
+        assert not [f for f in found.findings if "common extent" in f]
+
     def testEndsThatDoNot(self):
         # as long as each other; a little longer, but far apart sideways; longer, but as wide as long
         for high, low in (((15, 14, 50), 7), ((26, 14, 46), 7), ((15, 14, 16), 5)):
