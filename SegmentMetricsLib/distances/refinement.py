@@ -61,7 +61,7 @@ from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
-MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0006, 0.0015, 0.008
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0006, 0.0015, 0.006
 # Boundaries smaller than this, mm, have errors in mm as much smaller.
 SMALL = 1.0
 # How far the bounds of the largest distance may be apart, mm.
