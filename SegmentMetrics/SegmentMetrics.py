@@ -196,7 +196,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
                 p.reference, p.test, settings, progress=work.report, run=work.run, choices=choicesOf(p)
             )
         pair = (p.reference, p.referenceSegment, p.test, p.testSegment)
-        return Comparisons([self.compareSegments(*pair, settings, run=work.run)])
+        return Comparisons([self.compareSegments(*pair, settings, run=work.run, by="ID")])
 
     def judge(self, parameters, comparisons, work):
         """Return what the chosen protocol says about Comparisons, a Judgment; None without a protocol."""

@@ -372,3 +372,26 @@ def testCriticalStructuresFollowTheSegmentsOfTheReference(session):
     assert offered() == ["Nerve", "Vessel"] and not session.ui.applyButton.enabled
     assert "gone" in session.panel.staleness()
     session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testSegmentsWithEachOthersIDsAsNames(session):
+    """The panel measures the chosen segments, and the critical structures by the names that are shown."""
+    boxes = {"Organ": (6, 5, 5), "Cord": (10, 5, 5), "Nerve": (3, 18, 4)}
+    first = segmentation("First", **{n: shapes.box(low, [c + 3 for c in low]) for n, low in boxes.items()})
+    second = segmentation("Second", Organ=shapes.box((7, 5, 5), (10, 8, 8)))
+    inside = first.GetSegmentation()
+    _, cord, nerve = inside.GetSegmentIDs()
+    inside.GetSegment(cord).SetName(nerve)
+    inside.GetSegment(nerve).SetName(cord)
+    choose(session, first, second, "Organ")
+    session.chooseFamilies("overlap", "hazard")
+    session.checkCriticals(cord)
+    session.apply()
+    assert [(s.name, s.source["segmentID"]) for s in session.panel.outcome.comparisons[0].criticals] == [(cord, nerve)]
+    assert not session.panel.staleness()
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.parameters.referenceSegment = cord
+    session.apply()
+    assert session.panel.outcome.comparisons[0].reference.source["segmentID"] == cord
+    assert session.panel.outcome.records[0].reference["name"] == nerve
+    assert not session.panel.staleness() and not session.panel.outcome.change()

@@ -87,6 +87,53 @@ def testCriticalStructuresAreSegmentsOfTheReference(scene):
     assert missing["SIS"].reason == "no critical structure is given"
 
 
+def exchangedNames(scene):
+    """Return a node with an organ and two others whose IDs are each other's names, and one with another organ."""
+    first, second, far = shapes.box((8, 5, 5), (12, 9, 9)), shapes.box((7, 5, 5), (11, 9, 9)), (2, 20, 20)
+    node = segmentationOf(
+        scene, Organ=first, Left=shapes.box((2, 0, 0), (4, 23, 23)), Right=shapes.box(far, (3, 22, 22))
+    )
+    segmentation = node.GetSegmentation()
+    _, left, right = segmentation.GetSegmentIDs()
+    segmentation.GetSegment(left).SetName(right)
+    segmentation.GetSegment(right).SetName(left)
+    return node, segmentationOf(scene, Organ=second), left, right
+
+
+def testANameThatIsTheIDOfAnotherSegment(scene):
+    """It means neither by itself, and what says which is meant gets that one."""
+    node, _, left, right = exchangedNames(scene)
+    for by, expected in (("ID", left), ("name", right)):
+        assert structureFromSegment(node, left, by=by).source["segmentID"] == expected
+    with pytest.raises(ValueError, match="say whether it is given by='name' or by='ID'"):
+        structureFromSegment(node, left)
+    with pytest.raises(ValueError, match="by='name' or by='ID'"):
+        mrml.compareSegments(node, "Organ", node, left)
+    assert mrml.compareSegments(node, left, node, right, by="name").reference.source["segmentID"] == right
+    assert mrml.compareSegments(node, left, node, right, by="ID").reference.source["segmentID"] == left
+    # one whose name is its own ID is no other
+    node.GetSegmentation().GetSegment(right).SetName(right)
+    node.GetSegmentation().GetSegment(left).SetName(left)
+    assert structureFromSegment(node, left).source["segmentID"] == left
+    with pytest.raises(ValueError, match="by 'number'"):
+        structureFromSegment(node, left, by="number")
+
+
+def testCriticalStructuresAreFoundByNameOnly(scene):
+    node, other, left, right = exchangedNames(scene)
+    settings = Settings(families="hazard", critical=left)
+    for found in (
+        mrml.compareSegments(node, "Organ", other, "Organ", settings),
+        mrml.compareSegmentations(node, other, settings)[0],
+    ):
+        assert [(s.name, s.source["segmentID"]) for s in found.criticals] == [(left, right)]
+    node.GetSegmentation().GetSegment(left).SetName(left)
+    with pytest.raises(ValueError, match=r"2 segments named .* give them different names"):
+        mrml.compareSegments(node, "Organ", other, "Organ", settings)
+    with pytest.raises(ValueError, match="no segment"):
+        mrml.compareSegments(node, "Organ", other, "Organ", Settings(families="hazard", critical=right))
+
+
 def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
     node = segmentationOf(scene, Organ=images[0])
     identifier = node.GetSegmentation().GetNthSegmentID(0)

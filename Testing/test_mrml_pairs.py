@@ -21,8 +21,8 @@ def breakSegment(monkeypatch, module, name: str) -> None:
     """Let a module fail to read the segment of this name."""
     read = module.structureFromSegment
 
-    def unreadable(node, segment, surface):
-        structure = read(node, segment, surface)
+    def unreadable(node, segment, surface, **options):
+        structure = read(node, segment, surface, **options)
         if structure.name == name:
             raise InputError(f"{name} is broken.")
         return structure

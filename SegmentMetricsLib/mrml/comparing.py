@@ -89,17 +89,19 @@ def compareSegments(
     testSegment: str,
     settings: Settings | None = None,
     run: Callable[[Callable[[], Comparison]], Comparison] = atOnce,
+    by: str = "any",
 ) -> Comparison:
     """Compare a segment of one segmentation node with a segment of another or the same one.
 
     Segments are given by name or ID; parent transforms are applied; the nodes are not changed. Critical structures are
     segments of the reference node, by name.
-    run: does the calculation, which touches no node; a user interface hands in one that does it in a thread.
-    Raises ValueError for unknown segments and for segments without a closed surface.
+    run: does the calculation, which touches no node; a user interface hands in one that does it in a thread. by: "ID"
+    or "name" where only one of them is meant; "any" refuses what is the ID of one segment and the name of another.
+    Raises ValueError for unknown and for ambiguous segments, and for segments without a closed surface.
     """
     settings = settings or Settings()
-    reference = structureFromSegment(referenceNode, referenceSegment, settings.surface)
-    test = structureFromSegment(testNode, testSegment, settings.surface)
+    reference = structureFromSegment(referenceNode, referenceSegment, settings.surface, by)
+    test = structureFromSegment(testNode, testSegment, settings.surface, by)
     criticals = criticalStructures(referenceNode, settings)
     return run(lambda: compare(reference, test, settings, criticals=criticals))
 
@@ -107,11 +109,12 @@ def compareSegments(
 def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure]:
     """Return the critical structures of a reference node that the settings name, none without the hazard family.
 
-    Raises ValueError for names that the node does not have.
+    Raises ValueError for names that the node does not have, or has twice.
     """
     if "hazard" not in settings.families:
         return {}
-    return {name: structureFromSegment(referenceNode, name, settings.surface) for name, _ in settings.critical}
+    names = [name for name, _ in settings.critical]
+    return {name: structureFromSegment(referenceNode, name, settings.surface, by="name") for name in names}
 
 
 def compareSegmentations(
@@ -147,7 +150,7 @@ def compareSegmentations(
         if progress is not None and progress(count, len(segments), name) is False:
             return Comparisons()
         try:
-            read[number][identifier] = structureFromSegment(nodes[number], identifier, settings.surface)
+            read[number][identifier] = structureFromSegment(nodes[number], identifier, settings.surface, by="ID")
         except InputError as error:
             failures[name] = str(error)
     pairing = withProposals(_measurable(pairing, *read), [r for r, t in (choices or {}).items() if t is None])

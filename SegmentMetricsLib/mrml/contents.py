@@ -42,5 +42,5 @@ def currentStamp(segmentationNode, segmentID: str, surface: str = "unsmoothed") 
     """Return the stamp of a segment as it is now. Raises ValueError as structureFromSegment does."""
     isLinear = linearMatrix(worldTransform(segmentationNode)) is not None
     # where voxels are known and not bent they tell enough, and a smooth surface would take long to make
-    structure = structureFromSegment(segmentationNode, segmentID, "unsmoothed" if isLinear else surface)
+    structure = structureFromSegment(segmentationNode, segmentID, "unsmoothed" if isLinear else surface, by="ID")
     return stamp(structure, segmentationNode, surface)

@@ -31,21 +31,31 @@ def segmentationOf(node):
     return segmentation
 
 
-def findSegment(segmentationNode, segment: str) -> str:
-    """Return the ID of a segment given by ID or by name. Raises ValueError unless there is exactly one."""
+def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
+    """Return the ID of a segment given by ID or by name. Raises ValueError unless there is exactly one.
+
+    by: "ID", "name", or "any" of the two; then what is the ID of one segment and the name of another is refused.
+    """
+    if by not in ("any", "ID", "name"):
+        raise InputError(f"A segment is given by ID, name or any of them, not by {by!r}.")
     segmentation = segmentationOf(segmentationNode)
     identifiers = segmentation.GetSegmentIDs()
-    if segment in identifiers:
-        return segment
-    named = [i for i in identifiers if segmentation.GetSegment(i).GetName() == segment]
-    if len(named) == 1:
-        return named[0]
-    if named:
+    named = [i for i in identifiers if by != "ID" and segmentation.GetSegment(i).GetName() == segment]
+    isIdentifier = by != "name" and segment in identifiers
+    found = {*named, segment} if isIdentifier else set(named)
+    if len(found) == 1:
+        return found.pop()
+    node = segmentationNode.GetName()
+    if found and isIdentifier:
         raise InputError(
-            f"{segmentationNode.GetName()} has {len(named)} segments named {segment!r}; use the segment ID."
+            f"{node} has a segment named {segment!r} and another one whose ID is {segment!r}; "
+            "say whether it is given by='name' or by='ID'."
         )
+    if found:
+        way = "give them different names" if by == "name" else "use the segment ID"
+        raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
     names = ", ".join(segmentation.GetSegment(i).GetName() for i in identifiers[:10]) or "none"
-    raise InputError(f"{segmentationNode.GetName()} has no segment {segment!r}; it has {names}.")
+    raise InputError(f"{node} has no segment {segment!r}; it has {names}.")
 
 
 def tagOf(segment, name: str) -> str:
@@ -54,15 +64,15 @@ def tagOf(segment, name: str) -> str:
     return str(value.get()) if segment.GetTag(name, value) else ""
 
 
-def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed") -> Structure:
+def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed", by: str = "any") -> Structure:
     """Return a segment, where its node's parent transforms put it, as a structure in LPS mm.
 
-    segment: its ID or name. surface: "unsmoothed" measures the boundary of the voxels, the same as Slicer's closed
-    surface with smoothing factor 0; "displayed" the closed surface that Slicer shows. Segments without voxels
-    (surfaces, planar contours) are measured on their closed surface either way. Raises ValueError for an unknown
-    segment and for one that has no closed surface.
+    segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, the same as Slicer's
+    closed surface with smoothing factor 0; "displayed" the closed surface that Slicer shows. Segments without voxels
+    (surfaces, planar contours) are measured on their closed surface either way. Raises ValueError for an unknown or
+    ambiguous segment and for one that has no closed surface.
     """
-    identifier = findSegment(segmentationNode, segment)
+    identifier = findSegment(segmentationNode, segment, by)
     segmentation = segmentationNode.GetSegmentation()
     node = segmentation.GetSegment(identifier)
     common = {

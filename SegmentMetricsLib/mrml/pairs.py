@@ -60,7 +60,7 @@ def _measurable(node, segments, surface: str) -> list:
     structures = []
     for segment in segments:
         try:
-            structures.append(structureFromSegment(node, segment.source["segmentID"], surface))
+            structures.append(structureFromSegment(node, segment.source["segmentID"], surface, by="ID"))
         except InputError:
             continue
     return structures
