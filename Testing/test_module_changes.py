@@ -160,6 +160,30 @@ def testSegmentationsThatComeLaterAreChosen(session):
     assert session.nodes == nodes and session.ui.applyButton.enabled
 
 
+def testWhatAScriptChoseStaysWhenSegmentationsCome(session):
+    first, _ = twoBoxes()
+    third = segmentation("Third", Box=shapes.box((8, 5, 5), (9, 9, 10)))
+    session.settle(0.1)
+    choose(session, first, third)
+    segmentation("Fourth", Box=shapes.box((8, 5, 5), (9, 9, 10)))
+    session.settle(0.1)
+    assert session.nodes == [first, third]
+    session.apply()
+    segmentation("Fifth", Box=shapes.box((8, 5, 5), (9, 9, 10)))
+    session.settle(0.1)
+    assert session.nodes == [first, third] and not session.panel.staleness()
+
+
+def testASuggestionThatWasMeasuredStays(session):
+    first = segmentation("First", Box=shapes.box((6, 5, 5), (9, 9, 9)), Other=shapes.box((4, 15, 16), (15, 17, 20)))
+    session.settle(0.1)
+    assert session.nodes == [first, first]
+    session.apply()
+    segmentation("Second", Box=shapes.box((8, 5, 5), (9, 9, 9)))
+    session.settle(0.1)
+    assert session.nodes == [first, first] and not session.panel.staleness()
+
+
 def testVisitsLeaveNothingBehind(session):
     parameters = session.parameters
     for _ in range(5):

@@ -309,6 +309,7 @@ class Panel(VTKObservationMixin):
         self.inputs.settle()
         if self.whyNot():
             return False
+        self.inputs.accept()
         parameters = self.parameters
 
         def measure(work):

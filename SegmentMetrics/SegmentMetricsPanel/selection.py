@@ -88,6 +88,7 @@ class Inputs:
         self.ui = ui
         self.parameters = None
         self.isGuess = False
+        self.guess = None  # what chooseLikely() wrote last
         self.choosers = [SegmentChooser(getattr(ui, f"{side}Selector"), side, self.choose) for side in SIDES]
         ui.swapButton.connect("clicked(bool)", self.swap)
 
@@ -99,7 +100,7 @@ class Inputs:
             chooser.timer.stop()
             chooser.isLost = False
         if parameters:
-            self.isGuess = parameters.reference is None and parameters.test is None
+            self.isGuess, self.guess = self._isNothingChosen(), None
             self.chooseLikely()
             self.show()
 
@@ -148,9 +149,12 @@ class Inputs:
                 setattr(parameters, f"{other}Segment", segmentOfName(otherNode, segmentName(node, segment)) or "")
 
     def chooseLikely(self) -> None:
-        """Choose the first two segmentations of the scene and a structure that both have, until the user chooses."""
+        """Choose the first two segmentations of the scene and a structure that both have, until somebody chooses."""
         parameters = self.parameters
         if parameters is None or not self.isGuess:
+            return
+        if not self._isNothingChosen() and self._chosen() != self.guess:
+            self.isGuess = False  # a script chose: it writes the parameters and tells nobody
             return
         everything = slicer.util.getNodesByClass("vtkMRMLSegmentationNode")
         nodes = [node for node in everything if not node.GetHideFromEditors() and segmentIDs(node)]
@@ -165,6 +169,18 @@ class Inputs:
             parameters.testSegment = segmentOfName(test, common) or next(
                 (i for i in segmentIDs(test) if test is not reference or i != parameters.referenceSegment), ""
             )
+        self.guess = self._chosen()
+
+    def accept(self) -> None:
+        """Let what is chosen stay, also where it was only guessed: it is measured now."""
+        self.isGuess = False
+
+    def _chosen(self) -> tuple:
+        p = self.parameters
+        return p.reference, p.referenceSegment, p.test, p.testSegment
+
+    def _isNothingChosen(self) -> bool:
+        return self.parameters.reference is None and self.parameters.test is None
 
     def swap(self, _checked=False) -> None:
         """Exchange reference and test."""
