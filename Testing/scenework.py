@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Sequence
 
 import shapes
 import slicer
@@ -79,6 +81,31 @@ def showEverything(session) -> None:
     session.apply()
     session.ui.plotComboBox.currentIndex = 1
     session.settle(0.05)
+
+
+def saveToFolder(folder, without: Sequence[str] = ()) -> list[str]:
+    """Save the scene as Slicer's Save dialog suggests, every node to a file of its name, and return the files' names.
+
+    without: classes of the nodes whose files are left out. The scene's own file is scene.mrml.
+    """
+    scene, names = slicer.mrmlScene, []
+    scene.SetRootDirectory(str(folder))
+    for node in list(scene.GetNodes()):
+        if not node.IsA("vtkMRMLStorableNode") or not node.GetSaveWithScene():
+            continue
+        if node.GetStorageNode() is None and not node.AddDefaultStorageNode():
+            continue
+        storage = node.GetStorageNode()
+        if storage is None:  # the scene's own file is enough for it
+            continue
+        name = re.sub(r"[^A-Za-z0-9 \-_.()$!~#'%^{}]", "", node.GetName())
+        names.append(f"{name}.{storage.GetDefaultWriteFileExtension()}")
+        storage.SetFileName(f"{folder}/{names[-1]}")
+        if not any(node.IsA(kind) for kind in without):
+            assert storage.WriteData(node), names[-1]
+    scene.SetURL(f"{folder}/scene.mrml")
+    assert scene.Commit(f"{folder}/scene.mrml")
+    return names
 
 
 class Untouched:

@@ -31,6 +31,34 @@ def worksAfterwards(session) -> None:
 # Saved and loaded
 
 
+def testFilesThatAreMissing(session, desktop, tmp_path):
+    """Without the files of its surface and of the hazard a scene has its numbers, and says what has to be drawn."""
+    scenework.choose(session, *scenework.observers())
+    session.chooseFamilies("boundary", "hazard")
+    session.checkCriticals("Critical")
+    session.ui.showHazardCheckBox.click()
+    session.apply()
+    verdict = session.ui.verdictLabel.text
+    missing = ("vtkMRMLModelNode", "vtkMRMLScalarVolumeNode")
+    assert scenework.saveToFolder(tmp_path, missing)
+    with pytest.raises(RuntimeError, match="Failed to load"):
+        slicer.util.loadScene(str(tmp_path / "scene.mrml"), {"clear": True})
+    session.settle(0.1)
+    assert session.ui.messageLabel.text == "This map was not saved with the scene: Apply to draw it."
+    assert session.ui.verdictLabel.text == verdict and session.visibleInThreeD() == [True, True]
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert session.ui.messageLabel.text == "The hazard was not saved with the scene: Apply to show it."
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    session.apply()
+    assert not session.ui.messageLabel.text and session.visibleInThreeD() == [False, False]
+    (model,) = session.maps().values()
+    assert model.GetPolyData().GetNumberOfPoints()
+    session.ui.showHazardCheckBox.click()
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
 def chooseNothing(session):
     pass
 

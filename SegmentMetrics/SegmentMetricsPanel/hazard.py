@@ -29,7 +29,7 @@ class HazardOverlay:
     def _volume(self, outcome, number: int):
         """Return the volume node, made if it is missing or old; None when there is none."""
         node = folders.findResult(outcome.pair(number), "hazard", slicer.mrmlScene)
-        if outcome.shows(node):
+        if outcome.shows(node) and node.GetImageData() is not None:  # its file may not have come with the scene
             return node
         if outcome.comparisons is None:
             self.problem = _("The hazard was not saved with the scene: Apply to show it.")

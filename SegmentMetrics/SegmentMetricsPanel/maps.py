@@ -77,7 +77,8 @@ class MapControls:
         shown = {}
         for side in parameters.mapSide.sides:
             model = found.get(side)
-            isRight = outcome.shows(model) and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
+            isRight = outcome.shows(model) and maps.hasSurface(model)
+            isRight = isRight and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
             if not isRight and outcome.comparisons is None:
                 self.problem = _("This map was not saved with the scene: Apply to draw it.")
                 continue

@@ -30,10 +30,15 @@ def isMap(node) -> bool:
     return node.IsA("vtkMRMLModelNode") and node.GetAttribute(folders.ROLE_ATTRIBUTE) in roles
 
 
+def hasSurface(model) -> bool:
+    """Return whether a map is there to be seen: the file of its model may not have come with the scene."""
+    return model.GetPolyData() is not None
+
+
 def isShown(model) -> bool:
     """Return whether a map can be seen."""
     display = model.GetDisplayNode()
-    return display is not None and bool(display.GetVisibility())
+    return hasSurface(model) and display is not None and bool(display.GetVisibility())
 
 
 def mapInformation(model) -> dict:
@@ -44,8 +49,11 @@ def mapInformation(model) -> dict:
 def recolor(model, kind: str, range: float | None = None) -> None:
     """Give a map other colors. kind, range: as for showDistanceMap; None is the range that was chosen automatically.
 
-    Raises ValueError for kind "hazard" when the map was made without critical structures.
+    Raises ValueError for kind "hazard" when the map was made without critical structures, and for a model whose surface
+    is missing.
     """
+    if not hasSurface(model):
+        raise InputError(f"{model.GetName()} cannot be shown: its surface was not saved with the scene.")
     known = mapInformation(model)
     if kind == "hazard" and not model.GetPolyData().GetPointData().HasArray("Hazard"):
         raise InputError("This map has no hazard to show, because it was made without critical structures.")
