@@ -31,6 +31,58 @@ def worksAfterwards(session) -> None:
 # Saved and loaded
 
 
+def measureAndShowAll(session) -> None:
+    """Measure the chosen pair and make all nodes that the panel makes of it."""
+    session.apply()
+    session.panel.compareTools()
+    for index in (1, 0):
+        session.ui.plotComboBox.currentIndex = index
+        session.settle(0.05)
+
+
+def testEveryNodeHasAFileOfItsOwn(session, tmp_path):
+    """Whatever structures are called, none of the files that the Save dialog suggests overwrites another one."""
+    first, second = scenework.observers()
+    session.chooseFamilies("boundary", "hazard", "slices")
+    session.ui.mapSideComboBox.currentIndex = 2
+    session.parameters.showMarkers = session.parameters.showHazard = True
+    inside = first.GetSegmentation()
+    segments = [inside.GetSegmentIdBySegmentName(name) for name in ("Box", "Bar")]
+    scenework.choose(session, first, second)
+    session.checkCriticals("Critical")
+    measureAndShowAll(session)
+    before = {node.GetID(): node.GetName() for node in session.results()}
+    assert not [name for name in before.values() if name.endswith("_1")]
+    assert {"Box: measurements", "Box: distance map on test", "Box: histogram (bars)"} <= set(before.values())
+    assert {"Box: histogram (tolerance)", "Box: cumulative (tolerance)"} <= set(before.values())
+    # the same name, and letters that Slicer leaves out of the names of files
+    third = scenework.segmentation("Third", Box=scenework.shapes.box((7, 5, 5), (15, 11, 12)))
+    scenework.choose(session, first, third)
+    measureAndShowAll(session)
+    for name, node in (("肝臓", second), ("腎臓", third)):
+        other = node.GetSegmentation().GetSegmentIdBySegmentName("Box")
+        node.GetSegmentation().GetSegment(other).SetName(name)
+        inside.GetSegment(segments[1]).SetName(name)
+        session.parameters.test, session.parameters.testSegment = node, other
+        session.parameters.referenceSegment = segments[1]
+        session.settle(0.1)
+        measureAndShowAll(session)
+    names = [name.lower() for name in scenework.saveToFolder(tmp_path)]
+    assert len(names) > 50 and sorted(names) == sorted(set(names))
+    # another run of the first pair leaves the names as they are, also those that the user chose
+    table = next(key for key, name in before.items() if name == "Box: measurements")
+    before[table] = "Mine"
+    slicer.mrmlScene.GetNodeByID(table).SetName("Mine")
+    second.GetSegmentation().GetNthSegment(0).SetName("Box")
+    scenework.choose(session, first, second)
+    measureAndShowAll(session)
+    assert set(before.values()) <= {node.GetName() for node in session.results()}
+    session.ui.mapSideComboBox.currentIndex = 0
+    session.parameters.showMarkers = session.parameters.showHazard = False
+    session.checkCriticals()
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
 def testFilesThatAreMissing(session, desktop, tmp_path):
     """Without the files of its surface and of the hazard a scene has its numbers, and says what has to be drawn."""
     scenework.choose(session, *scenework.observers())

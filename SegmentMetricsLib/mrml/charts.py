@@ -14,6 +14,7 @@ from ..settings import shortest
 from ..tables import shortened
 from . import folders
 from .headless import ensureScene
+from .naming import nameResult
 from .navigation import PLACE_COLUMNS
 from .outputs import fillTable, pairName, requireDistances
 
@@ -165,7 +166,7 @@ class _Chart:
         """Return the table node with columns as fillTable() takes them."""
         node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
         wasModifying = node.StartModify()
-        node.SetName(f"{name} ({part})")
+        nameResult(node, f"{name} ({part})")
         fillTable(node, columns)
         node.EndModify(wasModifying)
         return node
@@ -196,7 +197,7 @@ class _Chart:
             (f"Distance{n}", "Distance", "mm", [position, position], "Tolerance")
             for n, position in enumerate(positions, start=1)
         ]
-        table = self.table("tolerance", name, [*columns, heights])
+        table = self.table("tolerance", f"{name}: {self.role}", [*columns, heights])
         for n in range(1, len(positions) + 1):
             title = f"Tolerance {shortest(tolerance)} mm"
             self.series(f"tolerance {n}", title, table, f"Distance{n}", "Height", TOLERANCE_COLOR, isDashed=True)

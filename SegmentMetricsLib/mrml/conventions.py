@@ -10,6 +10,7 @@ from ..conventions.evaluation import Reported
 from ..errors import InputError
 from . import folders
 from .headless import ensureScene
+from .naming import nameResult
 from .outputs import fillTable, pairName
 
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.
@@ -62,7 +63,7 @@ def showConventionsTable(
     node = tableNode or folders.findResult(comparison, "conventions", scene)
     node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
-    node.SetName(f"{pairName(comparison)}: what other tools would report")
+    nameResult(node, f"{pairName(comparison)}: what other tools would report")
     fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
     everything = {
         tool: {key: _kept(number) for key, number in numbers.items()} for tool, numbers in conventions.items()

@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from . import colors, folders, outputs
 from .headless import ensureScene
+from .naming import nameResult
 
 # what lies below is clear, so that the image under the volume stays as it is
 LEAST_SHOWN = 0.01
@@ -40,7 +41,7 @@ def showHazard(comparison, volumeNode=None, scene=None):
     matrix = vtkMatrix4x4()
     matrix.DeepCopy((RAS_FROM_LPS @ field.grid.resized(field.low, high).matrix).ravel())
     wasModifying = node.StartModify()
-    node.SetName(f"{outputs.pairName(comparison)}: hazard")
+    nameResult(node, f"{outputs.pairName(comparison)}: hazard")
     node.SetIJKToRASMatrix(matrix)
     node.SetAndObserveImageData(image)
     node.EndModify(wasModifying)
@@ -58,7 +59,8 @@ def _color(node) -> None:
     if colorNode is not None and colorNode.GetAttribute(colors.COLORS_ATTRIBUTE):
         return
     low, high = colors.scalarRange("hazard", 1.0, 1.0)
-    colorNode = node.GetScene().AddNewNodeByClass("vtkMRMLProceduralColorNode", f"{node.GetName()} (colors)")
+    colorNode = node.GetScene().AddNewNodeByClass("vtkMRMLProceduralColorNode")
+    nameResult(colorNode, f"{node.GetName()} (colors)")
     colors.fillColorNode(colorNode, "hazard", low, high)
     wasModifying = display.StartModify()
     display.SetAndObserveColorNodeID(colorNode.GetID())

@@ -12,6 +12,7 @@ from ..metrics.places import Place
 from . import folders
 from .colors import SIGNED, rgb
 from .headless import ensureScene
+from .naming import nameResult
 from .outputs import pairName
 
 # the ends of the distance map's colors: readable as text on a light ground
@@ -40,7 +41,7 @@ def showMarkers(
             node = scene.AddNewNodeByClass("vtkMRMLMarkupsFiducialNode")
             node.CreateDefaultDisplayNodes()
     wasModifying = node.StartModify()
-    node.SetName(f"{pairName(comparison)}: worst places")
+    nameResult(node, f"{pairName(comparison)}: worst places")
     node.SetFixedNumberOfControlPoints(False)
     node.RemoveAllControlPoints()
     if signed is None:

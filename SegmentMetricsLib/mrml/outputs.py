@@ -19,6 +19,7 @@ from . import colors, folders
 from .conversion import displayedSurface as convertedSurface
 from .conversion import toRas
 from .headless import ensureScene
+from .naming import nameResult
 
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
@@ -65,7 +66,7 @@ def showTable(comparison, tableNode=None, scene=None):
     ]
     node = tableNode or folders.findResult(comparison, "table", scene) or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
-    node.SetName(f"{pairName(comparison)}: measurements{_ofConvention(comparison)}")
+    nameResult(node, f"{pairName(comparison)}: measurements{_ofConvention(comparison)}")
     fillTable(node, [(name, title, "", values, description) for name, title, values, description in columns])
     node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     node.EndModify(wasModifying)
@@ -102,8 +103,9 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     columns.append(("Remarks", "Remarks", "", remarks, "Why values are not finite numbers"))
     owner = folders.allPairs(comparisons, scene)
     node = tableNode or folders.findResult(owner, "table", scene)
-    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode", folders.folderName(owner, scene))
+    node = node or scene.AddNewNodeByClass("vtkMRMLTableNode")
     wasModifying = node.StartModify()
+    nameResult(node, folders.folderName(owner, scene))
     fillTable(node, columns)
     everything = [record.toDictionary() for record in records]
     node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
@@ -147,7 +149,7 @@ def showDistanceMap(
     model = modelNode or folders.findResult(comparison, mapRole(side), scene)
     model = model or scene.AddNewNodeByClass("vtkMRMLModelNode")
     wasModifying = model.StartModify()
-    model.SetName(f"{pairName(comparison)}: {mapRole(side)}")
+    nameResult(model, f"{pairName(comparison)}: {mapRole(side)}")
     model.SetAndObservePolyData(polyData)
     model.EndModify(wasModifying)
     signed = comparison.distances.hasSides
@@ -247,7 +249,7 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     isNew = colorNode is None or not colorNode.GetAttribute(colors.COLORS_ATTRIBUTE)
     if isNew:
         colorNode = scene.AddNewNodeByClass("vtkMRMLProceduralColorNode")
-    colorNode.SetName(f"{model.GetName()} (colors)")
+    nameResult(colorNode, f"{model.GetName()} (colors)")
     colors.fillColorNode(colorNode, kind, low, high, signed)
     wasModifying = display.StartModify()
     if isNew:
