@@ -228,6 +228,26 @@ def testChartsOfOthersStayWhenASceneIsAdded(session, tmp_path):
     assert slicer.util.getNodesByClass("vtkMRMLTextNode") and view.GetPlotChartNode() is chart
 
 
+def testChartsOfOthersStayOutOfThePanel(desktop, session):
+    """What other modules show in all plot views is not shown in the panel's, and what gets there does not stay."""
+    session.chooseFamilies("boundary", "overlap", "slices")
+    choose(session, *twoBoxes())
+    session.apply()
+    plots = [session.panel.plot, session.panel.slices.plot]
+    own = [plot.chart for plot in plots]
+    foreign = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "Foreign")
+    slicer.mrmlScene.GetNodeByID("vtkMRMLSelectionNodeSingleton").SetActivePlotChartID(foreign.GetID())
+    desktop.applicationLogic.PropagatePlotChartSelection()
+    assert None not in own and [plot.chart for plot in plots] == own
+    for plot in plots:
+        plot.viewNode.SetPlotChartNodeID(foreign.GetID())
+    session.widget.exit()
+    session.widget.enter()
+    session.settle(0.1)
+    assert [plot.chart for plot in plots] == own
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
 def testAChoiceOfAnotherVersion(session):
     """A saved scene may hold a choice that this version does not offer: the default is taken."""
     node = session.parameters.parameterNode

@@ -9,7 +9,9 @@ from .enumerations import Plot
 
 
 class PlotView:
-    """A plot view of the panel's own; it takes no part in the layout and is not saved with the scene.
+    """A plot view of the panel's own; it takes no part in the layout, nor in what other modules show in all plot views.
+
+    It is not saved with the scene.
 
     name: tells its node from others. onSelected: called with a vtkStringArray of series and a vtkCollection of points
     when the user clicks a point; None for a plot whose points cannot be clicked.
@@ -58,6 +60,7 @@ class PlotView:
             node.SetSaveWithScene(False)
             if self.onSelected is not None:
                 node.SetInteractionMode(node.InteractionModeSelectPoints)
+        node.SetDoPropagatePlotChartSelection(False)
         # a parent keeps the layout manager from making a view for it
         node.SetAndObserveParentLayoutNodeID(parameters.parameterNode.GetID())
         if isNew:

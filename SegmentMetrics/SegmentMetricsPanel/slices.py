@@ -31,27 +31,29 @@ class Slices:
         self.table = SortableTable(ui.slicesTable, self.jump)
         self.plot = PlotView(ui.slicesPlotFrame.layout(), "SegmentMetricsSlices", self.onSelected)
         self.shown = None
+        self.chart = None
 
     def show(self, parameters, outcome, number: int) -> None:
         """Show the profile of a pair of an outcome, nothing when that is None."""
         wanted, before = (outcome, number, parameters.sliceQuantity), self.shown
-        if wanted == before and (not self.rows or self.plot.chart is not None):
+        isIntact = self.chart is not None and self.plot.chart is self.chart
+        if wanted == before and (isIntact or not self.rows):
             return
         self.shown = wanted
         self.rows = outcome.records[number].slices if outcome is not None and outcome.records else ()
         self.ui.slicesSection.visible = bool(self.rows)
         if before is None or wanted[:2] != before[:2]:
             self.table.show(*(listed(self.rows) if self.rows else ([], [])), stretched=range(6))
-        chart = None
+        self.chart = None
         if self.rows:
             pair = outcome.pair(number)
             profiled = ProfiledPair(pair.reference, pair.test, self.rows)
-            chart = outcome.mark(showSlices(profiled, keyOf(parameters.sliceQuantity, self.rows)))
-        self.plot.show(chart, parameters)
+            self.chart = outcome.mark(showSlices(profiled, keyOf(parameters.sliceQuantity, self.rows)))
+        self.plot.show(self.chart, parameters)
 
     def clear(self) -> None:
         """Show nothing, while there is no scene to work with."""
-        self.shown, self.rows = None, ()
+        self.shown, self.rows, self.chart = None, (), None
         self.table.show([], [])
         self.ui.slicesSection.visible = False
 
