@@ -146,5 +146,5 @@ def shuffled(nodes, seed: int) -> list:
 
 def observedNow(session) -> int:
     """How many observers the panel has."""
-    parts = (session.panel, session.panel.watcher, session.panel.protocols)
+    parts = (session.panel, session.panel.watcher, session.panel.protocols, session.panel.map)
     return sum(len(part.Observations) for part in parts)

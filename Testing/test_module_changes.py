@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 
 import pytest
 
@@ -67,6 +69,20 @@ def testTheSceneIsClosing(session):
     assert tried == [False] and session.results() == []
 
 
+def testAClosedSceneLeavesNoGeometry(session):
+    """Also when another module is open, what was measured goes with the scene: it may fill the memory."""
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    outcome = weakref.ref(session.panel.outcome)
+    assert outcome().comparisons
+    session.widget.exit()
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.1)
+    gc.collect()
+    assert outcome() is None
+    session.widget.enter()
+
+
 def testAnotherSceneIsAdded(session, tmp_path):
     nodes = twoBoxes()
     choose(session, *nodes, "Box")
@@ -100,6 +116,38 @@ def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
     slicer.mrmlScene.RemoveNode(model)
     session.settle(0.2)
     assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
+
+
+def testTheEyeOfTheMap(session):
+    """Who hides or shows the map elsewhere, also while another module is open, gets the segments back or hides them."""
+    from SegmentMetricsLib.mrml.colors import legendOf
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    (model,) = session.maps().values()
+    session.settle(0.1)
+    for isOpen in (True, False):
+        if not isOpen:
+            session.widget.exit()
+        for isVisible in (False, True):
+            model.GetDisplayNode().SetVisibility(isVisible)
+            assert session.visibleInThreeD() == [not isVisible] * 2
+            assert session.parameters.showMap == isVisible
+            session.settle(0.1)
+            assert model.GetDisplayNode().GetVisibility() == isVisible
+        session.widget.enter()
+        session.settle(0.1)
+        assert session.ui.showMapCheckBox.checked and len(session.maps()) == 1 and legendOf(model).GetVisibility()
+    # what is shown of another map is none of this pair's
+    model.GetDisplayNode().SetOpacity(0.5)
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    choose(session, session.nodes[0], segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9))))
+    session.apply()
+    model.GetDisplayNode().SetVisibility(True)
+    session.settle(0.1)
+    assert not session.parameters.showMap and session.maps() == {"reference": model}
+    assert session.visibleInThreeD() == [False, True]
 
 
 def testAnotherSegmentationIsChosenWithTheSameStructure(session):

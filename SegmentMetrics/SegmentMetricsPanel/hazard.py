@@ -26,6 +26,10 @@ class HazardOverlay:
         node = self._volume(outcome, number) if isMeasured and parameters.showHazard else None
         overlays.showOver(node, slicer.mrmlScene)
 
+    def release(self) -> None:
+        """Let go of the outcome."""
+        self.shown, self.problem = None, ""
+
     def _volume(self, outcome, number: int):
         """Return the volume node, made if it is missing or old; None when there is none."""
         node = folders.findResult(outcome.pair(number), "hazard", slicer.mrmlScene)

@@ -2,21 +2,27 @@
 
 import slicer
 from slicer.i18n import tr as _
+from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
 
-class MapControls:
+class MapControls(VTKObservationMixin):
     """Draws the maps of one pair as the parameters say, and hides those of all others.
 
-    `problem` says why a map that is wanted cannot be shown, "" when it can.
+    onEye: called with whether the pair's maps are shown when somebody showed or hid them by other means, as with the
+    eye in the Data module. `problem` says why a map that is wanted cannot be shown, "" when it can.
     """
 
-    def __init__(self, ui):
-        self.ui = ui
+    def __init__(self, ui, onEye):
+        super().__init__()
+        self.ui, self.onEye = ui, onEye
         self.problem = ""
         self.shown = None
+        self.isDrawing = False
+        self.current = []  # the pair's maps on the wanted sides, shown or not
+        self.visible = []  # all maps that can be seen
 
     def show(self, parameters, outcome, number: int) -> None:
         """Show the map of a pair of an outcome, or none when that is None.
@@ -29,6 +35,23 @@ class MapControls:
         if wanted == self.shown:
             return
         self.shown = None  # until it is done
+        self.isDrawing = True
+        try:
+            self._show(p, outcome, number)
+        finally:
+            self.isDrawing = False
+        self._watch(p, outcome, number)
+        self._enable(p)
+        self.shown = wanted
+
+    def release(self) -> None:
+        """Let go of the outcome and of the scene."""
+        self.removeObservers()
+        self.shown, self.problem = None, ""
+        self.current, self.visible = [], []
+
+    def _show(self, p, outcome, number: int) -> None:
+        """Show the wanted maps of a pair and hide all others."""
         self.problem = ""
         scene = slicer.mrmlScene
         isFirst = not maps.allMaps(scene)
@@ -50,8 +73,31 @@ class MapControls:
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
         if found and isFirst and slicer.app.layoutManager() is not None:
             slicer.util.resetThreeDViews()  # the organ may lie anywhere
-        self._enable(p)
-        self.shown = wanted
+
+    def _watch(self, p, outcome, number: int) -> None:
+        """Notice from now on when somebody shows or hides a map."""
+        models = maps.allMaps(slicer.mrmlScene)
+        self.visible = [model for model in models if maps.isShown(model)]
+        found = maps.findMaps(outcome.pair(number), slicer.mrmlScene) if outcome and outcome.records else {}
+        self.current = [model for side, model in found.items() if side in p.mapSide.sides and outcome.shows(model)]
+        self.removeObservers()
+        for model in models:
+            self.addObserver(model, slicer.vtkMRMLDisplayableNode.DisplayModifiedEvent, self.onDisplay)
+
+    def onDisplay(self, _model, _event) -> None:
+        """Bring back the segments that a map covers that somebody hides, and hide those of one that is shown."""
+        if self.isDrawing:
+            return
+        before = self.visible
+        self.visible = [model for model in maps.allMaps(slicer.mrmlScene) if maps.isShown(model)]
+        if self.visible == before:
+            return
+        maps.cover(self.visible, slicer.mrmlScene)
+        # one that loses its display node is about to go altogether, which is nobody's choice
+        current = [model for model in self.current if model.GetDisplayNode() is not None]
+        wasShown, isShown = (any(model in shown for model in current) for shown in (before, self.visible))
+        if isShown != wasShown:
+            self.onEye(isShown)
 
     def onRemoved(self, node) -> bool:
         """Bring back the segments that a map covers that is about to be removed; return whether one that is shown is.
@@ -61,6 +107,9 @@ class MapControls:
         scene = slicer.mrmlScene
         if not maps.isMap(node):
             return False
+        if self.hasObserver(node, slicer.vtkMRMLDisplayableNode.DisplayModifiedEvent, self.onDisplay):
+            self.removeObserver(node, slicer.vtkMRMLDisplayableNode.DisplayModifiedEvent, self.onDisplay)
+        self.current, self.visible = ([m for m in known if m is not node] for known in (self.current, self.visible))
         maps.cover([model for model in maps.allMaps(scene) if model is not node and maps.isShown(model)], scene)
         return maps.isShown(node)
 

@@ -56,7 +56,7 @@ class Panel(VTKObservationMixin):
         self.results = Results(ui, self.choosePair)
         self.verdicts = Verdicts(ui)
         self.plot = PlotPanel(ui.plotFrame.layout())
-        self.map = MapControls(ui)
+        self.map = MapControls(ui, self.onMapShown)
         self.hazard = HazardOverlay(ui)
         self.places = Places(ui)
         self.slices = Slices(ui)
@@ -92,6 +92,8 @@ class Panel(VTKObservationMixin):
             self.results.show(None, 0)
             self.verdicts.show(None, 0)
             self.slices.clear()
+            self.map.release()
+            self.hazard.release()
             self.conventions.clear()
             self.reports.show(self.inputs.whyNot())
             self.ui.applyButton.enabled = False
@@ -164,6 +166,10 @@ class Panel(VTKObservationMixin):
         elif self.outcome is not None and node is self.outcome.table:
             self.leftovers.noteOwners(self.outcome.owners())
         self.onNews()
+
+    def onMapShown(self, isShown: bool) -> None:
+        """Follow somebody who showed or hid the distance map by other means than the panel."""
+        self.parameters.showMap = isShown
 
     def onParametersRemoved(self) -> None:
         """Work with new parameters when somebody deletes those that are shown."""
