@@ -9,7 +9,7 @@ class SortableTable:
     """A QTableWidget that sorts texts by the values behind them: a click on a heading sorts, the third one undoes it.
 
     Rows in groups have a line above each group, while they are not sorted. onRow: called with the number of the row, as
-    it was given, that the user clicked.
+    it was given, that the user clicked, or went to with the keyboard.
     """
 
     def __init__(self, table, onRow=None):
@@ -19,10 +19,13 @@ class SortableTable:
         self.groups: list[tuple[str, str]] = []
         self.selected: int | None = None
         self.sortedBy: tuple[int, bool] | None = None
+        self.isMarking = False
         header = table.horizontalHeader()
         header.setSectionsClickable(True)
         header.connect("sectionClicked(int)", self.onHeading)
-        table.connect("cellClicked(int,int)", self.onCell)
+        table.connect("cellClicked(int,int)", self.onCell)  # also on the row that is selected already
+        table.connect("itemSelectionChanged()", self.onSelection)
+        table.tabKeyNavigation = False  # the arrows go through the cells, the tabulator to what comes next in the panel
 
     def show(self, headings, rows, tips=(), stretched=(), groups=()) -> None:
         """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
@@ -45,13 +48,18 @@ class SortableTable:
             self.sortedBy = None
         self._fill()
 
-    def select(self, number: int) -> None:
-        """Mark the row of that number."""
+    def select(self, number: int | None) -> None:
+        """Mark the row of that number, none for None."""
         self.selected = number
-        if number in self.order:
-            self.table.selectRow(self.order.index(number))
-        else:
-            self.table.clearSelection()
+        self.isMarking = True
+        try:
+            if number is not None and number in self.order:
+                self.table.selectRow(self.order.index(number))
+            else:
+                self.table.setCurrentCell(-1, -1)  # so that the arrows begin at the top of what is new
+                self.table.clearSelection()
+        finally:
+            self.isMarking = False
 
     def texts(self) -> list[list[str]]:
         """Return headings and rows as they are shown."""
@@ -72,7 +80,21 @@ class SortableTable:
             if self.onRow:
                 self.onRow(self.selected)
 
+    def onSelection(self) -> None:
+        """Follow the keyboard, which selects rows without a click."""
+        lines = [] if self.isMarking else [item.row() for item in self.table.selectedItems()]
+        if lines and lines[0] < len(self.order) and self.order[lines[0]] != self.selected:
+            self.onCell(lines[0], 0)
+
     def _fill(self) -> None:
+        self.isMarking = True  # rows that go take their selection with them
+        try:
+            self._fillRows()
+        finally:
+            self.isMarking = False
+        self.select(self.selected)
+
+    def _fillRows(self) -> None:
         self.order = self._sorted() if self.sortedBy else self._grouped()
         header = self.table.horizontalHeader()
         header.setSortIndicatorShown(self.sortedBy is not None)
@@ -95,7 +117,6 @@ class SortableTable:
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(line, column, item)
         self.table.resizeRowsToContents()
-        self.select(self.selected)
 
     def _sorted(self) -> list[int]:
         column, descending = self.sortedBy

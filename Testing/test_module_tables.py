@@ -1,0 +1,77 @@
+"""The panel's tables with the keyboard, and the files that they are exported to."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from scenework import choose, observers, twoBoxes
+
+
+def press(session, table, *keys) -> list[int]:
+    """Press keys in a table and return the rows that are highlighted then."""
+    for key in keys:
+        QTest.keyClick(table._native, key)
+    session.settle(0.1)
+    return sorted({item.row() for item in table.selectedItems()})
+
+
+def testTheOverviewFollowsTheKeyboard(session):
+    """The pair whose row is highlighted is the one that is shown, however it came to be highlighted."""
+    session.parameters.reference, session.parameters.test = observers()
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.ui.resetPairsButton.click()
+    session.panel.pairs.choose([("Bar", "Rod", "chosen")])
+    session.settle(0.1)
+    session.apply()
+    table = session.ui.resultsTable
+    assert table.rowCount == 2 and press(session, table) == [0] and session.panel.pairNumber() == 0
+    assert press(session, table, Qt.Key_Down) == [1] and session.panel.pairNumber() == 1
+    assert "Bar" in session.ui.verdictLabel.text
+    assert press(session, table, Qt.Key_Right) == [1] and session.panel.pairNumber() == 1
+    assert press(session, table, Qt.Key_Home, Qt.Key_Up) == [0] and session.panel.pairNumber() == 0
+    session.panel.results.table.onHeading(0)
+    assert press(session, table) == [1], "what is sorted is not chosen anew"
+    assert session.panel.pairNumber() == 0
+    session.ui.modeComboBox.currentIndex = 0
+
+
+def testGoingToPlacesWithTheKeyboard(session, monkeypatch):
+    """The arrows go from place to place, once for each; nothing happens when the list is filled or sorted."""
+    from SegmentMetricsLib.mrml import navigation
+
+    visited = []
+    monkeypatch.setattr(navigation, "jumpTo", lambda position, *_, **__: visited.append(tuple(position)))
+    session.chooseFamilies("boundary", "slices")
+    session.ui.toleranceSpinBox.value = 1
+    choose(session, *twoBoxes())
+    session.apply()
+    places, slices = session.panel.places, session.panel.slices
+    assert places.places and len(slices.rows) > 3 and visited == []
+    # the arrows begin at the top, also after a list has become another one
+    assert press(session, session.ui.placesTable, Qt.Key_Down) == [0]
+    assert visited == [tuple(places.places[0].position)]
+    assert press(session, session.ui.slicesTable, Qt.Key_Down, Qt.Key_Down, Qt.Key_Left) == [1]
+    assert visited[1:] == [tuple(slices.rows[number].place) for number in (0, 1)]
+    slices.table.onHeading(1)
+    slices.table.onHeading(1)
+    slices.table.select(3)
+    session.settle(0.1)
+    assert len(visited) == 3
+    slices.table.onCell(slices.table.order.index(3), 0)
+    assert visited[3:] == [tuple(slices.rows[3].place)], "a click on the highlighted row goes there again"
+    session.ui.toleranceSpinBox.value = 2
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testTheTabulatorLeavesTheTables(session):
+    ui = session.ui
+    for table in (ui.resultsTable, ui.placesTable, ui.slicesTable, ui.conventionsTable, ui.sidesTable):
+        assert not table.tabKeyNavigation
