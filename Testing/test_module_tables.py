@@ -11,6 +11,7 @@ from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox
 from scenework import choose, observers, twoBoxes
 
 
@@ -75,3 +76,39 @@ def testTheTabulatorLeavesTheTables(session):
     ui = session.ui
     for table in (ui.resultsTable, ui.placesTable, ui.slicesTable, ui.conventionsTable, ui.sidesTable):
         assert not table.tabKeyNavigation
+
+
+def exportedTo(desktop, session, path) -> None:
+    """Export the measurements to where the file dialog says."""
+    desktop.answers.insert(0, str(path))
+    session.ui.exportButton.click()
+    assert desktop.answers == []
+
+
+def testNamesOfExportedTables(desktop, session, tmp_path):
+    """A name gets the suffix that it lacks, whatever dots are in it, and the columns' file goes with it."""
+    choose(session, *twoBoxes())
+    session.apply()
+    for name in ("liver 2.5mm", "plain", "LIVER.CSV", "given.csv"):
+        exportedTo(desktop, session, tmp_path / name)
+    found = sorted(path.name for path in tmp_path.iterdir())
+    stems = [("LIVER", ".CSV"), ("given", ".csv"), ("liver 2.5mm", ".csv"), ("plain", ".csv")]
+    assert found == sorted(f"{stem}{end}" for stem, suffix in stems for end in (suffix, ".schema.csv"))
+    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"] * 4
+
+
+def testAFileThatTheDialogDidNotAskAbout(desktop, session, tmp_path):
+    """A name that became another one by its suffix does not overwrite a file without being asked."""
+    choose(session, *twoBoxes())
+    session.apply()
+    path = tmp_path / "liver 2.5mm.csv"
+    path.write_text("precious")
+    desktop.answers.append(QMessageBox.StandardButton.Cancel.value)
+    exportedTo(desktop, session, tmp_path / "liver 2.5mm")
+    assert path.read_text() == "precious" and "liver 2.5mm.csv exists already" in desktop.shown[-1][1]
+    desktop.answers.append(QMessageBox.StandardButton.Ok.value)
+    exportedTo(desktop, session, tmp_path / "liver 2.5mm")
+    assert path.read_text().startswith("Reference")
+    path.write_text("precious")
+    exportedTo(desktop, session, path)  # the dialog asks about names that stay as they are
+    assert path.read_text().startswith("Reference") and desktop.shown[-1][0] == "getSaveFileName"

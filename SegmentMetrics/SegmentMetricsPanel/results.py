@@ -108,7 +108,8 @@ class Results:
     def export(self, path: Path) -> None:
         """Write all measurements with all digits as CSV, and beside it what the columns mean."""
         writing.writeCsv(self.outcome.records, path)
-        writing.writeCsvSchema(self.outcome.records, path.with_suffix(".schema.csv"))
+        name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
+        writing.writeCsvSchema(self.outcome.records, path.with_name(f"{name}.schema.csv"))
 
 
 def shown(record, family: str) -> list:
