@@ -108,48 +108,6 @@ def testLeavingTheModule(desktop, session):
     assert session.panel.outcome is outcome and session.ui.toleranceSpinBox.value == 2
 
 
-def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    assert session.visibleInThreeD() == [False, False]
-    (model,) = session.maps().values()
-    slicer.mrmlScene.RemoveNode(model)
-    session.settle(0.2)
-    assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
-
-
-def testTheEyeOfTheMap(session):
-    """Who hides or shows the map elsewhere, also while another module is open, gets the segments back or hides them."""
-    from SegmentMetricsLib.mrml.colors import legendOf
-
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    (model,) = session.maps().values()
-    session.settle(0.1)
-    for isOpen in (True, False):
-        if not isOpen:
-            session.widget.exit()
-        for isVisible in (False, True):
-            model.GetDisplayNode().SetVisibility(isVisible)
-            assert session.visibleInThreeD() == [not isVisible] * 2
-            assert session.parameters.showMap == isVisible
-            session.settle(0.1)
-            assert model.GetDisplayNode().GetVisibility() == isVisible
-        session.widget.enter()
-        session.settle(0.1)
-        assert session.ui.showMapCheckBox.checked and len(session.maps()) == 1 and legendOf(model).GetVisibility()
-    # what is shown of another map is none of this pair's
-    model.GetDisplayNode().SetOpacity(0.5)
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
-    choose(session, session.nodes[0], segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9))))
-    session.apply()
-    model.GetDisplayNode().SetVisibility(True)
-    session.settle(0.1)
-    assert not session.parameters.showMap and session.maps() == {"reference": model}
-    assert session.visibleInThreeD() == [False, True]
-
-
 def testAnotherSegmentationIsChosenWithTheSameStructure(session):
     first, second = twoBoxes()
     third = segmentation("Third", Other=shapes.box((1, 1, 1), (3, 3, 3)), Box=shapes.box((7, 5, 5), (9, 9, 9)))
@@ -258,42 +216,6 @@ def testVisitsDoNotSlowChangesDown(session, monkeypatch):
         session.widget.exit()
         session.widget.enter()
     assert updatesOfAChange(4) == before >= 1
-
-
-def testChartsOfOthersStayWhenASceneIsAdded(session, tmp_path):
-    view = slicer.vtkMRMLPlotViewNode()
-    view.SetLayoutName("Mine")
-    view = slicer.mrmlScene.AddNode(view)
-    chart = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "My chart")
-    view.SetPlotChartNodeID(chart.GetID())
-    other = slicer.vtkMRMLScene()
-    other.AddNewNodeByClass("vtkMRMLTextNode", "Note")
-    other.SetURL(str(tmp_path / "other.mrml"))
-    other.Commit()
-    slicer.mrmlScene.SetURL(str(tmp_path / "other.mrml"))
-    slicer.mrmlScene.Import()
-    session.settle(0.1)
-    assert slicer.util.getNodesByClass("vtkMRMLTextNode") and view.GetPlotChartNode() is chart
-
-
-def testChartsOfOthersStayOutOfThePanel(desktop, session):
-    """What other modules show in all plot views is not shown in the panel's, and what gets there does not stay."""
-    session.chooseFamilies("boundary", "overlap", "slices")
-    choose(session, *twoBoxes())
-    session.apply()
-    plots = [session.panel.plot, session.panel.slices.plot]
-    own = [plot.chart for plot in plots]
-    foreign = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "Foreign")
-    slicer.mrmlScene.GetNodeByID("vtkMRMLSelectionNodeSingleton").SetActivePlotChartID(foreign.GetID())
-    desktop.applicationLogic.PropagatePlotChartSelection()
-    assert None not in own and [plot.chart for plot in plots] == own
-    for plot in plots:
-        plot.viewNode.SetPlotChartNodeID(foreign.GetID())
-    session.widget.exit()
-    session.widget.enter()
-    session.settle(0.1)
-    assert [plot.chart for plot in plots] == own
-    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 def testAChoiceOfAnotherVersion(session):

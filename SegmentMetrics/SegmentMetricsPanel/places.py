@@ -44,7 +44,7 @@ class Places:
         if pair is not None and parameters.showMarkers and self.places:
             mine = markers.showMarkers(pair, self.places, scene=slicer.mrmlScene, signed=record.hasSides)
         for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
-            if node.GetAttribute(folders.ROLE_ATTRIBUTE) == "markers" and node.GetDisplayNode():
+            if folders.isResult(node, "markers") and node.GetDisplayNode():
                 node.GetDisplayNode().SetVisibility(node is mine)
 
 

@@ -14,6 +14,8 @@ from .colors import COLORS_ATTRIBUTE
 
 ROLE_ATTRIBUTE = "SegmentMetrics.Role"
 PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
+# on a result: its ID, which a copy that somebody makes of it takes over with the other attributes
+NODE_ATTRIBUTE = "SegmentMetrics.Node"
 # node references to the compared segmentations: Slicer keeps them right when scenes are merged
 REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetrics.Test"}
 
@@ -69,12 +71,24 @@ def addAllToFolder(nodes: Mapping, comparison) -> None:
     hierarchy = _hierarchy(scene)
     for role, node in nodes.items():
         node.SetAttribute(ROLE_ATTRIBUTE, role)
+        node.SetAttribute(NODE_ATTRIBUTE, node.GetID())
         _setPair(node, comparison)
         item = hierarchy.GetItemByDataNode(node) or hierarchy.CreateItem(folder, node)
         if hierarchy.GetItemParent(item) != folder:
             hierarchy.SetItemParent(item, folder)
     for other in before - {folder}:
         removeIfEmpty(other, scene)
+
+
+def isResult(node, *roles: str) -> bool:
+    """Return whether a node is a result with one of these roles, and no copy that somebody made of one for himself.
+
+    Slicer copies a node's attributes, but not what it refers to; IDs change when scenes are merged.
+    """
+    if node.GetAttribute(ROLE_ATTRIBUTE) not in roles:
+        return False
+    isOriginal = node.GetAttribute(NODE_ATTRIBUTE) == node.GetID()
+    return isOriginal or any(node.GetNodeReferenceID(role) for role in REFERENCE_ROLES.values())
 
 
 def findResult(comparison, role: str, scene):

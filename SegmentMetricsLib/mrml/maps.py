@@ -25,9 +25,8 @@ def allMaps(scene) -> list:
 
 
 def isMap(node) -> bool:
-    """Return whether a node is the model of a distance map."""
-    roles = {mapRole(side) for side in SIDES}
-    return node.IsA("vtkMRMLModelNode") and node.GetAttribute(folders.ROLE_ATTRIBUTE) in roles
+    """Return whether a node is the model of a distance map; a copy that somebody made of one is not."""
+    return node.IsA("vtkMRMLModelNode") and folders.isResult(node, *map(mapRole, SIDES))
 
 
 def hasSurface(model) -> bool:

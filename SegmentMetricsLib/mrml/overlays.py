@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .folders import ROLE_ATTRIBUTE
+from .folders import isResult
 
 # on the composite nodes of slice views: what was their foreground, and its opacity
 BEFORE_REFERENCE = "SegmentMetrics.Foreground"
@@ -39,7 +39,7 @@ def _hide(composite, scene) -> None:
     if opacity is None:
         return
     shown = scene.GetNodeByID(composite.GetForegroundVolumeID() or "")
-    if shown is None or shown.GetAttribute(ROLE_ATTRIBUTE):
+    if shown is None or isResult(shown, "hazard"):
         composite.SetForegroundVolumeID(composite.GetNodeReferenceID(BEFORE_REFERENCE))
         composite.SetForegroundOpacity(float(opacity))
     composite.RemoveAttribute(OPACITY_ATTRIBUTE)

@@ -1,0 +1,147 @@
+"""Maps and plots of the panel beside what the user does with them elsewhere, and beside those of others."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import shapes
+import slicer
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from scenework import choose, observers, segmentation, twoBoxes
+
+
+def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    assert session.visibleInThreeD() == [False, False]
+    (model,) = session.maps().values()
+    slicer.mrmlScene.RemoveNode(model)
+    session.settle(0.2)
+    assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
+
+
+def testTheEyeOfTheMap(session):
+    """Who hides or shows the map elsewhere, also while another module is open, gets the segments back or hides them."""
+    from SegmentMetricsLib.mrml.colors import legendOf
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    (model,) = session.maps().values()
+    session.settle(0.1)
+    for isOpen in (True, False):
+        if not isOpen:
+            session.widget.exit()
+        for isVisible in (False, True):
+            model.GetDisplayNode().SetVisibility(isVisible)
+            assert session.visibleInThreeD() == [not isVisible] * 2
+            assert session.parameters.showMap == isVisible
+            session.settle(0.1)
+            assert model.GetDisplayNode().GetVisibility() == isVisible
+        session.widget.enter()
+        session.settle(0.1)
+        assert session.ui.showMapCheckBox.checked and len(session.maps()) == 1 and legendOf(model).GetVisibility()
+    # what is shown of another map is none of this pair's
+    model.GetDisplayNode().SetOpacity(0.5)
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    choose(session, session.nodes[0], segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9))))
+    session.apply()
+    model.GetDisplayNode().SetVisibility(True)
+    session.settle(0.1)
+    assert not session.parameters.showMap and session.maps() == {"reference": model}
+    assert session.visibleInThreeD() == [False, True]
+
+
+def testChartsOfOthersStayWhenASceneIsAdded(session, tmp_path):
+    view = slicer.vtkMRMLPlotViewNode()
+    view.SetLayoutName("Mine")
+    view = slicer.mrmlScene.AddNode(view)
+    chart = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "My chart")
+    view.SetPlotChartNodeID(chart.GetID())
+    other = slicer.vtkMRMLScene()
+    other.AddNewNodeByClass("vtkMRMLTextNode", "Note")
+    other.SetURL(str(tmp_path / "other.mrml"))
+    other.Commit()
+    slicer.mrmlScene.SetURL(str(tmp_path / "other.mrml"))
+    slicer.mrmlScene.Import()
+    session.settle(0.1)
+    assert slicer.util.getNodesByClass("vtkMRMLTextNode") and view.GetPlotChartNode() is chart
+
+
+def testChartsOfOthersStayOutOfThePanel(desktop, session):
+    """What other modules show in all plot views is not shown in the panel's, and what gets there does not stay."""
+    session.chooseFamilies("boundary", "overlap", "slices")
+    choose(session, *twoBoxes())
+    session.apply()
+    plots = [session.panel.plot, session.panel.slices.plot]
+    own = [plot.chart for plot in plots]
+    foreign = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "Foreign")
+    slicer.mrmlScene.GetNodeByID("vtkMRMLSelectionNodeSingleton").SetActivePlotChartID(foreign.GetID())
+    desktop.applicationLogic.PropagatePlotChartSelection()
+    assert None not in own and [plot.chart for plot in plots] == own
+    for plot in plots:
+        plot.viewNode.SetPlotChartNodeID(foreign.GetID())
+    session.widget.exit()
+    session.widget.enter()
+    session.settle(0.1)
+    assert [plot.chart for plot in plots] == own
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def cloned(node):
+    """Return the copy that Slicer makes of a node when the user clones it in the Data module."""
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
+    clone = slicer.vtkSlicerSubjectHierarchyModuleLogic.CloneSubjectHierarchyItem
+    return hierarchy.GetItemDataNode(clone(hierarchy, hierarchy.GetItemByDataNode(node)))
+
+
+def testCopiesAreTheUsers(session):
+    """A copy of a map, of markers or of the hazard is the user's own: it stays as it is, and what it shows."""
+    session.chooseFamilies("boundary", "hazard")
+    session.parameters.showMarkers = session.parameters.showHazard = True
+    choose(session, *observers())
+    session.checkCriticals("Critical")
+    session.ui.toleranceSpinBox.value = 1
+    session.apply()
+    roles = ("distance map on reference", "markers", "hazard")
+    results = {node.GetAttribute("SegmentMetrics.Role"): node for node in session.results()}
+    copies = [cloned(results[role]) for role in roles]
+    for copy in copies[:2]:
+        copy.GetDisplayNode().SetVisibility(True)
+    session.ui.toleranceSpinBox.value = 1.5
+    session.settle(0.1)
+    session.apply()
+    composite = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")[0]
+    composite.SetForegroundVolumeID(copies[2].GetID())
+    session.parameters.showMap = session.parameters.showMarkers = session.parameters.showHazard = False
+    session.settle(0.1)
+    assert not results[roles[0]].GetDisplayNode().GetVisibility()
+    assert [bool(copy.GetDisplayNode().GetVisibility()) for copy in copies[:2]] == [True, True]
+    assert composite.GetForegroundVolumeID() == copies[2].GetID()
+    assert session.visibleInThreeD() == [True, True]
+    session.parameters.showMap = True
+    session.settle(0.1)
+    slicer.mrmlScene.RemoveNode(copies[0])
+    session.settle(0.1)
+    assert session.parameters.showMap and session.visibleInThreeD() == [False, False]
+    session.ui.toleranceSpinBox.value = 2
+    session.checkCriticals()
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testAMapWhoseSegmentationsAreGone(session):
+    """It is still the panel's, and makes way for another one."""
+    nodes = twoBoxes()
+    choose(session, *nodes)
+    session.apply()
+    (model,) = session.maps().values()
+    for node in nodes:
+        slicer.mrmlScene.RemoveNode(node)
+    session.settle(0.1)
+    choose(session, *twoBoxes())
+    session.apply()
+    assert not model.GetDisplayNode().GetVisibility() and len(session.maps()) == 1
