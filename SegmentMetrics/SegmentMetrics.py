@@ -41,7 +41,10 @@ class SegmentMetrics(ScriptedLoadableModule):
             "(NSD) is that of Nikolov et al., arXiv:1809.04430, the boundary IoU that of Cheng et al., "
             "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
         )
-        slicer.app.connect("startupCompleted()", registerSampleData)
+        if slicer.util.mainWindow() is None:  # the application starts: it makes its modules before its window
+            slicer.app.connect("startupCompleted()", registerSampleData)
+        else:
+            registerSampleData()
 
 
 def registerSampleData() -> None:
