@@ -1,10 +1,8 @@
-"""The panel on the stand-in while nodes come, change and go, work is stopped and other modules are shown."""
+"""The panel on the stand-in while nodes come, change and go, and work is stopped."""
 
 from __future__ import annotations
 
-import gc
 import time
-import weakref
 
 import pytest
 
@@ -69,20 +67,6 @@ def testTheSceneIsClosing(session):
     assert tried == [False] and session.results() == []
 
 
-def testAClosedSceneLeavesNoGeometry(session):
-    """Also when another module is open, what was measured goes with the scene: it may fill the memory."""
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    outcome = weakref.ref(session.panel.outcome)
-    assert outcome().comparisons
-    session.widget.exit()
-    slicer.mrmlScene.Clear(0)
-    session.settle(0.1)
-    gc.collect()
-    assert outcome() is None
-    session.widget.enter()
-
-
 def testAnotherSceneIsAdded(session, tmp_path):
     nodes = twoBoxes()
     choose(session, *nodes, "Box")
@@ -94,18 +78,6 @@ def testAnotherSceneIsAdded(session, tmp_path):
     assert session.panel.outcome is not None and not session.panel.staleness()
     session.apply()
     assert len(session.maps()) == 1
-
-
-def testLeavingTheModule(desktop, session):
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    outcome = session.panel.outcome
-    session.widget.exit()
-    session.ui.toleranceSpinBox.value = 4
-    assert session.parameters.tolerance == 2
-    session.widget.enter()
-    session.settle(0.1)
-    assert session.panel.outcome is outcome and session.ui.toleranceSpinBox.value == 2
 
 
 def testAnotherSegmentationIsChosenWithTheSameStructure(session):
@@ -190,34 +162,6 @@ def testASuggestionThatWasMeasuredStays(session):
     assert session.nodes == [first, first] and not session.panel.staleness()
 
 
-def testVisitsLeaveNothingBehind(session):
-    parameters = session.parameters
-    for _ in range(5):
-        session.widget.exit()
-        session.widget.enter()
-    assert session.parameters is parameters and len(session.panel.Observations) <= 4
-
-
-def testVisitsDoNotSlowChangesDown(session, monkeypatch):
-    """What an ended connection with the widgets leaves on the parameter node goes with it."""
-    updates = []
-    kind = type(session.parameters)
-    update = kind._updateGui
-    monkeypatch.setattr(kind, "_updateGui", lambda self: updates.append(self) or update(self))
-
-    def updatesOfAChange(tolerance: float) -> int:
-        updates.clear()
-        session.parameters.tolerance = tolerance
-        assert session.ui.toleranceSpinBox.value == tolerance
-        return len(updates)
-
-    before = updatesOfAChange(3)
-    for _ in range(5):
-        session.widget.exit()
-        session.widget.enter()
-    assert updatesOfAChange(4) == before >= 1
-
-
 def testAChoiceOfAnotherVersion(session):
     """A saved scene may hold a choice that this version does not offer: the default is taken."""
     node = session.parameters.parameterNode
@@ -226,20 +170,6 @@ def testAChoiceOfAnotherVersion(session):
     node.SetParameter("tolerance", "3.0")
     session.widget.useParameterNode()
     assert session.parameters.plot.name == "histogram" and session.parameters.tolerance == 3
-
-
-def testScenesLoadedWhileAnotherModuleIsShown(session, tmp_path):
-    """The module leaves them alone until it is opened."""
-    choose(session, *twoBoxes(), "Box")
-    slicer.util.saveScene(str(tmp_path / "one.mrb"))
-    session.widget.exit()
-    slicer.mrmlScene.Clear(0)
-    slicer.util.loadScene(str(tmp_path / "one.mrb"))
-    session.settle(0.1)
-    assert session.panel.parameters is None
-    session.widget.enter()
-    session.settle(0.1)
-    assert [node.GetName() for node in session.nodes] == ["First", "Second"] and session.ui.applyButton.enabled
 
 
 def testTheSelectorShowsThatNothingIsChosen(session):
@@ -332,14 +262,6 @@ def testTheSceneIsClosedWhileMeasuring(session, monkeypatch):
     assert not session.panel.apply()
     session.settle(0.1)
     assert session.panel.outcome is None and session.results() == []
-
-
-def testMeasuringWhileAnotherModuleIsShown(session):
-    choose(session, *twoBoxes(), "Box")
-    session.widget.exit()
-    assert session.panel.apply()
-    session.settle(0.1)
-    assert session.ui.resultsTable.rowCount > 0 and session.maps()
 
 
 def testDifferentStructuresCanBeChosen(session):

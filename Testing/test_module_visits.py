@@ -1,0 +1,111 @@
+"""The panel while other modules are open, and when the user comes back to it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import slicer
+from panel_checks.session import edit
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from scenework import choose, twoBoxes
+
+
+def testLeavingTheModule(desktop, session):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    outcome = session.panel.outcome
+    session.widget.exit()
+    session.ui.toleranceSpinBox.value = 4
+    assert session.parameters.tolerance == 2
+    session.widget.enter()
+    session.settle(0.1)
+    assert session.panel.outcome is outcome and session.ui.toleranceSpinBox.value == 2
+
+
+def testVisitsLeaveNothingBehind(session):
+    parameters = session.parameters
+    for _ in range(5):
+        session.widget.exit()
+        session.widget.enter()
+    assert session.parameters is parameters and len(session.panel.Observations) <= 4
+
+
+def testVisitsDoNotSlowChangesDown(session, monkeypatch):
+    """What an ended connection with the widgets leaves on the parameter node goes with it."""
+    updates = []
+    kind = type(session.parameters)
+    update = kind._updateGui
+    monkeypatch.setattr(kind, "_updateGui", lambda self: updates.append(self) or update(self))
+
+    def updatesOfAChange(tolerance: float) -> int:
+        updates.clear()
+        session.parameters.tolerance = tolerance
+        assert session.ui.toleranceSpinBox.value == tolerance
+        return len(updates)
+
+    before = updatesOfAChange(3)
+    for _ in range(5):
+        session.widget.exit()
+        session.widget.enter()
+    assert updatesOfAChange(4) == before >= 1
+
+
+def testScenesLoadedWhileAnotherModuleIsShown(session, tmp_path):
+    """The module leaves them alone until it is opened."""
+    choose(session, *twoBoxes(), "Box")
+    slicer.util.saveScene(str(tmp_path / "one.mrb"))
+    session.widget.exit()
+    slicer.mrmlScene.Clear(0)
+    slicer.util.loadScene(str(tmp_path / "one.mrb"))
+    session.settle(0.1)
+    assert session.panel.parameters is None
+    session.widget.enter()
+    session.settle(0.1)
+    assert [node.GetName() for node in session.nodes] == ["First", "Second"] and session.ui.applyButton.enabled
+
+
+def testMeasuringWhileAnotherModuleIsShown(session):
+    choose(session, *twoBoxes(), "Box")
+    session.widget.exit()
+    assert session.panel.apply()
+    session.settle(0.1)
+    assert session.ui.resultsTable.rowCount > 0 and session.maps()
+
+
+def testAClosedSceneLeavesNoGeometry(session):
+    """Also when another module is open, what was measured goes with the scene: it may fill the memory."""
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    outcome = weakref.ref(session.panel.outcome)
+    assert outcome().comparisons
+    session.widget.exit()
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.1)
+    gc.collect()
+    assert outcome() is None
+    session.widget.enter()
+
+
+def testWhatWasEditedElsewhereIsMeasuredOnReturn(session):
+    """With Auto-update, and not before: results that change unseen would be of no use to anybody."""
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    session.ui.autoUpdateCheckBox.click()
+    before = session.panel.outcome
+    session.widget.exit()
+    segment, image = session.parameters.testSegment, slicer.vtkOrientedImageData()
+    session.nodes[1].GetBinaryLabelmapRepresentation(segment, image)
+    edit(session.nodes[1], segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    session.settle(0.6)
+    assert session.panel.outcome is before
+    session.widget.enter()
+    session.settle(0.6)
+    assert session.panel.outcome is not before and not session.panel.staleness()
+    session.ui.autoUpdateCheckBox.click()
