@@ -182,6 +182,9 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         p, settings = parameters, settingsOf(parameters)
         comparisons = self.compareChosen(p, settings, work)
         judgment = self.judge(p, comparisons, work)
+        for number, comparison in enumerate(comparisons):
+            work.report(number, len(comparisons), comparison.reference.name)
+            work.run(comparison.record)  # the worst places of large structures take long to find, and are kept
         if p.mode == Mode.allStructures:
             return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choicesOf(p))
         return outcomes.keepPair(comparisons[0], judgment=judgment)

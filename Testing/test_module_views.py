@@ -145,3 +145,42 @@ def testAMapWhoseSegmentationsAreGone(session):
     choose(session, *twoBoxes())
     session.apply()
     assert not model.GetDisplayNode().GetVisibility() and len(session.maps()) == 1
+
+
+def testTheCursorSaysThatItTakesLong(session, monkeypatch):
+    """While maps, plots and the hazard are made, and no longer; what can be found beside the dialog is found there."""
+    import threading
+
+    from PySide6.QtCore import Qt
+    from PySide6.QtGui import QGuiApplication
+    from SegmentMetricsPanel import hazard, maps
+
+    from SegmentMetricsLib.comparison import Comparison
+    from SegmentMetricsLib.mrml import charts
+
+    seen, threads = [], []
+
+    def watched(name, function):
+        def call(*arguments, **options):
+            cursor = QGuiApplication.overrideCursor()
+            seen.append((name, cursor is not None and cursor.shape() == Qt.CursorShape.WaitCursor))
+            return function(*arguments, **options)
+
+        return call
+
+    for owner, name in ((maps, "showDistanceMap"), (hazard, "showHazard"), (charts, "showHistogram")):
+        monkeypatch.setattr(owner, name, watched(name, getattr(owner, name)))
+    record = Comparison.record
+    monkeypatch.setattr(
+        Comparison, "record", lambda self: threads.append(threading.current_thread().name) or record(self)
+    )
+    session.chooseFamilies("boundary", "hazard")
+    session.parameters.showHazard = True
+    choose(session, *observers())
+    session.checkCriticals("Critical")
+    session.apply()
+    assert sorted(seen) == [("showDistanceMap", True), ("showHazard", True), ("showHistogram", True)]
+    assert threads[0] == "SegmentMetrics" and QGuiApplication.overrideCursor() is None
+    session.parameters.showHazard = False
+    session.checkCriticals()
+    session.chooseFamilies("boundary", "signed", "overlap")

@@ -6,6 +6,8 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import folders, overlays, showHazard
 
+from .work import waiting
+
 
 class HazardOverlay:
     """Shows the hazard of one pair if it is wanted. `problem` says why it cannot be shown, "" when it can."""
@@ -39,7 +41,8 @@ class HazardOverlay:
             self.problem = _("The hazard was not saved with the scene: Apply to show it.")
             return None
         try:
-            return outcome.mark(showHazard(outcome.comparisons[number], node))
+            with waiting():
+                return outcome.mark(showHazard(outcome.comparisons[number], node))
         except InputError as error:
             self.problem = str(error)
             return None

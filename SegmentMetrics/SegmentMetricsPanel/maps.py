@@ -7,6 +7,8 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
+from .work import waiting
+
 
 class MapControls(VTKObservationMixin):
     """Draws the maps of one pair as the parameters say, and hides those of all others.
@@ -132,14 +134,10 @@ class MapControls(VTKObservationMixin):
                 self.problem = _("This map was not saved with the scene: Apply to draw it.")
                 continue
             if not isRight:
+                comparison, surface = outcome.comparisons[number], parameters.mapSurface.name
                 try:
-                    model = showDistanceMap(
-                        outcome.comparisons[number],
-                        side,
-                        kind,
-                        surface=parameters.mapSurface.name,
-                        modelNode=model,
-                    )
+                    with waiting():
+                        model = showDistanceMap(comparison, side, kind, surface=surface, modelNode=model)
                 except InputError as error:
                     self.problem = str(error)
                     continue

@@ -6,6 +6,7 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.mrml import charts, folders
 
 from .enumerations import Plot
+from .work import waiting
 
 
 class PlotView:
@@ -109,7 +110,8 @@ class PlotPanel(PlotView):
             chosen = outcome.comparisons[number]
         if not chosen or (not isOfAll and chosen.distances is None):
             return None
-        return outcome.mark(charts.showCumulative(chosen) if isCumulative else charts.showHistogram(chosen))
+        with waiting():
+            return outcome.mark(charts.showCumulative(chosen) if isCumulative else charts.showHistogram(chosen))
 
 
 def releaseAllCharts() -> None:

@@ -18,10 +18,10 @@ def askForPath(button, title: str, suggestion: str, kind: str) -> Path | None:
     chosen = qt.QFileDialog.getSaveFileName(button, title, suggestion, kind)
     if not chosen:
         return None
-    suffix = Path(suggestion).suffix
-    if chosen.lower().endswith(suffix):
-        return Path(chosen)
-    path = Path(chosen + suffix)
+    path, suffix = Path(chosen), Path(suggestion).suffix
+    if path.name.lower().endswith(suffix):
+        return path
+    path = path.with_name(path.name + suffix)
     # the dialog has asked about the name that was typed, not about this one
     question = _("{name} exists already. Overwrite it?").format(name=path.name)
     return path if not path.exists() or slicer.util.confirmOkCancelDisplay(question, title) else None

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import contextmanager
 
 import qt
 import slicer
@@ -14,6 +15,17 @@ from SegmentMetricsLib.progress import Cancelled, stoppable
 PATIENCE = 1.0
 # Seconds between two looks at the dialog.
 INTERVAL = 0.02
+
+
+@contextmanager
+def waiting():
+    """Show the wait cursor meanwhile: making nodes may take a second or two, and nobody may do it in a thread."""
+    # not slicer.util.WaitCursor, which lets other events happen in between
+    slicer.app.setOverrideCursor(qt.Qt.WaitCursor)
+    try:
+        yield
+    finally:
+        slicer.app.restoreOverrideCursor()
 
 
 class LongWork:
