@@ -325,6 +325,11 @@ def testSegmentsWithEachOthersIDsAsNames(session):
     session.apply()
     assert [(s.name, s.source["segmentID"]) for s in session.panel.outcome.comparisons[0].criticals] == [(cord, nerve)]
     assert not session.panel.staleness()
+    for names in ((cord, nerve), (nerve, cord)):
+        for segment, name in zip((cord, nerve), names):
+            inside.GetSegment(segment).SetName(name)
+        session.settle(0.5)
+        assert bool(session.panel.staleness()) == (names == (cord, nerve)), "what is critical is another one meanwhile"
     session.chooseFamilies("boundary", "signed", "overlap")
     session.parameters.referenceSegment = cord
     session.apply()

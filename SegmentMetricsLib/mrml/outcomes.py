@@ -31,6 +31,7 @@ REMEMBERED = (
     "failures",
     "findings",
     "choices",
+    "criticals",
     "judgment",
 )
 # node references from the table to the compared segmentations
@@ -46,8 +47,8 @@ class Outcome:
     compared; members: then, the IDs of all segments of either side. unmatched: names of structures that only one side
     has, by side. failures: reasons by name. findings: what is doubtful about which structures belong together, in
     sentences. choices: the pairs that somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with
-    the geometry; None after the scene was loaded. judgment: what a protocol says, as Judgment.toDictionary(), None
-    without one. run: tells this outcome from all others.
+    the geometry; None after the scene was loaded. criticals: the IDs of the critical structures by name. judgment: what
+    a protocol says, as Judgment.toDictionary(), None without one. run: tells this outcome from all others.
     """
 
     table: object
@@ -62,6 +63,7 @@ class Outcome:
     findings: Sequence[str] = ()
     choices: Mapping[str, str | None] = field(default_factory=dict)
     comparisons: Sequence[Comparison] | None = None
+    criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -118,6 +120,10 @@ class Outcome:
                 if now != before:
                     name = node.GetSegmentation().GetSegment(identifier).GetName()
                     return f"{name} of the {side} has changed."
+            if side == "reference":
+                for name, identifier in self.criticals.items():  # which are chosen by name
+                    if node.GetSegmentation().GetSegment(identifier).GetName() != name:
+                        return f"{name} of the reference has another name now."
             if self.isOfAll and set(identifiers) != set(self.members[side]):
                 return f"The {side} has other segments now."
         return ""
@@ -178,6 +184,7 @@ def _keep(
         settings=settings,
         stamps=stamps,
         comparisons=list(comparisons),
+        criticals={s.name: s.source["segmentID"] for c in comparisons for s in c.criticals},
         judgment=None if judgment is None else judgment.toDictionary(),
         **more,
     )
@@ -215,6 +222,7 @@ def _recalled(tableNode, remembered: Mapping) -> Outcome:
         failures=remembered["failures"],
         findings=remembered.get("findings", ()),
         choices=remembered.get("choices", {}),
+        criticals=remembered.get("criticals", {}),
         judgment=remembered.get("judgment"),
         run=remembered["run"],
     )
