@@ -148,3 +148,13 @@ def observedNow(session) -> int:
     """How many observers the panel has."""
     parts = (session.panel, session.panel.watcher, session.panel.protocols, session.panel.map)
     return sum(len(part.Observations) for part in parts)
+
+
+def applyAll(session, *choices: tuple) -> None:
+    """Measure all matching structures, and the pairs that are chosen as well."""
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.ui.resetPairsButton.click()
+    session.panel.pairs.choose(list(choices))
+    session.settle(0.1)
+    session.apply()

@@ -138,17 +138,21 @@ def testSegmentationsThatComeLaterAreChosen(session):
     assert session.nodes == nodes and session.ui.applyButton.enabled
 
 
+def comes(session, name: str):
+    """Add a segmentation of that name, and return it when the panel has noticed."""
+    node = segmentation(name, Box=shapes.box((8, 5, 5), (9, 9, 10)))
+    session.settle(0.1)
+    return node
+
+
 def testWhatAScriptChoseStaysWhenSegmentationsCome(session):
     first, _ = twoBoxes()
-    third = segmentation("Third", Box=shapes.box((8, 5, 5), (9, 9, 10)))
-    session.settle(0.1)
+    third = comes(session, "Third")
     choose(session, first, third)
-    segmentation("Fourth", Box=shapes.box((8, 5, 5), (9, 9, 10)))
-    session.settle(0.1)
+    comes(session, "Fourth")
     assert session.nodes == [first, third]
     session.apply()
-    segmentation("Fifth", Box=shapes.box((8, 5, 5), (9, 9, 10)))
-    session.settle(0.1)
+    comes(session, "Fifth")
     assert session.nodes == [first, third] and not session.panel.staleness()
 
 
@@ -157,8 +161,7 @@ def testASuggestionThatWasMeasuredStays(session):
     session.settle(0.1)
     assert session.nodes == [first, first]
     session.apply()
-    segmentation("Second", Box=shapes.box((8, 5, 5), (9, 9, 9)))
-    session.settle(0.1)
+    comes(session, "Second")
     assert session.nodes == [first, first] and not session.panel.staleness()
 
 

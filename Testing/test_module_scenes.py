@@ -131,12 +131,7 @@ def everything(session):
 
 def editedPairs(session):
     chooseOnly(session)
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
-    session.ui.resetPairsButton.click()
-    session.panel.pairs.choose([("Bar", "Rod", "chosen")])
-    session.settle(0.05)
-    session.apply()
+    scenework.applyAll(session, ("Bar", "Rod", "chosen"))
     assert len(session.panel.outcome.records) == 2
 
 

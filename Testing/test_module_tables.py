@@ -12,7 +12,7 @@ from panelfixtures import session as session
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
-from scenework import choose, observers, twoBoxes
+from scenework import applyAll, choose, observers, twoBoxes
 
 
 def press(session, table, *keys) -> list[int]:
@@ -26,12 +26,7 @@ def press(session, table, *keys) -> list[int]:
 def testTheOverviewFollowsTheKeyboard(session):
     """The pair whose row is highlighted is the one that is shown, however it came to be highlighted."""
     session.parameters.reference, session.parameters.test = observers()
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
-    session.ui.resetPairsButton.click()
-    session.panel.pairs.choose([("Bar", "Rod", "chosen")])
-    session.settle(0.1)
-    session.apply()
+    applyAll(session, ("Bar", "Rod", "chosen"))
     table = session.ui.resultsTable
     assert table.rowCount == 2 and press(session, table) == [0] and session.panel.pairNumber() == 0
     assert press(session, table, Qt.Key_Down) == [1] and session.panel.pairNumber() == 1
