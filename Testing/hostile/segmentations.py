@@ -153,7 +153,7 @@ DICOM = [
     Row(
         "a contour without area",
         structureSet({"Organ": [[(n, n, z) for n in range(3)] for z in range(3)]}),
-        Measured({"DSC": 0}, "the test is empty"),
+        Measured({"DSC": 0}, "encloses no voxel center of the image, so it counts as empty"),
     ),
     Row(
         "a name of HTML",
