@@ -311,6 +311,16 @@ def case(withoutPictures, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.parametrize("given, expected", [((), {"1.5"}), (("--tolerance", "2"), {"1.5", "2"})])
+def testTolerancesThatSomebodyAskedFor(case, given, expected):
+    """The default tolerance gives way to those of the protocol, but not where it was asked for."""
+    (case / "limits.csv").write_text(HEADING + "Brain,NSD_1.5mm,>=,0.99\n")
+    assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv", *given]) == 0
+    pairs = json.loads((case / "out" / "metrics.json").read_text())["pairs"]
+    brain = next(pair["measurements"] for pair in pairs if pair["reference"]["name"] == "Brain")
+    assert {key[4:-2] for key in brain if key.startswith("NSD_")} == expected
+
+
 def testCommandLine(case, capsys):
     (case / "limits.csv").write_text(
         HEADING

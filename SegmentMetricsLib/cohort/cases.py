@@ -112,7 +112,7 @@ def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | N
     content = {
         "software": __version__,
         "settings": settings.toDictionary(),
-        "protocol": protocol and protocol.version,
+        "protocol": protocol and [protocol.version, *protocol.asked],
         "files": [_state(Path(path)) for path in paths],
     }
     text = json.dumps(content, sort_keys=True)

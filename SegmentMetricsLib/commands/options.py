@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError, requireText
@@ -237,7 +238,10 @@ def protocolFrom(options: argparse.Namespace):
         return None
     from ..protocol.protocol import readProtocol
 
-    return readProtocol(options.protocol)
+    given = {"tolerances": options.tolerance, "percentiles": options.percentile, "betas": options.beta}
+    given["quantiles"] = options.quantile
+    asked = tuple(name for name, values in given.items() if values is not None)
+    return replace(readProtocol(options.protocol), asked=asked)
 
 
 def requireWritable(folder: Path) -> Path:

@@ -93,11 +93,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Protocol:
-    """The rules that a case is judged by. name: of the file or table. comments: what is said about it."""
+    """The rules that a case is judged by.
+
+    name: of the file or table. comments: what is said about it. asked: settings such as "tolerances" that somebody
+    asked for: their values are measured beside those of the rules even where they are the default ones.
+    """
 
     rules: tuple[Rule, ...]
     name: str = ""
     comments: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:
@@ -119,11 +124,13 @@ class Protocol:
     def settingsFor(self, base: Settings, *names: str) -> dict[str, Settings]:
         """Return how to measure a structure that is called so, by the name of the convention; the base's comes first.
 
-        The tolerances, percentiles and so on of the rules take the place of those of the base that are the default ones
-        and come before those that are not; families are added. A convention of its own measures what its rules need.
+        The tolerances, percentiles and so on of the rules take the place of those of the base that are the default
+        ones, if nobody asked for these, and come before others; families are added. A convention of its own measures
+        what its rules need.
         """
         rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
-        result = {base.convention: _withNeeds(base, [rule for rule in rules if rule.convention == base.convention])}
+        own = [rule for rule in rules if rule.convention == base.convention]
+        result = {base.convention: _withNeeds(base, own, self.asked)}
         for convention in dict.fromkeys(rule.convention for rule in rules):
             if convention != base.convention:
                 result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
@@ -252,8 +259,8 @@ def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Set
     return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
 
 
-def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
-    """Return settings with which everything that the rules ask for is measured."""
+def _withNeeds(base: Settings, rules: Iterable[Rule], asked: Sequence[str] = ()) -> Settings:
+    """Return settings with which everything that the rules ask for is measured. asked: as of a Protocol."""
     needs: dict[str, list[float]] = {}
     families = list(base.families)
     for rule in rules:
@@ -265,5 +272,6 @@ def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
     changes: dict[str, Sequence] = {}
     for name, values in needs.items():
         own = getattr(base, name)
-        changes[name] = (*values, *(() if own == getattr(defaults, name) else own))
+        isDefault = name not in asked and own == getattr(defaults, name)
+        changes[name] = (*values, *(() if isDefault else own))
     return replace(base, families=tuple(dict.fromkeys(families)), **changes)
