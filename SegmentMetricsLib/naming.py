@@ -18,8 +18,8 @@ DISPENSABLE = frozenset({"gland"})
 # What Slicer writes for a segment that nobody gave a meaning: SNOMED CT's "Tissue", in its own and its older codes.
 UNSPECIFIC = frozenset({("SCT", "85756007"), ("SRT", "T-D0050")})
 # Lung+5mm is not Lung-5mm, Dose>50% not Dose<50%; AAPM Task Group 263 puts ~ before partial structures and ! behind
-# those that were cropped. Others only separate words.
-SIGNS = "[+<>~!]"
+# those that were cropped. Others only separate words, also < and > as brackets.
+SIGNS = r"[+~!]|[<>](?=\s*=?\s*\d)"
 SIDE_CODES = {
     ("SCT", "7771000"): LEFT,
     ("SRT", "G-A101"): LEFT,

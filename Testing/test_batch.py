@@ -373,11 +373,12 @@ def testFingerprints(study):
         readCases("data/none.csv", Settings())
 
 
-@pytest.mark.parametrize("header", ["t.mhd", "t.nhdr"])
-def testFingerprintsOfDataFiles(study, header):
+@pytest.mark.parametrize("header, name", [("t.mhd", "t.mhd"), ("t.nhdr", "t.nhdr"), ("t.mhd", "u.mha")])
+def testFingerprintsOfDataFiles(study, header, name):
     """What a header describes is in another file."""
     SimpleITK.WriteImage(SimpleITK.ReadImage("data/t1.nrrd"), f"data/{header}")
     (data,) = (path for path in Path("data").glob("t.*") if path.name != header)
+    header = Path(f"data/{header}").rename(f"data/{name}").name
     write(f"a,ref.nrrd,{header}")
     first = readCases("data/cases.csv", Settings())[0].fingerprint
     assert readCases("data/cases.csv", Settings())[0].fingerprint == first
@@ -386,15 +387,19 @@ def testFingerprintsOfDataFiles(study, header):
     assert readCases("data/cases.csv", Settings())[0].fingerprint != first
 
 
-def testFingerprintsOfContours(study):
+@pytest.mark.parametrize("name", ["contours.dcm", "RS.1.2.3"])
+@pytest.mark.parametrize("slices", ["patient/set/slice.dcm", "patient/set/ct/1.2.3", "patient/ct/slice.dcm"])
+def testFingerprintsOfContours(study, name, slices):
     """The image on which contours were drawn counts, too; tables beside them do not."""
-    Path("data/patient").mkdir()
-    Path("data/patient/contours.dcm").write_bytes(b"contours")
-    write("a,ref.nrrd,patient/contours.dcm")
+    folder = Path("data/patient/set")
+    folder.mkdir(parents=True)
+    (folder / name).write_bytes(bytes(128) + b"DICM contours")
+    write(f"a,ref.nrrd,patient/set/{name}")
     first = readCases("data/cases.csv", Settings())[0].fingerprint
-    Path("data/patient/notes.csv").write_text("a,b")
+    (folder / "notes.csv").write_text("a,b")
     assert readCases("data/cases.csv", Settings())[0].fingerprint == first
-    Path("data/patient/slice.dcm").write_bytes(b"slice")
+    Path("data", slices).parent.mkdir(exist_ok=True)
+    Path("data", slices).write_bytes(b"slice")
     assert readCases("data/cases.csv", Settings())[0].fingerprint != first
 
 

@@ -94,6 +94,16 @@ def testHolesStayWhereTheyWereDrawnWithTheirContour(tmp_path):
         assert found[name].mask.count == pytest.approx(16 * np.pi * (20**2 - 10**2), rel=0.01)
 
 
+@pytest.mark.parametrize("grid", [GRID, None])
+def testHolesStayInContoursThatLean(tmp_path, grid):
+    """As those of an oblique image: the middle of a hole is not at the height of that of its contour."""
+    lean = np.radians(0.5 if grid else 2)
+    turn = np.array([[np.cos(lean), 0, -np.sin(lean)], [0, 1, 0], [np.sin(lean), 0, np.cos(lean)]])
+    loops = [loop for height in range(6, 54, 3) for loop in (circle(10, height), circle(5, height, (3.3, 0.2)))]
+    (structure,) = written(tmp_path, {"Tube": [loop @ turn.T for loop in loops]}, grid).values()
+    assert structure.mask.size == pytest.approx(16 * 3 * np.pi * (10**2 - 5**2), rel=0.015)
+
+
 def testRoundedHeightsAreOnePlane(tmp_path):
     tube = [loop for height in range(6, 54, 3) for loop in (circle(20, height + 0.01), circle(10, height - 0.01))]
     (structure,) = written(tmp_path, {"Tube": tube}).values()
@@ -183,6 +193,16 @@ def testWithoutTheImageStructuresHaveTheirOwnPlanes(tmp_path, shift):
     assert found["None"].isEmpty
     corners = found["B"].mask.corners()[:, 2]
     assert (corners.min(), corners.max()) == pytest.approx((shift - 1.5, shift + 28.5))
+
+
+@pytest.mark.parametrize("height", [0.1, -62.7, 10.1, 5.0])
+def testWithoutTheImageOnePlaneIsOne(tmp_path, height):
+    """The mean of many equal heights is not always that height."""
+    loops = [circle(3, height), circle(2, height, (9.3, 0.2))[::7], circle(2, height, (-9.3, 0.2))[::20]]
+    eye = cylinder(height + np.arange(-15, 15, 3.0))
+    found = written(tmp_path, {"Eye": eye, "Cord": eye, "Lens": loops}, None)
+    assert found["Lens"].mask.grid.spacing[2] == pytest.approx(3) and found["Eye"].mask.grid.spacing[2] == 3
+    assert len(found["Lens"].mask.voxels) == 1
 
 
 def testSetsWithoutTheirImageShareALattice(tmp_path):

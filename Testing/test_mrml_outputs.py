@@ -304,6 +304,17 @@ class TestFolder:
         assert not hierarchy.GetItemDataNode(old)
         assert hierarchy.GetItemName(old) == ""
 
+    def testCopiesStayWithoutSegmentationsToReferTo(self, scene, comparison):
+        table = outputs.showTable(comparison)
+        copy = scene.AddNewNodeByClass("vtkMRMLTableNode")
+        copy.CopyContent(table)
+        copy.SetName("mine")
+        scene.RemoveNode(table)
+        assert outputs.showTable(comparison) is not copy
+        folders.removeResults(comparison)
+        assert scene.IsNodePresent(copy) and copy.GetName() == "mine"
+        scene.RemoveNode(copy)
+
     def testRemovingLeavesNothing(self, scene, comparison):
         before = {node.GetID() for node in scene.GetNodes()}
         for side in outputs.SIDES:

@@ -50,6 +50,7 @@ def found(pairing) -> list[tuple[str, str, str]]:
         ["Optic-Nerve-Rt", "OpticNerve_R", "right optic nerve", "R_Optic_Nerve"],
         ["SpinalCord", "Spinal Cord", "spinal-cord", "SPINALCORD"],
         ["PTV_70", "PTV70", "ptv 70"],
+        ["Left Parotid", "<Left> Parotid", "(Left) Parotid", "[left] parotid"],
     ],
 )
 def testNamesThatAreOne(same):

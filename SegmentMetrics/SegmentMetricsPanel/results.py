@@ -106,7 +106,7 @@ class Results:
                 self.export(path)
 
     def export(self, path: Path) -> None:
-        """Write all measurements with all digits as CSV, and beside it what the columns mean."""
+        """Write all measurements with all digits as CSV, and over the file beside it what the columns mean."""
         writing.writeCsv(self.outcome.records, path)
         name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
         writing.writeCsvSchema(self.outcome.records, path.with_name(f"{name}.schema.csv"))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import dicom
+from ..dicom.series import MOST_FILES, foldersNear
 from ..errors import InputError, oneLine
 from ..files import textheaders
 from ..files.sheets import Line, readSheet
@@ -136,9 +139,14 @@ def _stateOfFile(path: Path) -> Mapping:
 
 def _filesReadWith(path: Path) -> list[Path]:
     """Return the files that hold what a header describes, or that may be the image on which contours were drawn."""
-    if path.suffix.lower() == ".dcm":
-        return [file for file in _filesBelow(path.parent) if _mayBeDicom(file)]
-    name = textheaders.dataFileOf(path) if path.suffix.lower() in (".mhd", ".nhdr") else ""
+    suffix = path.suffix.lower()
+    if suffix == ".dcm" or (_mayBeDicom(path) and dicom.isDicom(path)):
+        near = (file for folder in foldersNear(path.absolute()) for file in _filesBelow(folder) if _mayBeDicom(file))
+        return list(itertools.islice(near, MOST_FILES))
+    try:
+        name = textheaders.dataFileOf(path) if suffix in (".mhd", ".mha", ".nhdr", ".nrrd") else ""
+    except ValueError:  # whoever reads it says what is wrong
+        name = ""
     if not name:
         return []
     named = path.parent / name

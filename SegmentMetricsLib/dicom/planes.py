@@ -13,6 +13,8 @@ SAME_PLANE = 0.02
 # A plane halfway between two slices is the upper one's, and the lower of two that are equally near is the nearer one,
 # by this share of a slice, whatever rounding did to them.
 HAIR = SAME_PLANE / 2
+# Heights that differ by no more than this, in mm, are one height but for rounding.
+ROUNDING = 1e-3
 # Planes closer than this, in mm, or than this share of the usual distance, do not tell how far apart slices are.
 LEAST_DISTANCE, LEAST_SHARE = 0.1, 0.25
 # A distance counts as a multiple of another one up to this share of that one.
@@ -40,7 +42,7 @@ def usualDistance(heights: np.ndarray) -> float | None:
 
     What is much closer together, as where somebody drew twice, does not count, nor do the gaps between separate parts.
     """
-    heights = np.unique(heights)
+    heights = _thinned(np.unique(heights), ROUNDING)
     gaps = np.diff(heights)
     heights = _thinned(heights, min(LEAST_DISTANCE, LEAST_SHARE * gaps.max(initial=0.0)))
     gaps = np.diff(heights)

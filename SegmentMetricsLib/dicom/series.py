@@ -36,7 +36,7 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
     series is unknown. Each is a pydicom Dataset with the geometry only.
     """
     wanted = set(instances)
-    for folder in (path.parent, *sorted(p for p in path.parent.parent.iterdir() if p.is_dir() and p != path.parent)):
+    for folder in foldersNear(path):
         bySeries: dict[str, dict] = {}
         for file in _filesIn(folder):
             checkpoint()
@@ -48,6 +48,11 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
         if found and (series or wanted & found.keys()):
             return list(found.values())
     return []
+
+
+def foldersNear(path: Path) -> list[Path]:
+    """Return the folders in which, and below which, the slices of a file's image are looked for, in that order."""
+    return [path.parent, *sorted(p for p in path.parent.parent.iterdir() if p.is_dir() and p != path.parent)]
 
 
 def _filesIn(folder: Path) -> Iterator[Path]:

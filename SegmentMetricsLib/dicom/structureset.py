@@ -207,6 +207,8 @@ def fill(loops: Sequence[np.ndarray], grid: Grid) -> tuple[Mask, list[str]]:
     heights = np.array([index[:, 2].mean() for index in planar])
     if any(np.abs(index[:, 2] - height).max() > FLATNESS for index, height in zip(planar, heights, strict=True)):
         raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
+    if planar:
+        heights = _level(planar)
     slices = planesBySlice(heights)
     if not slices:
         return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid), []
@@ -226,6 +228,18 @@ def fill(loops: Sequence[np.ndarray], grid: Grid) -> tuple[Mask, list[str]]:
         crossing += any(crosses for _, crosses in parts)
     mask = Mask.fromArray(voxels, grid, (*low, first))
     return mask, list(_remarks(heights, slices, crossing, mask))
+
+
+def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the heights (n,) of contours, voxel indices (m, 3) each, as if they ran along the slices.
+
+    Where all lean a little, as those of an oblique image without that image, a hole beside the middle of its contour
+    would else be at another height.
+    """
+    middles = np.array([index.mean(axis=0) for index in planar])
+    away = np.concatenate([index - middle for index, middle in zip(planar, middles, strict=True)])
+    slope = np.linalg.lstsq(away[:, :2], away[:, 2], rcond=None)[0]
+    return middles[:, 2] - (middles[:, :2] - middles[:, :2].mean(axis=0)) @ slope
 
 
 def _remarks(heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], crossing: int, mask: Mask) -> Iterator[str]:

@@ -191,12 +191,16 @@ def _results(comparison, scene) -> list:
     """All nodes of a scene that were made for the same pair."""
     key = _pairKey(comparison)
     nodeIDs = [_nodeID(structure, scene) for structure in _structures(comparison)]
-    return [
+    found = [
         node
         for node in _nodesOf(scene, "vtkMRMLNode")
         if node.GetAttribute(PAIR_ATTRIBUTE) == key
         and [node.GetNodeReferenceID(role) for role in REFERENCE_ROLES.values()] == nodeIDs
     ]
+    if any(nodeIDs):
+        return found
+    # without segmentations to refer to, copies refer to as many
+    return [node for node in found if node.GetAttribute(NODE_ATTRIBUTE) in (None, node.GetID())]
 
 
 def resultFolder(node) -> int:
