@@ -110,6 +110,17 @@ def testABatch(study, inline, capsys):
     assert dice["cases"] == 3 and dice["medianDifference"] == pytest.approx(-0.1)
 
 
+@pytest.mark.parametrize("named", ["limits.csv", ""])
+def testTolerancesThatSomebodyAskedFor(study, inline, named):
+    """Beside those of a protocol, whether cases name it or the command does."""
+    Path("data/limits.csv").write_text(PROTOCOL)
+    write(f"a,ref.nrrd,t1.nrrd,{named}")
+    options = () if named else ("--protocol", "data/limits.csv")
+    assert batch(*options) == 0 and table()[0]["NSD_2mm"] == ""
+    assert batch(*options, "--tolerance", 2) == 0 and Inline.count == 2
+    assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_2mm"] == "1.0"
+
+
 def testParquet(study, inline):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")

@@ -7,11 +7,11 @@ import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import dicom
-from ..dicom.series import MOST_FILES, foldersNear
+from ..dicom.series import MOST_FILES, filesNear
 from ..errors import InputError, oneLine
 from ..files import textheaders
 from ..files.sheets import Line, readSheet
@@ -55,12 +55,15 @@ class Task:
         return oneLine(f"{self.case} ({self.method})" if self.method else self.case)
 
 
-def readCases(path: str | Path, settings: Settings, protocol: Protocol | None = None) -> list[Task]:
+def readCases(
+    path: str | Path, settings: Settings, protocol: Protocol | None = None, asked: Sequence[str] = ()
+) -> list[Task]:
     """Return the tasks in a CSV file with the columns case, reference and test, where wanted protocol and method.
 
     Paths are relative to the file's folder. protocol: for cases that name none of their own; it is a file or the name
-    of an example. A line that cannot be run, such as a second one of the same case and method, is a task with a
-    problem. Raises InputError, naming the line, for a file that is no such table.
+    of an example. asked: as of a Protocol, for those that cases name. A line that cannot be run, such as a second one
+    of the same case and method, is a task with a problem. Raises InputError, naming the line, for a file that is no
+    such table.
     """
     path = Path(path)
     sheet = readSheet(path, REQUIRED, OPTIONAL)
@@ -69,10 +72,13 @@ def readCases(path: str | Path, settings: Settings, protocol: Protocol | None = 
     folder = path.resolve().parent
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
+    for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
+        if name not in protocols:
+            protocols[name] = _protocol(name, folder, tuple(asked))
     return [_task(line, folder, settings, protocols, seen) for line in sheet.lines]
 
 
-def _task(line: Line, folder: Path, settings: Settings, protocols: dict, seen: dict[tuple[str, str], str]) -> Task:
+def _task(line: Line, folder: Path, settings: Settings, protocols: Mapping, seen: dict[tuple[str, str], str]) -> Task:
     cells = line.cells
     problem = ""
     missing = [name for name in REQUIRED if not cells[name]]
@@ -83,7 +89,7 @@ def _task(line: Line, folder: Path, settings: Settings, protocols: dict, seen: d
         problem = str(line.problem("case", f"there is such a case already ({seen[key]})."))
     else:
         seen[key] = line.where
-    protocol = _protocol(cells["protocol"], folder, protocols)
+    protocol = protocols[cells["protocol"]]
     if isinstance(protocol, InputError):
         problem, protocol = problem or str(protocol), None
     reference, test = (str(folder / cells[name]) for name in ("reference", "test"))
@@ -99,15 +105,13 @@ def _task(line: Line, folder: Path, settings: Settings, protocols: dict, seen: d
     )
 
 
-def _protocol(name: str, folder: Path, protocols: dict) -> Protocol | InputError | None:
-    """Return a protocol that a case names, each read once, or what is wrong with it."""
-    if name not in protocols:
-        beside = folder / name
-        try:
-            protocols[name] = readProtocol(beside if beside.exists() else name)
-        except InputError as error:
-            protocols[name] = error
-    return protocols[name]
+def _protocol(name: str, folder: Path, asked: tuple[str, ...]) -> Protocol | InputError:
+    """Return a protocol that cases name, or what is wrong with it."""
+    beside = folder / name
+    try:
+        return replace(readProtocol(beside if beside.exists() else name), asked=asked)
+    except InputError as error:
+        return error
 
 
 def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | None) -> str:
@@ -125,15 +129,19 @@ def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | N
 def _state(path: Path) -> Mapping:
     """Return when a file and those that are read with it were last changed and how long they are; of a folder, all."""
     try:
-        isFolder = path.is_dir()
-        others = _filesBelow(path) if isFolder else _filesReadWith(path)
-        return {**({"path": str(path)} if isFolder else _stateOfFile(path)), "files": [_stateOfFile(f) for f in others]}
-    except (OSError, ValueError):
-        return {"path": str(path)}
+        if path.is_dir():
+            return {"path": str(path), "files": [_stateOfFile(file) for file in _filesBelow(path)]}
+        others = _filesReadWith(path)
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        others = []
+    return {**_stateOfFile(path), "files": [_stateOfFile(file) for file in others]}
 
 
 def _stateOfFile(path: Path) -> Mapping:
-    status = path.stat()
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return {"path": str(path)}
     return {"path": str(path), "size": status.st_size, "changed": status.st_mtime_ns}
 
 
@@ -141,12 +149,9 @@ def _filesReadWith(path: Path) -> list[Path]:
     """Return the files that hold what a header describes, or that may be the image on which contours were drawn."""
     suffix = path.suffix.lower()
     if suffix == ".dcm" or (_mayBeDicom(path) and dicom.isDicom(path)):
-        near = (file for folder in foldersNear(path.absolute()) for file in _filesBelow(folder) if _mayBeDicom(file))
+        near = (file for files in filesNear(path) for file in files if _mayBeDicom(file))
         return list(itertools.islice(near, MOST_FILES))
-    try:
-        name = textheaders.dataFileOf(path) if suffix in (".mhd", ".mha", ".nhdr", ".nrrd") else ""
-    except ValueError:  # whoever reads it says what is wrong
-        name = ""
+    name = textheaders.dataFileOf(path) if suffix in (".mhd", ".mha", ".nhdr", ".nrrd") else ""
     if not name:
         return []
     named = path.parent / name

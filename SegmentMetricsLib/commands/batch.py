@@ -17,6 +17,7 @@ from .options import (
     addProtocol,
     addReport,
     addSettings,
+    askedIn,
     isReportWanted,
     protocolFrom,
     requireWritable,
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.summarywriting import summaryTable, writeSummary
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed)
-    tasks = readCases(options.cases, settings, protocolFrom(options))
+    tasks = readCases(options.cases, settings, protocolFrom(options), askedIn(options))
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
 

@@ -238,10 +238,14 @@ def protocolFrom(options: argparse.Namespace):
         return None
     from ..protocol.protocol import readProtocol
 
-    given = {"tolerances": options.tolerance, "percentiles": options.percentile, "betas": options.beta}
-    given["quantiles"] = options.quantile
-    asked = tuple(name for name, values in given.items() if values is not None)
-    return replace(readProtocol(options.protocol), asked=asked)
+    return replace(readProtocol(options.protocol), asked=askedIn(options))
+
+
+def askedIn(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the settings whose values are measured beside those of a protocol, as the options name them."""
+    options = vars(options)
+    names = {"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"}
+    return tuple(setting for setting, name in names.items() if options[name] is not None)
 
 
 def requireWritable(folder: Path) -> Path:

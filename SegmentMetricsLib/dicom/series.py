@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -36,9 +38,9 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
     series is unknown. Each is a pydicom Dataset with the geometry only.
     """
     wanted = set(instances)
-    for folder in foldersNear(path):
+    for files in filesNear(path):
         bySeries: dict[str, dict] = {}
-        for file in _filesIn(folder):
+        for file in files:
             checkpoint()
             header = _geometryOf(file)
             if header is not None and "ImagePositionPatient" in header:
@@ -50,17 +52,25 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
     return []
 
 
-def foldersNear(path: Path) -> list[Path]:
-    """Return the folders in which, and below which, the slices of a file's image are looked for, in that order."""
-    return [path.parent, *sorted(p for p in path.parent.parent.iterdir() if p.is_dir() and p != path.parent)]
+def filesNear(path: Path) -> Iterator[Iterator[Path]]:
+    """Yield the files among which the slices of a file's image are looked for, folder by folder, not too many of each.
+
+    First those beside the file and below, then those of the folders beside its own.
+    """
+    home = path.absolute().parent
+    yield _filesBelow(home)
+    for folder in sorted(folder for folder in home.parent.iterdir() if folder.is_dir() and folder != home):
+        yield _filesBelow(folder)
 
 
-def _filesIn(folder: Path) -> Iterator[Path]:
-    for number, file in enumerate(sorted(folder.rglob("*"))):
-        if number >= MOST_FILES:
-            return
-        if file.is_file():
-            yield file
+def _filesBelow(folder: Path) -> Iterator[Path]:
+    def everyFile() -> Iterator[Path]:
+        # as it goes: nobody waits for a walk through all that somebody keeps
+        for parent, folders, names in os.walk(folder):
+            folders.sort()
+            yield from (Path(parent, name) for name in sorted(names))
+
+    return (file for file in itertools.islice(everyFile(), MOST_FILES) if file.is_file())
 
 
 def _geometryOf(file: Path):

@@ -203,15 +203,14 @@ def fill(loops: Sequence[np.ndarray], grid: Grid) -> tuple[Mask, list[str]]:
     Contours belong to the nearest slice, which takes those of the plane nearest to it, and of other planes only parts
     that lie apart from these. Raises InputError when a contour does not run along the slices.
     """
+    if not loops:
+        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid), []
     planar = [grid.toIndex(loop) for loop in loops]
     heights = np.array([index[:, 2].mean() for index in planar])
     if any(np.abs(index[:, 2] - height).max() > FLATNESS for index, height in zip(planar, heights, strict=True)):
         raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
-    if planar:
-        heights = _level(planar)
+    heights = _level(planar)
     slices = planesBySlice(heights)
-    if not slices:
-        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid), []
     corners = np.concatenate(planar)[:, :2]
     low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
     first, last = min(slices), max(slices)

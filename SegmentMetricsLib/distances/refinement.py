@@ -229,9 +229,8 @@ class Refined:
     def _cut(self, chosen: tuple[np.ndarray, np.ndarray]) -> None:
         """Cut some leaves of both parts into their pieces."""
         corners, pieces = self.base.corners, len(PIECES[self.base.corners])
-        cells = np.concatenate([part.nodes.take(rows, axis=0) for part, rows in zip(self.parts, chosen)])[
-            :, PIECES[corners]
-        ]
+        nodes = np.concatenate([part.nodes.take(rows, axis=0) for part, rows in zip(self.parts, chosen)])
+        cells = nodes[:, PIECES[corners]]
         sizes = np.concatenate([part.sizes[rows] for part, rows in zip(self.parts, chosen)]) / pieces
         halvings = np.concatenate([part.halvings[rows] for part, rows in zip(self.parts, chosen)])
         for part, rows in zip(self.parts, chosen):

@@ -85,8 +85,7 @@ class DirectedDistances:
         """Return the LPS centers (n, 3) of some elements (n,) in mm; those of all take much memory."""
         cells, pieces = np.divmod(elements, self.pieces)
         weights = barycentricWeights(self.surface.dimension, self.subdivisions)
-        corners = self.surface.points.take(self.surface.cells.take(cells, axis=0), axis=0)
-        return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), corners)
+        return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), self.surface.corners(cells))
 
     @cached_property
     def atPoints(self) -> np.ndarray:

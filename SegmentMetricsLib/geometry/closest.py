@@ -69,7 +69,7 @@ class ClosestSurface:
         signed, gradients = np.empty(len(local)), np.empty((3, len(local)))
         for first in range(0, len(local), CHUNK):
             chosen = slice(first, first + CHUNK)
-            corners = self._corners(numbers[chosen])
+            corners = self._triangles.corners(numbers[chosen])
             ways = (local[chosen] - closestPoints(local[chosen], corners)).T
             signed[chosen] = np.sqrt(dot(ways, ways))
             gradients[:, chosen] = ways
@@ -85,15 +85,12 @@ class ClosestSurface:
         result = np.empty(len(local))
         for first in range(0, len(local), CHUNK):
             chosen = slice(first, first + CHUNK)
-            result[chosen] = distancesToTriangles(local[chosen], self._corners(numbers[chosen]))
+            result[chosen] = distancesToTriangles(local[chosen], self._triangles.corners(numbers[chosen]))
         return result
-
-    def _corners(self, numbers: np.ndarray) -> np.ndarray:
-        return self._triangles.points.take(self._triangles.cells.take(numbers, axis=0), axis=0)
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
-        return self._corners(self._nearestTo(points - self.center)) + self.center
+        return self._triangles.corners(self._nearestTo(points - self.center)) + self.center
 
     def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and of which (k,)."""

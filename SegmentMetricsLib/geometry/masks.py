@@ -53,7 +53,7 @@ class Mask:
         return Mask(array[box].copy(), support.offset, grid)
 
     def __reduce__(self) -> tuple:
-        """Be sent to other processes, where there are no memberships, as a bit for each voxel."""
+        """Go to other processes as one bit for each voxel; memberships go as they are."""
         if self.voxels.dtype != np.uint8:
             return Mask, (self.voxels, self.offset, self.grid)
         return _unpacked, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)

@@ -138,10 +138,8 @@ class NearestTriangles:
         near = self._tree.query_ball_point(points, self._reach(squared), workers=self._workers(points))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
         corners = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
-        isNear = (
-            _squared(columns(points, owners), columns(self._tree.data, corners)) - self._spread[corners]
-            <= squared[owners]
-        )
+        away = _squared(columns(points, owners), columns(self._tree.data, corners))
+        isNear = away - self._spread[corners] <= squared[owners]
         return owners[isNear], corners[isNear]
 
     @staticmethod

@@ -75,6 +75,11 @@ class Surface:
         """The slab to which the boundary was reduced, None if it was not."""
         return None
 
+    def corners(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) of triangles, or the ends (n, 2, 3) of segments, by number (n,), mm."""
+        # takes a fraction of the time of points[cells[numbers]]
+        return self.points.take(self.cells.take(numbers, axis=0), axis=0)
+
     @cached_property
     def sizes(self) -> np.ndarray:
         """(m,) area of every triangle in mm2, or length of every segment in mm."""

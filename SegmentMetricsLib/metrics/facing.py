@@ -161,10 +161,7 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
     touch = touching(float(np.sqrt(surface.sizes.mean())))
     squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
     cells, owners = closest.trianglesWithin(places, squared)
-    local, corners = (
-        places[owners] - closest.center,
-        surface.points.take(surface.cells.take(cells, axis=0), axis=0) - closest.center,
-    )
+    local, corners = places[owners] - closest.center, surface.corners(cells) - closest.center
     ways = local - closestPoints(local, corners)
     outward = np.where(boundaries.lattice.isInsideAt(0, places), -1, 1)
     ways *= outward[owners, None]

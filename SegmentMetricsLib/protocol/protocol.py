@@ -72,10 +72,9 @@ class Rule:
         What differs from the limit by no more than rounding is equal to it.
         """
         given = abs(value) if self.relation == "within" else value
-        isEqual = math.isclose(given, limit, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO)
-        if self.relation in ("<=", "within", ">="):
-            return isEqual or (given > limit if self.relation == ">=" else given < limit)
-        return not isEqual and (given > limit if self.relation == ">" else given < limit)
+        if math.isclose(given, limit, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO):
+            return self.relation not in ("<", ">")
+        return given > limit if self.relation in (">=", ">") else given < limit
 
     def cells(self) -> dict[str, str]:
         """Return the rule as the cells of its line."""
