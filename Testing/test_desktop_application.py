@@ -172,6 +172,51 @@ def makeChart():
     return chart
 
 
+def test_a_batch_ends_with_a_view_for_every_view_node(desktop):
+    manager, scene = slicer.app.layoutManager(), slicer.mrmlScene
+    counts = [manager.plotViewCount]
+    owned, free = slicer.vtkMRMLPlotViewNode(), slicer.vtkMRMLPlotViewNode()
+    owner = scene.AddNewNodeByClass("vtkMRMLScriptedModuleNode")
+    for name, node in (("Owned", owned), ("Free", free)):
+        node.SetLayoutName(name)
+        node.SetAndObserveParentLayoutNodeID(owner.GetID() if node is owned else None)
+        scene.AddNode(node)
+        counts.append(manager.plotViewCount)
+    scene.StartState(scene.BatchProcessState)
+    scene.EndState(scene.BatchProcessState)
+    counts.append(manager.plotViewCount)
+    assert [count - counts[0] for count in counts] == [0, 0, 1, 2], "a parent protects only from the first view"
+    assert manager.plotWidget(counts[0]).mrmlPlotViewNode() is free
+    for node in (owned, free):
+        scene.RemoveNode(node)
+    assert manager.plotViewCount == counts[0]
+
+
+def test_a_plot_of_a_view_node_in_no_scene(desktop):
+    view, node, chart, other = slicer.qMRMLPlotView(), slicer.vtkMRMLPlotViewNode(), makeChart(), makeChart()
+    view.setMRMLPlotViewNode(node)
+    view.setMRMLScene(slicer.mrmlScene)
+    node.SetPlotChartNodeID(chart.GetID())
+    assert view.chart().GetNumberOfPlots() == 0, "a scene that comes later takes away a node that is not in it"
+    view.setMRMLPlotViewNode(node)
+    assert view.chart().GetNumberOfPlots() == 1
+    color = [0.0] * 3
+    chart.GetNthPlotSeriesNode(0).SetColor(0, 0, 1)
+    view.chart().GetPlot(0).GetColorF(color)
+    assert color == [0, 0, 1], "the chart tells of its series"
+    node.SetPlotChartNodeID(other.GetID())
+    view.chart().GetPlot(0).GetColorF(color)
+    assert color == [1, 0, 0]
+    other.SetTitle("Not heard")
+    assert not view.chart().GetTitle(), "the node did not tell of its other chart"
+    node.InvokeEvent(node.PlotChartNodeChangedEvent)
+    other.SetTitle("Heard")
+    assert view.chart().GetTitle() == "Heard"
+    del node
+    other.SetTitle("Too late")
+    assert view.chart().GetTitle() == "Heard", "the view does not keep its node"
+
+
 def test_a_plot_and_its_picture(desktop, tmp_path):
     from desktop import photographs
 

@@ -108,6 +108,7 @@ def test_the_stand_in_shows_only_what_a_running_slicer_has(api):
         modules.qSlicerModuleManager,
         modules.qSlicerScriptedLoadableModuleWidget,
         scenes.qSlicerCoreIOManager,
+        views.qMRMLPlotWidget,
     ):
         standIns[f"slicer.{kind.__name__}"] = kind
     standIns["slicer.app"] = application.qSlicerApplication

@@ -133,7 +133,7 @@ class Panel(VTKObservationMixin):
         self.setParameters(None)
         self.leftovers.forget()
         for plot in (self.plot, self.slices.plot):
-            plot.remove()
+            plot.show(None)
 
     # What changed?
 

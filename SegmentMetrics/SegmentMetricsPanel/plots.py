@@ -12,68 +12,45 @@ from .work import waiting
 class PlotView:
     """A plot view of the panel's own; it takes no part in the layout, nor in what other modules show in all plot views.
 
-    It is not saved with the scene.
-
-    name: tells its node from others. onSelected: called with a vtkStringArray of series and a vtkCollection of points
-    when the user clicks a point; None for a plot whose points cannot be clicked.
+    onSelected: called with a vtkStringArray of series and a vtkCollection of points when the user clicks a point; None
+    for a plot whose points cannot be clicked.
     """
 
-    def __init__(self, layout, name: str, onSelected=None):
-        self.layout, self.name, self.onSelected = layout, name, onSelected
+    def __init__(self, layout, onSelected=None):
+        self.layout, self.onSelected = layout, onSelected
         self.view = None
+        # in no scene: the layout manager makes a view of its own for each view node that it finds there after a batch
+        self.viewNode = slicer.vtkMRMLPlotViewNode()
+        if onSelected is not None:
+            self.viewNode.SetInteractionMode(self.viewNode.InteractionModeSelectPoints)
 
-    def show(self, chart, parameters) -> None:
+    def show(self, chart) -> None:
         """Show a vtkMRMLPlotChartNode, or hide the plot when it is None."""
+        if chart is not None and chart is self.chart:
+            return
         if chart is not None:
-            self._ensureView(parameters)
-            self.viewNode.SetPlotChartNodeID(chart.GetID())
-        elif self.viewNode is not None:
-            self.viewNode.SetPlotChartNodeID(None)
+            self._ensureView()
+        self.viewNode.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
+        # a node in no scene does not say by itself that it has another chart, and the view would follow the one before
+        self.viewNode.InvokeEvent(self.viewNode.PlotChartNodeChangedEvent)
         if self.view:
             self.view.visible = chart is not None
-
-    def remove(self) -> None:
-        """Take the plot view's node out of the scene."""
-        if self.view is not None:
-            self.view.setMRMLPlotViewNode(None)
-        if self.viewNode is not None:
-            slicer.mrmlScene.RemoveNode(self.viewNode)
 
     @property
     def chart(self):
         """The vtkMRMLPlotChartNode that is shown, None for none."""
-        return self.viewNode.GetPlotChartNode() if self.viewNode is not None else None
+        return slicer.mrmlScene.GetNodeByID(self.viewNode.GetPlotChartNodeID() or "")
 
-    @property
-    def viewNode(self):
-        """The plot view's node, None when the scene has none."""
-        return slicer.mrmlScene.GetSingletonNode(self.name, "vtkMRMLPlotViewNode")
-
-    def _ensureView(self, parameters) -> None:
-        node = self.viewNode
-        isNew = node is None
-        if isNew:
-            node = slicer.vtkMRMLPlotViewNode()
-            node.SetSingletonTag(self.name)
-            node.SetLayoutName(self.name)
-            node.SetName("Segment Metrics plot")
-            node.SetHideFromEditors(True)
-            node.SetSaveWithScene(False)
-            if self.onSelected is not None:
-                node.SetInteractionMode(node.InteractionModeSelectPoints)
-        node.SetDoPropagatePlotChartSelection(False)
-        # a parent keeps the layout manager from making a view for it
-        node.SetAndObserveParentLayoutNodeID(parameters.parameterNode.GetID())
-        if isNew:
-            node = slicer.mrmlScene.AddNode(node)
-        if self.view is None:
-            self.view = slicer.qMRMLPlotView()
-            self.view.setMRMLScene(slicer.mrmlScene)
-            self.view.setMinimumHeight(200)
-            self.layout.addWidget(self.view)
-            if self.onSelected is not None:
-                self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
-        self.view.setMRMLPlotViewNode(node)
+    def _ensureView(self) -> None:
+        if self.view is not None:
+            return
+        self.view = slicer.qMRMLPlotView()
+        self.view.setMRMLScene(slicer.mrmlScene)  # first: it would make the view let go of a node in no scene
+        self.view.setMRMLPlotViewNode(self.viewNode)
+        self.view.setMinimumHeight(200)
+        self.layout.addWidget(self.view)
+        if self.onSelected is not None:
+            self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
 
 
 class PlotPanel(PlotView):
@@ -83,13 +60,13 @@ class PlotPanel(PlotView):
     """
 
     def __init__(self, layout):
-        super().__init__(layout, "SegmentMetrics")
+        super().__init__(layout)
         self.problem = ""
 
     def showPair(self, parameters, outcome, number: int) -> None:
         """Show the chart of a pair of an outcome, or of all its pairs; nothing when the outcome is None."""
         self.problem = ""
-        self.show(self._chart(parameters, outcome, number), parameters)
+        self.show(self._chart(parameters, outcome, number))
 
     def _chart(self, parameters, outcome, number: int):
         """Return the vtkMRMLPlotChartNode to show, made if it is missing or old; None when there is none."""

@@ -29,7 +29,7 @@ class Slices:
         self.ui = ui
         self.rows = ()
         self.table = SortableTable(ui.slicesTable, self.jump)
-        self.plot = PlotView(ui.slicesPlotFrame.layout(), "SegmentMetricsSlices", self.onSelected)
+        self.plot = PlotView(ui.slicesPlotFrame.layout(), self.onSelected)
         self.shown = None
         self.chart = None
 
@@ -49,7 +49,7 @@ class Slices:
             pair = outcome.pair(number)
             profiled = ProfiledPair(pair.reference, pair.test, self.rows)
             self.chart = outcome.mark(showSlices(profiled, keyOf(parameters.sliceQuantity, self.rows)))
-        self.plot.show(self.chart, parameters)
+        self.plot.show(self.chart)
 
     def clear(self) -> None:
         """Show nothing, while there is no scene to work with."""

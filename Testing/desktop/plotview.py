@@ -8,16 +8,31 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
+from vtkmodules.vtkChartsCore import vtkChart, vtkChartXY
+from vtkmodules.vtkCommonCore import vtkWeakReference
 
 from .selectors import observe, unobserve
 
 
+def copyOf(node):
+    """Return a node in no scene with the content of another one, without what that refers to."""
+    copy = node.CreateNodeInstance()
+    copy.UnRegister(None)
+    copy.CopyContent(node)
+    return copy
+
+
 class qMRMLPlotView(QWidget):
-    """Bars, lines and points in the chart's axis ranges, its titles, no legend; follows chart, series and tables."""
+    """Bars, lines and points in the chart's axis ranges, its titles, no legend; in the order of qMRMLPlotView.cxx.
+
+    The chart is looked for by its ID in the view's own scene. What is drawn is what was there when the view node, or
+    the chart that it said it has, was changed last; a view node in no scene says nothing about its chart.
+    """
 
     mrmlSceneChanged = Signal(object)
     dataSelected = Signal(object, object)
     exposed = frozenset({"mrmlSceneChanged", "dataSelected", "setMRMLScene", "setMRMLPlotViewNode", "fitToContent"})
+    exposed |= {"chart"}
     signatures: ClassVar[dict[str, str]] = {
         "mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)",
         "dataSelected(vtkStringArray*,vtkCollection*)": "dataSelected(PyObject,PyObject)",
@@ -25,22 +40,41 @@ class qMRMLPlotView(QWidget):
 
     def __init__(self, parent=None):
         super().__init__(parent)
-        self._scene, self._viewNode = None, None
-        self._viewObservers, self._contentObservers = [], []
+        self._scene, self._viewNode = None, vtkWeakReference()
+        self._sceneObservers, self._nodeTags, self._chartObservers = [], [], []
+        self._chart, self._shown, self._curves = vtkChartXY(), None, []
         self.setBackgroundRole(self.palette().ColorRole.Base)
         self.setAutoFillBackground(True)
 
     def setMRMLScene(self, scene):
-        if scene is not self._scene:
-            self._scene = scene
-            self.mrmlSceneChanged.emit(scene)
+        if scene is self._scene:
+            return
+        unobserve(self._sceneObservers)
+        self._scene = scene
+        if scene is not None:
+            observe(scene, scene.EndBatchProcessEvent, self, "updateWidgetFromMRML", self._sceneObservers)
+        self.onPlotChartNodeChanged()
+        node = self._viewNode.Get()
+        if node is not None and node.GetScene() is not scene:
+            self.setMRMLPlotViewNode(None)
+        self.mrmlSceneChanged.emit(scene)
 
     def setMRMLPlotViewNode(self, node):
-        unobserve(self._viewObservers)
-        self._viewNode = node
+        before, observers = self._viewNode.Get(), []
+        if node is before:
+            return
+        if before is not None:
+            unobserve([(before, tag) for tag in self._nodeTags])
+        self._viewNode.Set(node)
         if node is not None:
-            observe(node, "ModifiedEvent", self, "follow", self._viewObservers)
-        self.follow()
+            observe(node, "ModifiedEvent", self, "updateWidgetFromMRML", observers)
+            observe(node, node.PlotChartNodeChangedEvent, self, "onPlotChartNodeChanged", observers)
+        self._nodeTags = [tag for _, tag in observers]  # without the node: the view does not keep it
+        self.onPlotChartNodeChanged()
+
+    def chart(self):
+        """A vtkChartXY with the title and, by their colors, the plots that are drawn."""
+        return self._chart
 
     def fitToContent(self):
         self.update()
@@ -51,22 +85,33 @@ class qMRMLPlotView(QWidget):
     def minimumSizeHint(self):
         return QSize(0, 0)
 
-    def _chart(self):
-        return self._viewNode.GetPlotChartNode() if self._viewNode is not None and self._scene is not None else None
+    def _chartNode(self):
+        node = self._viewNode.Get()
+        if node is None or self._scene is None:
+            return None
+        return self._scene.GetNodeByID(node.GetPlotChartNodeID() or "")
 
-    def _series(self) -> list:
-        chart = self._chart()
-        if chart is None:
-            return []
-        nodes = map(chart.GetNthPlotSeriesNode, range(chart.GetNumberOfPlotSeriesNodes()))
-        return [node for node in nodes if node is not None]
+    def onPlotChartNodeChanged(self) -> None:
+        unobserve(self._chartObservers)
+        chart = self._chartNode()
+        if chart is not None:
+            observe(chart, "ModifiedEvent", self, "updateWidgetFromMRML", self._chartObservers)
+        self.updateWidgetFromMRML()
 
-    def follow(self) -> None:
-        """Observe what is shown now and draw it."""
-        unobserve(self._contentObservers)
-        for node in [self._chart(), *self._series(), *[series.GetTableNode() for series in self._series()]]:
-            if node is not None:
-                observe(node, "ModifiedEvent", self, "update", self._contentObservers)
+    def updateWidgetFromMRML(self) -> None:
+        if self._scene is None or self._viewNode.Get() is None or not self.isEnabled():
+            return  # with what was drawn before
+        chart = self._chartNode()
+        self._shown, self._curves = copyOf(chart) if chart is not None else None, []
+        for number in range(chart.GetNumberOfPlotSeriesNodes() if chart is not None else 0):
+            series = chart.GetNthPlotSeriesNode(number)
+            if series is not None:
+                self._curves.append((copyOf(series), self._points(series)))
+        self._chart.ClearPlots()
+        self._chart.SetTitle(chart.GetTitle() or "" if chart is not None else "")
+        for series, _points in self._curves:
+            isBar = series.GetPlotType() in (series.PlotTypeBar, series.PlotTypeScatterBar)
+            self._chart.AddPlot(vtkChart.BAR if isBar else vtkChart.LINE).SetColorF(*series.GetColor())
         self.update()
 
     def _points(self, series) -> np.ndarray:
@@ -84,7 +129,7 @@ class qMRMLPlotView(QWidget):
         return series.GetXColumnName(), series.GetYColumnName()
 
     def _range(self, axis: str, values: np.ndarray) -> tuple[float, float]:
-        chart = self._chart()
+        chart = self._shown
         if getattr(chart, f"Get{axis}AxisRangeAuto")():
             low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
         else:
@@ -94,9 +139,8 @@ class qMRMLPlotView(QWidget):
     def paintEvent(self, event):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        chart = self._chart()
-        if chart is not None:
-            self._draw(painter, chart)
+        if self._shown is not None:
+            self._draw(painter, self._shown)
         painter.end()
 
     def _draw(self, painter: QPainter, chart) -> None:
@@ -104,8 +148,7 @@ class qMRMLPlotView(QWidget):
         xTitle = chart.GetXAxisTitle() or ""
         below = line * (1 + xTitle.count("\n"))
         area = QRectF(self.rect()).adjusted(3.5 * line, 1.5 * line, -line, -1.8 * line - below)
-        curves = [(series, self._points(series)) for series in self._series()]
-        values = np.concatenate([np.zeros((0, 2)), *[points for _, points in curves]])
+        values = np.concatenate([np.zeros((0, 2)), *[points for _, points in self._curves]])
         (left, right), (bottom, top) = self._range("X", values[:, 0]), self._range("Y", values[:, 1])
 
         def place(x: float, y: float) -> QPointF:
@@ -129,7 +172,7 @@ class qMRMLPlotView(QWidget):
         painter.restore()
         painter.drawRect(area)
         painter.setClipRect(area)
-        for series, points in curves:
+        for series, points in self._curves:
             self._drawSeries(painter, series, points, place, bottom)
 
     def _drawSeries(self, painter, series, points, place, bottom) -> None:

@@ -6,6 +6,9 @@ import numpy as np
 from PySide6.QtCore import Property, QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from .plotview import qMRMLPlotView
+from .selectors import observe, unobserve
+
 
 class qMRMLThreeDView(QWidget):
     """The real 3D view of a view node, drawn into memory from the first time that somebody looks at it."""
@@ -96,6 +99,9 @@ class qMRMLThreeDWidget(QWidget):
     def threeDView(self):
         return self._view
 
+    def close(self):
+        self._view.close()
+
 
 class qMRMLSliceWidget(QWidget):
     exposed = frozenset({"mrmlSliceNode", "sliceLogic", "mrmlSliceCompositeNode", "fitSliceToBackground"})
@@ -117,10 +123,73 @@ class qMRMLSliceWidget(QWidget):
         self._logic.FitSliceToBackground()
 
 
+class qMRMLPlotWidget(QWidget):
+    exposed = frozenset({"mrmlPlotViewNode", "plotView"})
+
+    def __init__(self, desktop, viewNode):
+        super().__init__()
+        self._viewNode, self._view = viewNode, qMRMLPlotView(self)
+        self._view.setMRMLScene(desktop.scene)
+        self._view.setMRMLPlotViewNode(viewNode)
+
+    def mrmlPlotViewNode(self):
+        return self._viewNode
+
+    def plotView(self):
+        return self._view
+
+
+class ViewFactory:
+    """Makes the views of one kind in the layout, as qMRMLLayoutViewFactory does.
+
+    A node that is added gets one unless it has a parent layout node; when a batch ends, each node without a view does.
+    """
+
+    def __init__(self, desktop, className: str, widgetClass) -> None:
+        self._desktop, self._className, self._widgetClass = desktop, className, widgetClass
+        self._observers, self._widgets = [], {}
+        scene = desktop.scene
+        observe(scene, scene.NodeAddedEvent, self, "nodeAdded", self._observers, withNode=True)
+        observe(scene, scene.NodeRemovedEvent, self, "nodeRemoved", self._observers, withNode=True)
+        observe(scene, scene.EndBatchProcessEvent, self, "sceneModified", self._observers)
+        self.sceneModified()
+
+    def nodeAdded(self, node) -> None:
+        if self._desktop.scene.IsBatchProcessing() or not node.IsA(self._className):
+            return
+        if node.GetParentLayoutNode() is None:
+            self.viewNodeAdded(node)
+
+    def viewNodeAdded(self, node) -> None:
+        if node not in self._widgets:
+            self._widgets[node] = self._widgetClass(self._desktop, node)
+
+    def nodeRemoved(self, node) -> None:
+        widget = self._widgets.pop(node, None)
+        if widget is not None:
+            widget.close()
+            widget.deleteLater()
+
+    def sceneModified(self) -> None:
+        for node in self._desktop.scene.GetNodesByClass(self._className):
+            self.viewNodeAdded(node)
+
+    def widgets(self) -> list:
+        return list(self._widgets.values())
+
+    def widget(self, index: int):
+        return self.widgets()[index] if 0 <= index < len(self._widgets) else None
+
+    def close(self) -> None:
+        unobserve(self._observers)
+        for node in list(self._widgets):
+            self.nodeRemoved(node)
+
+
 class qSlicerLayoutManager(QObject):
     layoutChanged = Signal(int)
     exposed = frozenset({"layoutChanged", "setLayout", "layoutLogic", "threeDWidget", "sliceWidget", "sliceViewNames"})
-    exposed |= {"resetThreeDViews", "resetSliceViews", "mrmlScene", "pauseRender", "resumeRender"}
+    exposed |= {"resetThreeDViews", "resetSliceViews", "mrmlScene", "pauseRender", "resumeRender", "plotWidget"}
 
     def __init__(self, desktop):
         super().__init__()
@@ -131,7 +200,10 @@ class qSlicerLayoutManager(QObject):
         self._logic.SetMRMLApplicationLogic(desktop.applicationLogic)
         self._logic.SetMRMLScene(desktop.scene)
         self.setLayout(slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpView)
-        self._threeDWidgets, self._sliceWidgets = {}, {}
+        self._threeD = ViewFactory(desktop, "vtkMRMLViewNode", qMRMLThreeDWidget)
+        self._plots = ViewFactory(desktop, "vtkMRMLPlotViewNode", qMRMLPlotWidget)
+        self._tables = ViewFactory(desktop, "vtkMRMLTableViewNode", lambda _desktop, _node: QWidget())
+        self._sliceWidgets = {}
         for name in self.sliceViewNames():
             logic = slicer.vtkMRMLSliceLogic()
             logic.SetMRMLApplicationLogic(desktop.applicationLogic)
@@ -151,18 +223,11 @@ class qSlicerLayoutManager(QObject):
     def mrmlScene(self):
         return self._desktop.scene
 
-    def _threeDNodes(self) -> list:
-        nodes = self._desktop.scene.GetNodesByClass("vtkMRMLViewNode")
-        return [node for node in nodes if node.GetParentLayoutNode() is None]
-
     def threeDWidget(self, index):
-        nodes = self._threeDNodes()
-        if not 0 <= index < len(nodes):
-            return None
-        key = nodes[index].GetID()
-        if key not in self._threeDWidgets:
-            self._threeDWidgets[key] = qMRMLThreeDWidget(self._desktop, nodes[index])
-        return self._threeDWidgets[key]
+        return self._threeD.widget(index)
+
+    def plotWidget(self, index):
+        return self._plots.widget(index)
 
     def sliceViewNames(self):
         return ["Red", "Green", "Yellow"]
@@ -171,8 +236,8 @@ class qSlicerLayoutManager(QObject):
         return self._sliceWidgets.get(name)
 
     def resetThreeDViews(self):
-        for index in range(len(self._threeDNodes())):
-            self.threeDWidget(index).threeDView().resetFocalPoint()
+        for widget in self._threeD.widgets():
+            widget.threeDView().resetFocalPoint()
 
     def resetSliceViews(self):
         for widget in self._sliceWidgets.values():
@@ -185,14 +250,10 @@ class qSlicerLayoutManager(QObject):
         return None
 
     def close(self) -> None:
-        for widget in self._threeDWidgets.values():
-            widget.threeDView().close()
-
-    def _count(self, className) -> int:
-        nodes = self._desktop.scene.GetNodesByClass(className)
-        return len([node for node in nodes if node.GetParentLayoutNode() is None])
+        for factory in (self._threeD, self._plots, self._tables):
+            factory.close()
 
     layout = Property(int, lambda self: self._logic.GetLayoutNode().GetViewArrangement(), setLayout)
-    threeDViewCount = Property(int, lambda self: len(self._threeDNodes()))
-    plotViewCount = Property(int, lambda self: self._count("vtkMRMLPlotViewNode"))
-    tableViewCount = Property(int, lambda self: self._count("vtkMRMLTableViewNode"))
+    threeDViewCount = Property(int, lambda self: len(self._threeD.widgets()))
+    plotViewCount = Property(int, lambda self: len(self._plots.widgets()))
+    tableViewCount = Property(int, lambda self: len(self._tables.widgets()))

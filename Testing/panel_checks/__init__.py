@@ -16,6 +16,7 @@ from .looking import (
     checkMapOptions,
     checkPlaces,
     checkPlot,
+    checkPlotViews,
     checkSlices,
 )
 from .measuring import (
@@ -63,6 +64,7 @@ CHECKS = (
     checkConvention,
     checkHazard,
     checkSlices,
+    checkPlotViews,
     checkBadInput,
     checkAllStructures,
     checkPairs,

@@ -79,8 +79,8 @@ def checkMapOptions(session: Session) -> None:
 
 def checkPlot(session: Session) -> None:
     """The plot shows the histogram, or the cumulative curve, with the tolerance marked."""
-    viewNode = session.panel.plot.viewNode
-    histogram = viewNode.GetPlotChartNode()
+    plot = session.panel.plot
+    histogram = plot.chart
     assert histogram.GetAttribute("SegmentMetrics.Role") == "histogram"
     series = [histogram.GetNthPlotSeriesNode(n) for n in range(histogram.GetNumberOfPlotSeriesNodes())]
     shares = vtk_to_numpy(series[0].GetTableNode().GetTable().GetColumnByName(series[0].GetYColumnName()))
@@ -90,10 +90,26 @@ def checkPlot(session: Session) -> None:
     assert sorted(at) == [-2, 2]
     session.ui.plotComboBox.currentIndex = 1
     session.settle(0.1)
-    assert viewNode.GetPlotChartNode().GetAttribute("SegmentMetrics.Role") == "cumulative"
+    assert plot.chart.GetAttribute("SegmentMetrics.Role") == "cumulative"
+    assert len(drawnColors(plot)) == plot.chart.GetNumberOfPlotSeriesNodes()
     session.ui.plotComboBox.currentIndex = 0
     session.settle(0.1)
-    assert viewNode.GetPlotChartNode() is histogram
+    assert plot.chart is histogram
+    color = series[0].GetColor()
+    series[0].SetColor(1, 0, 1)
+    assert len(drawnColors(plot)) == len(series) and (1, 0, 1) in drawnColors(plot), "changes are seen at once"
+    series[0].SetColor(color)
+    assert (1, 0, 1) not in drawnColors(plot)
+
+
+def drawnColors(plot) -> list[tuple]:
+    """The colors of what a plot in the panel draws."""
+    chart, colors = plot.view.chart(), []
+    for number in range(chart.GetNumberOfPlots()):
+        color = [0.0] * 3
+        chart.GetPlot(number).GetColorF(color)
+        colors.append(tuple(color))
+    return colors
 
 
 def checkPlaces(session: Session) -> None:
@@ -171,3 +187,15 @@ def checkSlices(session: Session) -> None:
     slices.onSelected(series, points)
     assert math.isclose(red.GetSliceOffset(), expected[7].place[2], abs_tol=1e-3)
     assert ui.slicesTable.currentRow() == 7, "the point's row is marked"
+
+
+def checkPlotViews(session: Session) -> None:
+    """The layout makes no view of its own for a plot of the panel, also not when a batch process ends."""
+    manager, scene = slicer.app.layoutManager(), slicer.mrmlScene
+    before = manager.plotViewCount
+    scene.StartState(scene.BatchProcessState)
+    scene.EndState(scene.BatchProcessState)
+    session.settle(0.1)
+    own = [plot.viewNode for plot in (session.panel.plot, session.panel.slices.plot)]
+    views = [manager.plotWidget(number).mrmlPlotViewNode() for number in range(manager.plotViewCount)]
+    assert manager.plotViewCount == before and not any(view is node for view in views for node in own)

@@ -190,7 +190,7 @@ def checkBadInput(session: Session) -> None:
     session.apply()
     assert session.panel.outcome.records[0].measurements["HD"].status == "infinite"
     assert "empty" in ui.messageLabel.text and not session.maps()
-    assert session.panel.plot.viewNode.GetPlotChartNode() is None
+    assert session.panel.plot.chart is None
     slicer.mrmlScene.RemoveNode(parameters.result)
     session.settle(0.2)
     assert session.panel.outcome is None and ui.resultsTable.rowCount == 0

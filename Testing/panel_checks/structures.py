@@ -113,7 +113,7 @@ def checkAllStructures(session: Session) -> None:
     assert [model.GetName() for model in session.maps().values()] == ["Mandible: distance map on reference"]
     ui.plotComboBox.currentIndex = 1
     session.settle(0.1)
-    chart = session.panel.plot.viewNode.GetPlotChartNode()
+    chart = session.panel.plot.chart
     assert chart.GetNumberOfPlotSeriesNodes() == 8 + 1
     ui.plotComboBox.currentIndex = 0
     ui.modeComboBox.currentIndex = 0
