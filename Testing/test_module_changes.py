@@ -105,6 +105,37 @@ def testADeletedSegmentIsNotReplacedSilently(session):
     session.ui.autoUpdateCheckBox.click()
 
 
+@pytest.mark.parametrize("side", ["reference", "test"])
+def testADeletedSegmentIsOneOfAll(session, side):
+    """The segmentation stays chosen and is measured again, although the segment was the one chosen for a single pair."""
+    from SegmentMetricsPanel.enumerations import Mode
+
+    boxes = {"L": shapes.box((6, 5, 5), (9, 9, 9)), "R": shapes.box((12, 5, 5), (15, 9, 9))}
+    nodes = [segmentation(name, **boxes) for name in ("First", "Second")]
+    choose(session, *nodes, "L")
+    session.parameters.mode, session.parameters.autoUpdate = Mode.allStructures, True
+    session.apply()
+    assert len(session.panel.outcome.records) == 2
+    node = nodes[side == "test"]
+    node.GetSegmentation().RemoveSegment(getattr(session.parameters, f"{side}Segment"))
+    session.settle(0.6)
+    assert session.nodes == nodes and getattr(session.parameters, f"{side}Segment") == ""
+    assert len(session.panel.outcome.records) == 1 and not session.panel.staleness()
+    session.parameters.mode, session.parameters.autoUpdate = Mode.onePair, False
+    session.settle(0.1)
+    selector = getattr(session.ui, f"{side}Selector")
+    assert selector.currentNode() is node and selector.currentSegmentID() == ""
+    assert f"a segment of the {side}" in session.ui.applyButton.toolTip
+    selector.setCurrentSegmentID(node.GetSegmentation().GetSegmentIdBySegmentName("R"))
+    session.settle(0.1)
+    session.parameters.mode = Mode.allStructures
+    session.settle(0.1)
+    slicer.mrmlScene.RemoveNode(node)
+    session.settle(0.1)
+    assert getattr(session.parameters, side) is None
+    session.parameters.mode = Mode.onePair
+
+
 @pytest.mark.parametrize("kind", ["input", "cancelled", "unexpected"])
 def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch, kind):
     from SegmentMetricsLib.errors import InputError

@@ -68,14 +68,19 @@ class SegmentChooser:
             self.timer.start()
 
     def take(self) -> None:
-        """Take over what the selector shows, unless it only shows it because the chosen segment is gone."""
+        """Take over what the selector shows, unless it only shows it because the chosen segment is gone.
+
+        With that the segmentation is not chosen any more either, unless all of its segments are compared.
+        """
         if not self.parameters or slicer.mrmlScene.IsBatchProcessing():
             return
         node = self.selector.currentNode()
         segment = self.selector.currentSegmentID() if node else ""
         isLost, self.isLost = self.isLost and self.node is None, False
-        if isLost or (node is self.node and self.segment and self.segment not in segmentIDs(node)):
-            node, segment = None, ""
+        isGone = node is self.node and self.segment and self.segment not in segmentIDs(node)
+        if isLost or isGone:
+            isKept = not isLost and self.parameters.mode == Mode.allStructures
+            node, segment = node if isKept else None, ""
         if (node, segment) != (self.node, self.segment):
             self.onChosen(self.side, node, segment)
         self.show()
