@@ -11,9 +11,13 @@ pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import shapes
 import slicer
+from panel_checks.session import edit, isStale
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import choose, segmentation, twoBoxes
+
+from SegmentMetricsLib.inputs import structureFromImage
+from SegmentMetricsLib.mrml.conversion import orientedImage
 
 
 def measureForever(monkeypatch) -> None:
@@ -107,7 +111,7 @@ def testADeletedSegmentIsNotReplacedSilently(session):
 
 @pytest.mark.parametrize("side", ["reference", "test"])
 def testADeletedSegmentIsOneOfAll(session, side):
-    """The segmentation stays chosen and is measured again, although the segment was the one chosen for a single pair."""
+    """The segmentation stays chosen and is measured again, also where the segment was chosen for a single pair."""
     from SegmentMetricsPanel.enumerations import Mode
 
     boxes = {"L": shapes.box((6, 5, 5), (9, 9, 9)), "R": shapes.box((12, 5, 5), (15, 9, 9))}
@@ -285,6 +289,48 @@ def testRemovedInABatch(session):
     slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
     session.settle(0.1)
     assert session.results() == []
+
+
+@pytest.mark.parametrize("isVisited", [False, True])
+def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
+    """What is shown then is out of date at once, also when the module was left and opened again meanwhile."""
+    import threading
+
+    import qt
+    from SegmentMetricsPanel import freshness, work
+
+    from SegmentMetricsLib import comparison
+
+    edited, compared = threading.Event(), comparison.compared
+
+    def slow(pair):
+        assert edited.wait(30)
+        time.sleep(2 * freshness.DELAY / 1000)
+        return compared(pair)
+
+    def change():
+        mask = orientedImage(structureFromImage(shapes.box((9, 5, 5), (9, 9, 9)), "Box", None, 0.5).mask)
+        edit(session.parameters.test, session.parameters.testSegment, mask, lambda voxels: None)
+        if isVisited:
+            session.widget.exit()
+            session.widget.enter()
+        edited.set()
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    session.ui.toleranceSpinBox.value = 3
+    session.settle(0.1)
+    monkeypatch.setattr(work, "PATIENCE", 0.05)
+    monkeypatch.setattr(comparison, "compared", slow)
+    qt.QTimer.singleShot(50, change)
+    before = session.panel.outcome
+    assert session.panel.apply() and edited.is_set() and session.panel.outcome is not before
+    session.settle(0.1)
+    assert "Box" in session.panel.staleness() and session.isShown(session.ui.staleLabel)
+    monkeypatch.undo()
+    session.apply()
+    assert not isStale(session)
+    session.ui.toleranceSpinBox.value = 2
 
 
 def testTheSceneIsClosedWhileMeasuring(session, monkeypatch):

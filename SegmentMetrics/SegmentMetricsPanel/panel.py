@@ -110,7 +110,7 @@ class Panel(VTKObservationMixin):
         """Follow the parameter node, after pause()."""
         if not self.isActive:
             self.connection = GuiConnection(self.parameters, self.ui)
-            self.watcher.setActive(True)
+            self.watcher.setActive(not self.isBusy)
             self.inputs.chooseLikely()
             self.refresh()
 
@@ -381,6 +381,7 @@ class Panel(VTKObservationMixin):
         """
         parameters, result = self.parameters, None
         self.isBusy = True
+        self.watcher.setActive(False)  # what changes meanwhile is looked at in the new outcome, not in the one before
         self.ui.applyButton.enabled = False
         try:
             with LongWork(_("Segment Metrics"), lambda: self.parameters is parameters) as work:
@@ -392,6 +393,7 @@ class Panel(VTKObservationMixin):
             self.notice = str(error)
         finally:
             self.isBusy = False
+            self.watcher.setActive(self.isActive)
             self.isNews = False  # the same attempt again would end in the same way
             self._enableApply()
         return result
