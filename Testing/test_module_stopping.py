@@ -112,6 +112,49 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare):
     assert scene.GetNumberOfNodes() >= len(saved["nodes"])
 
 
+def assertUsable(panel) -> None:
+    """All parts of the panel work with the scene's parameters."""
+    assert panel.choices.parameters is panel.protocols.parameters is panel.pairs.parameters is panel.parameters
+    assert panel.parameters is not None and panel.isActive and not panel.isBusy
+
+
+@pytest.mark.parametrize("prepare", ACTIONS, ids=lambda action: action.__name__)
+def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
+    """The panel works with the next scene, whatever it did when a script closed the one before."""
+    import qt
+    from SegmentMetricsPanel import work
+
+    scenework.choose(session, *scenework.observers())
+    action = prepare(session)
+    session.settle(0.1)
+    monkeypatch.setattr(work, "PATIENCE", 0)
+    qt.QTimer.singleShot(0, lambda: slicer.mrmlScene.Clear(0))
+    before = session.parameters
+    assert not action() and session.parameters is not before
+    session.settle(0.1)
+    panel = session.panel
+    assertUsable(panel)
+    box = panel.choices.boxes["agreement"]
+    box.click()
+    session.settle(0.1)
+    assert "agreement" in session.parameters.families and box.checked
+    scenework.choose(session, *scenework.observers())
+    session.apply()
+    assert "ACC" in panel.outcome.records[0].measurements
+
+
+def testTheSceneIsClosedBeforeAnError(session, monkeypatch):
+    def fail(_parameters, _work):
+        slicer.mrmlScene.Clear(0)
+        raise RuntimeError("No.")
+
+    scenework.choose(session, *scenework.observers())
+    monkeypatch.setattr(session.panel.logic, "measure", fail)
+    with pytest.raises(RuntimeError, match="No"):
+        session.panel.apply()
+    assertUsable(session.panel)
+
+
 def testWhileMeasuringNothingElseBegins(session, monkeypatch):
     """Whoever clicks again, or whatever script asks again, while a comparison runs starts no second one."""
     from SegmentMetricsPanel import work

@@ -396,6 +396,8 @@ class Panel(VTKObservationMixin):
             self.watcher.setActive(self.isActive)
             self.isNews = False  # the same attempt again would end in the same way
             self._enableApply()
+            if self.isActive and self.parameters is not parameters:
+                self.refresh()  # the next scene, which the panel was too busy to show
         return result
 
     def _finish(self) -> None:
