@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import qt
 import slicer
 from slicer.i18n import tr as _
 from slicer.i18n import translate
@@ -20,6 +21,17 @@ for folder in (Path(__file__).resolve().parent, Path(__file__).resolve().parents
         sys.path.insert(0, str(folder))
 
 PACKAGES = ("SegmentMetricsLib", "SegmentMetricsPanel")
+# Major and minor version of the first Slicer whose Python can import them; that of Slicer 5.8 can only read this file.
+OLDEST_SLICER = (5, 10)
+
+
+def tooOld() -> str:
+    """Return why the module cannot work in this version of Slicer, "" when it can."""
+    version = (slicer.app.majorVersion, slicer.app.minorVersion)
+    if version >= OLDEST_SLICER:
+        return ""
+    first, present = (".".join(map(str, numbers)) for numbers in (OLDEST_SLICER, version))
+    return _("Segment Metrics needs Slicer {first} or later; this is {present}.").format(first=first, present=present)
 
 
 class SegmentMetrics(ScriptedLoadableModule):
@@ -49,6 +61,8 @@ class SegmentMetrics(ScriptedLoadableModule):
 
 def registerSampleData() -> None:
     """Offer two observers' head-and-neck contours in the Sample Data module."""
+    if tooOld():
+        return
     try:
         import SampleData
     except ImportError:  # custom applications may leave it out
@@ -77,8 +91,15 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         self.resumed = None  # after a scene came or went: whether the panel shall be active, None for not at all
 
     def setup(self) -> None:
-        """Build the panel; called once, before it is shown for the first time."""
+        """Build the panel; called once, before it is shown for the first time. In an older Slicer there is none."""
         ScriptedLoadableModuleWidget.setup(self)
+        problem = tooOld()
+        if problem:
+            label = qt.QLabel(problem)
+            label.wordWrap = True
+            self.layout.addWidget(label)
+            self.layout.addStretch(1)
+            return
         uiWidget = slicer.util.loadUI(self.resourcePath("UI/SegmentMetrics.ui"))
         self.layout.addWidget(uiWidget)
         self.ui = slicer.util.childWidgetVariables(uiWidget)
@@ -102,7 +123,8 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
     def exit(self) -> None:
         """Leave the scene alone; called each time the user opens another module."""
         self.resumed = False if self.resumed else self.resumed
-        self.panel.pause()
+        if self.panel:
+            self.panel.pause()
 
     def cleanup(self) -> None:
         """Let go of the scene; called when the application closes or the module is reloaded."""
@@ -135,7 +157,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
 
     def useParameterNode(self) -> None:
         """Show the parameters of the scene."""
-        if slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
+        if not self.panel or slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
         if self.panel.parameters is None:
             self.panel.setParameters(self.logic.getParameterNode())

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import sys
+
 import pytest
 
 pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
+import slicer
 from desktop import Desktop, modules
 from panelfixtures import MODULE
 
@@ -21,3 +25,36 @@ def testTheSampleIsOfferedInTheSession(monkeypatch, isRunning):
         desktop.app.blockSignals(False)
         assert [source["sampleName"] for source in modules.sampleDataSources] == ["HeadAndNeckObservers"]
         assert desktop.exceptions == [] and desktop.messages == []
+
+
+@pytest.mark.parametrize("version", [(4, 11), (5, 8), (5, 10), (6, 0)])
+def testTheVersionThatItNeeds(monkeypatch, version):
+    """An older Slicer, whose Python cannot import the panel, says so, whatever the user does next."""
+    monkeypatch.setattr(modules, "sampleDataSources", [])
+    with Desktop(version=version) as desktop:
+        desktop.loadModule(MODULE)
+        slicer.util.selectModule("SegmentMetrics")
+        widget = slicer.modules.SegmentMetricsWidget
+        isNewEnough = version >= (5, 10)
+        assert bool(widget.panel) == bool(modules.sampleDataSources) == isNewEnough
+        assert ("SegmentMetricsPanel" in sys.modules) == isNewEnough
+        if not isNewEnough:
+            (label,) = slicer.util.findChildren(widget.parent, className="QLabel")
+            assert label.text == "Segment Metrics needs Slicer 5.10 or later; this is {}.{}.".format(*version)
+        slicer.mrmlScene.Clear(0)
+        slicer.util.selectModule("")
+        slicer.util.selectModule("SegmentMetrics")
+        widget.onReload()
+        slicer.util.selectModule("")
+        desktop.unloadModule("SegmentMetrics")
+        assert desktop.exceptions == [] and desktop.messages == []
+
+
+def testOlderPythonsReadTheModulesFile():
+    """The sentence about the version comes from it: Python 3.9 has to read it, and to evaluate its annotations."""
+    tree = ast.parse(MODULE.read_text(encoding="utf-8"), feature_version=(3, 9))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    arguments = [node for node in ast.walk(tree) if isinstance(node, (ast.arg, ast.AnnAssign))]
+    annotations = [*(node.returns for node in functions), *(node.annotation for node in arguments)]
+    parts = [part for annotation in annotations if annotation for part in ast.walk(annotation)]
+    assert functions and not any(isinstance(part, ast.BinOp) for part in parts)

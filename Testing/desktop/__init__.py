@@ -56,10 +56,16 @@ class Desktop:
     """The running application; close it, or use it in a with statement. One at a time.
 
     testing: as if Slicer was started with --testing: no message boxes. mainWindow: False is --no-main-window.
-    developerMode: whether modules show their Reload section.
+    developerMode: whether modules show their Reload section. version: Slicer's major and minor version.
     """
 
-    def __init__(self, testing: bool = False, mainWindow: bool = True, developerMode: bool = False) -> None:
+    def __init__(
+        self,
+        testing: bool = False,
+        mainWindow: bool = True,
+        developerMode: bool = False,
+        version: tuple[int, int] = (5, 13),
+    ) -> None:
         import slicer
 
         from SegmentMetricsLib.mrml.headless import HeadlessSlicer
@@ -70,7 +76,7 @@ class Desktop:
         self._folder = tempfile.TemporaryDirectory(prefix="desktop-")
         self.temporaryPath = self._folder.name
         self._useOwnSettings(developerMode)
-        self.testing, self.modules = testing, {}
+        self.testing, self.modules, self.version = testing, {}, version
         self._before = {"scene": getattr(slicer, "mrmlScene", None), "path": list(sys.path), "hook": sys.excepthook}
         self._modulesBefore, self._moduleFolders, self._added = dict(sys.modules), [], []
         sys.excepthook = signals.recordException

@@ -79,11 +79,11 @@ class qSlicerApplication(QObject):
 
     temporaryPath = Property(str, lambda self: self._desktop.temporaryPath)
     applicationName = Property(str, lambda self: "Slicer")
-    applicationVersion = Property(str, lambda self: "5.13.0-stand-in")
+    applicationVersion = Property(str, lambda self: "{}.{}.0-stand-in".format(*self._desktop.version))
     mainApplicationName = Property(str, lambda self: "Slicer")
     documentationBaseUrl = Property(str, lambda self: "https://slicer.readthedocs.io/en/latest/")
-    majorVersion = Property(int, lambda self: 5)
-    minorVersion = Property(int, lambda self: 13)
+    majorVersion = Property(int, lambda self: self._desktop.version[0])
+    minorVersion = Property(int, lambda self: self._desktop.version[1])
     revision = Property(str, lambda self: "0")
 
 
