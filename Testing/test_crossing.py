@@ -116,7 +116,7 @@ def testPercentilesOfACurve(percent, error, shared):
     sizes = [leaves.within(limit)[0] for limit in (found.low, found.value, found.high)]
     off = BOUNDS * errorOf(found.differences)
     assert sizes[1] == pytest.approx(size, rel=1e-9)
-    assert [sizes[0], sizes[2]] == pytest.approx([size - off, min(size + off, 1)], abs=0.003)
+    assert [sizes[0], sizes[2]] == pytest.approx([size - off, min(size + off, 1)], abs=0.005)
     again = percentiles.estimate(percent, found)
     assert again[:3] == pytest.approx(found[:3], abs=1e-12)
 

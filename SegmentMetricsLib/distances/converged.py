@@ -166,6 +166,9 @@ class ConvergedDistances(DirectedDistances):
     def sizeWithin(self, tolerance: float) -> Bounded:
         return self.refined.sizeWithin(tolerance)
 
+    def sizeBetween(self, low: float, high: float) -> float:
+        return self.refined.sizeBetween(low, high)
+
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         return self.refined.sizeBeyond(limit, side)
 

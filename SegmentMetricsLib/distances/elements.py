@@ -49,6 +49,10 @@ class Part:
         nodes = self.nodes[rows] if isinstance(rows, slice) else self.nodes.take(rows, axis=0)
         return self.values.take(nodes.T)
 
+    def pieces(self) -> np.ndarray:
+        """Return the corners (pieces * k, 2 or 3) of the pieces of all elements, one element's after the other's."""
+        return self.nodes[:, PIECES[self.corners]].reshape(-1, self.corners)
+
     @cached_property
     def _summary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The smallest and the largest signed distance, and the mean from corners alone and from pieces (k,) each."""
@@ -80,9 +84,14 @@ class Part:
         np.maximum(low, smallest, out=smallest)
         return np.maximum(smallest, 0, out=smallest), np.maximum(high, largest, out=largest)
 
-    @property
+    def bends(self) -> np.ndarray:
+        """Return by how many mm the middles of an element's sides (k,) are off what its corners tell, on average."""
+        coarse, fine = self.signedMeans()
+        # three of four pieces of a triangle have two middles each, both pieces of a segment one
+        return np.abs(fine - coarse) * (4 / 3 if self.corners == 3 else 2)
+
     def signedMeans(self) -> tuple[np.ndarray, np.ndarray]:
-        """The mean signed distance (k,) on every element: from its corners alone, and from its pieces."""
+        """Return the mean signed distance (k,) on every element: from its corners alone, and from its pieces."""
         return self._summary[2:]
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
@@ -130,21 +139,14 @@ class Leaves:
         return np.concatenate([self.base.signed(first), self.fine.signed(second)], axis=1)
 
     @cached_property
-    def _means(self) -> tuple[float, np.ndarray]:
-        coarse, fine = self._joined(self.base.means(), self.fine.means())
-        differences = np.subtract(fine, coarse, out=coarse)
-        differences *= self.sizes
-        return total(fine, self.sizes), differences
+    def bends(self) -> np.ndarray:
+        """(k,) by how many mm the middles of the sides are off what the corners tell, on average."""
+        return next(self._joined([self.base.bends()], [self.fine.bends()]))
 
-    @property
-    def meanSum(self) -> float:
-        """Distance times size of all leaves, from their pieces."""
-        return self._means[0]
-
-    @property
-    def meanDifferences(self) -> np.ndarray:
-        """(k,) distance times size that the pieces have more than the element as a whole."""
-        return self._means[1]
+    def mayHold(self, limit: float, bent: float) -> np.ndarray:
+        """Return which elements (k,), of those that bend by more than so many mm, may hold a distance in mm."""
+        isBent = self.bends > bent
+        return isBent & (self.low - self.bends <= limit) & (self.high + self.bends > limit)
 
     def within(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the size within a limit in mm, the leaves (c,) it passes through, and by how much these differ."""
@@ -169,7 +171,7 @@ class Leaves:
         size = float(self.sizes[isWhole].sum()) + total(fine, sizes)
         return size, chosen, (fine - coarse) * sizes
 
-    def near(self, low: float, high: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    def between(self, low: float, high: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         """Return distances in order at the corners of pieces, and their sizes, whose sum is the size within a limit.
 
         low, high: mm; only pieces of leaves that a limit from low to high passes through.

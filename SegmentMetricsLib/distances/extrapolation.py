@@ -9,7 +9,7 @@ import numpy as np
 # twice.
 LEFT_OF_MEAN, LEFT_OF_FINE_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.05, 0.3), (0.2, 1.0)
 # How many times its estimate an error may be in one of twenty pairs.
-BOUNDS = 4.5
+BOUNDS = 5.5
 # A share's error cannot be told more closely than this where few elements tell of it.
 LEAST_SHARE_ERROR = 0.0003
 # What rounding may add to any distance, mm.

@@ -67,7 +67,7 @@ TABLE_CHUNK = 128
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
 # and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
 # must not matter: the same pair has to give the same digits whatever was compared before.
-LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 1e-6
+LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 3e-7
 
 
 class CellTables:

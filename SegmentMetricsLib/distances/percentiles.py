@@ -87,7 +87,7 @@ class Percentiles:
         """Return the pieces that a limit from least to most in mm passes through."""
         leaves = self.leaves
         below = float(leaves.sizes[leaves.high <= least].sum())
-        ascending, sizes = leaves.near(least, most)
+        ascending, sizes = leaves.between(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once
         both = np.flatnonzero(ascending[0] < 0)
         if len(both):

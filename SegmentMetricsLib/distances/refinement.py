@@ -15,15 +15,16 @@ same kind. Halving the sides leaves a quarter of an error if the function is smo
 is about a third of the *difference* between the two. Going that third farther removes most of it (Richardson's
 extrapolation; for a mean of one sign this is Simpson's rule):
 
-* mean distance: by the difference of the two means.
+* mean distance: by the difference of the two means. How wrong that still is, a sample tells (means.py).
 * share within a tolerance: by the difference of the two shares, which only triangles have through which the line of the
   tolerance passes.
 * percentile: where the size up to a limit, corrected like that, reaches the wanted one.
 
 What remains after that? Over thousands of elements most differences cancel, as they have either sign; what does not
 cancel is their sum, of which a part remains, and what is left of the others to chance is the root of the sum of their
-squares. Where both tell that a number is not known well enough, the elements with the largest differences are cut:
-their pieces become elements with nodes of their own. And so on.
+squares. Where both tell that a share or a percentile is not known well enough, the elements with the largest
+differences are cut: their pieces become elements with nodes of their own. And so on. Elements that bend much are cut
+also where all their nodes lie on one side of a limit, but near it: it may pass between them, and no difference says so.
 
 So nearly everything stays as it was measured first, and some lines on the surface are looked at closely. Boundaries of
 few elements, unless they lie far apart, are cut all over at once, which takes less time than choosing, and is mostly
@@ -42,7 +43,7 @@ from ..cores import sideBySide
 from ..geometry.edges import uniqueSides
 from ..progress import checkpoint
 from .bounded import Bounded
-from .crossing import sizesBeyond, total
+from .crossing import sizesBeyond
 from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered
 from .extrapolation import (
     BOUNDS,
@@ -56,12 +57,16 @@ from .extrapolation import (
 )
 from .farthest import MOST_OF_SIDE, MOST_PIECES, farthest
 from .linear import PIECES, ordered
+from .means import MeanDistances
 from .percentiles import Estimate, Percentiles
 from .sampling import Sampler
 
 # Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
 # percentiles.
-MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0006, 0.0015, 0.006
+MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0005, 0.0015, 0.006
+# Where the middles of an element's sides are farther than this from what the corners tell, mm, a limit may pass between
+# its nodes though they all lie on one side.
+BENT = 0.07
 # Boundaries smaller than this, mm, have errors in mm as much smaller.
 SMALL = 1.0
 # How far the bounds of the largest distance may be apart, mm.
@@ -114,8 +119,8 @@ class Refined:
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
         scale = min(1.0, float(np.linalg.norm(np.ptp(surface.points, axis=0))) / SMALL)
-        self.meanError, self.percentileError, self.largestError = (
-            error * scale for error in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR)
+        meanError, self.percentileError, self.largestError, self.bent = (
+            length * scale for length in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR, BENT)
         )
         # what both boundaries have is no distance away, and is only counted
         self.chosen = sampler.different
@@ -142,9 +147,12 @@ class Refined:
         del cells, sides  # to ask takes as much memory
         self.values = self.base.values = sampler.signed(self.coordinates, int(halvings[0]) + 1)
         sampler.forget()
+        self._means = MeanDistances(self.base, self.totalSize, bool(halvings[0]), meanError)
         self.fine = self.base.chosen(np.zeros(0, int))
-        # what is not known well enough yet: the mean, and the shares within limits
-        self._isMeanKnown, self._limits = False, list(limits)
+        # whether the elements are the boundary's own, of which none has been cut
+        self._areWhole = not halvings[0]
+        # what is not known well enough yet: the shares within limits
+        self._limits = list(limits)
         # estimates tell roughly where percentiles lie; those that are known hold for the leaves as they are
         self._percentiles, self._estimates, self._isKnown = tuple(percentiles), {}, set()
         self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
@@ -167,8 +175,11 @@ class Refined:
     def cut(self, others: Sequence[Refined]) -> bool:
         """Cut the elements because of which some number is not known well enough; return whether there were any."""
         flags = np.zeros(len(self.leaves.sizes), bool)
+        if self._areWhole:
+            for limit in (*self._limits, *(self._estimates[percent].value for percent in self._fresh)):
+                flags |= self.leaves.mayHold(limit, self.bent)
+            self._areWhole = False
         # what is known well enough once stays so
-        self._isMeanKnown = self._isMeanKnown or not self._markForMean(flags)
         self._limits = [limit for limit in self._limits if self._markForShare(limit, flags)]
         known = set()
         for percent in self._fresh:
@@ -178,11 +189,12 @@ class Refined:
                 known.add(percent)
         self._percentiles = tuple(percent for percent in self._percentiles if percent not in known)
         chosen = np.flatnonzero(flags & (self.leaves.halvings < MOST_HALVINGS))
-        if not len(chosen) or len(self.values) > self._most:
+        if len(self.values) > self._most:
+            chosen = chosen[:0]
+        drawn = self._means.draw()
+        if not len(chosen) and drawn is None:
             return False
-        self._cut(self.leaves.split(chosen))
-        self._forgetLeaves()
-        self._isKnown.clear()
+        self._cut(self.leaves.split(chosen), drawn)
         return True
 
     @cached_property
@@ -226,22 +238,22 @@ class Refined:
         nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
-    def _cut(self, chosen: tuple[np.ndarray, np.ndarray]) -> None:
-        """Cut some leaves of both parts into their pieces."""
-        corners, pieces = self.base.corners, len(PIECES[self.base.corners])
-        nodes = np.concatenate([part.nodes.take(rows, axis=0) for part, rows in zip(self.parts, chosen)])
-        cells = nodes[:, PIECES[corners]]
-        sizes = np.concatenate([part.sizes[rows] for part, rows in zip(self.parts, chosen)]) / pieces
-        halvings = np.concatenate([part.halvings[rows] for part, rows in zip(self.parts, chosen)])
-        for part, rows in zip(self.parts, chosen):
-            part.isLeaf[rows] = False
-        new = self._withNodes(cells.reshape(-1, corners), np.repeat(sizes, pieces), np.repeat(halvings, pieces))
+    def _cut(self, chosen: tuple[np.ndarray, np.ndarray], drawn: Part | None = None) -> None:
+        """Cut some leaves of both parts into their pieces, and elements that were drawn; places are asked together."""
+        cut = self.base.chosen(chosen[0]).joined(self.fine.chosen(chosen[1]))
+        asked = cut if drawn is None else cut.joined(drawn)
+        count = len(PIECES[asked.corners])
+        new = self._withNodes(asked.pieces(), np.repeat(asked.sizes / count, count), np.repeat(asked.halvings, count))
         self.base.values = self.values
-        self.fine = self.fine.chosen(np.flatnonzero(self.fine.isLeaf)).joined(new)
-
-    def _markForMean(self, flags) -> bool:
-        wanted = self.meanError * self.totalSize
-        return self._mark(flags, None, self.leaves.meanDifferences, wanted, self.leftOfMean)
+        ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [count * len(cut.sizes)])
+        if drawn is not None:
+            self._means.add(new.chosen(ofDrawn))
+        if len(cut.sizes):
+            for part, rows in zip(self.parts, chosen):
+                part.isLeaf[rows] = False
+            self.fine = self.fine.chosen(np.flatnonzero(self.fine.isLeaf)).joined(new.chosen(ofLeaves))
+            self._forgetLeaves()
+            self._isKnown.clear()
 
     def _markForShare(self, limit: float, flags) -> bool:
         _, chosen, differences = self.leaves.within(limit)
@@ -349,17 +361,15 @@ class Refined:
             result[chosen] = self.sampler.points(self.coordinates.take(numbers[chosen], axis=0))
         return result.reshape(*nodes.shape, 3)
 
-    @cached_property
+    @property
     def mean(self) -> Bounded:
         """Mean distance in mm."""
-        return self.extrapolated(self.leaves.meanSum, self.leaves.meanDifferences, self.totalSize, 0.0)
+        return self._means.magnitude
 
     @cached_property
     def signedMean(self) -> Bounded:
         """Mean signed distance in mm."""
-        coarse, fine = (np.concatenate([part.signedMeans[n][part.isLeaf] for part in self.parts]) for n in (0, 1))
-        sizes = self.leaves.sizes
-        return self.extrapolated(total(fine, sizes), (fine - coarse) * sizes, self.totalSize, -np.inf)
+        return self._means.signed
 
     def extrapolated(self, fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
         """Return a mean, not below `least`, from the finer sum over a size and what its coarser summands differ."""
@@ -372,6 +382,11 @@ class Refined:
         size, chosen, differences = self.leaves.within(limit)
         found = self._bounded(size + self.sharedSize, chosen, differences)
         return self._doubted(found, limit, np.abs(self.values)) if found.lower == self.totalSize else found
+
+    def sizeBetween(self, low: float, high: float) -> float:
+        """Return the size of the elements wholly farther than one distance in mm, and no farther than another."""
+        leaves = self.leaves
+        return float(leaves.sizes[(leaves.low > low) & (leaves.high <= high)].sum())
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""

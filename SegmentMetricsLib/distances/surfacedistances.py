@@ -179,6 +179,10 @@ class DirectedDistances:
         """Return the size of the elements whose distance is at most the tolerance in mm."""
         return float(self.sizes[self.distances <= tolerance].sum())
 
+    def sizeBetween(self, low: float, high: float) -> float:
+        """Return the size of the elements that are farther than one distance in mm, and no farther than another one."""
+        return float(self.sizes[(self.distances > low) & (self.distances <= high)].sum())
+
     def percentile(self, percent: float) -> float:
         """Return the smallest distance in mm that at least `percent` of the boundary's size does not exceed.
 

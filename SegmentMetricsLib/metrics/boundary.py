@@ -59,8 +59,8 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
 
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the share of both boundaries in [0, 1] whose distance equals the tolerance in mm."""
-    within, below = (_shareWithin(distances, withTies(tolerance, side)).value for side in (1, -1))
-    return within - below
+    sizes = [d.sizeBetween(withTies(tolerance, -1), withTies(tolerance)) for d in distances.directions]
+    return sum(sizes) / sum(direction.totalSize for direction in distances.directions)
 
 
 def _shareWithin(distances: SurfaceDistances, limit: float) -> Directed:

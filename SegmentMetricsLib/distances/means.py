@@ -1,0 +1,176 @@
+"""The mean distance over a boundary, whose last digits are told by a sample of its elements.
+
+The idea
+--------
+Every element tells its mean distance twice: from its corners alone, and from its pieces, more finely. The differences
+of a boundary have a sum D. Would all pieces be cut again, that would change the mean by another sum of differences,
+about a quarter of D where the distance is smooth; and so on, by D / 3 altogether (Richardson's extrapolation). But the
+distance has kinks, and there is no telling beforehand whether the next sum is a fifth of D or a half.
+
+Looking at all pieces to find that out costs four times what has been done so far, and is not needed: sums are what
+samples are good at. Some elements are drawn, those with large differences more often, and their pieces are cut. How
+much more than the expected quarter each of them changes, times the number of elements for which it stands, adds up to
+an estimate of what all of them together do. What remains after that is again expected to be a quarter, a third in all,
+so that with R, what the drawn ones change beyond expectation, the mean is
+
+    from pieces  +  D / 3  +  4/3 R.
+
+Where the next sum is still too large for that, elements are drawn from the pieces of those that were drawn, and so on.
+Each finer level has smaller differences, and needs fewer draws.
+
+Whether an element is drawn is decided for each of them by itself: where the next multiple of the golden ratio, but for
+its whole part, is less than the element's chance. Neighbors have consecutive multiples, which are spread evenly, so
+that what is drawn is as well; and the same pair always gives the same number, whether its distances were looked up or
+searched for.
+
+Sources: Horvitz & Thompson, A generalization of sampling without replacement from a finite universe, JASA 47, 1952
+(unequal chances); Cochran, Sampling Techniques, 3rd edition, 1977 (difference estimator); Giles, Multilevel Monte Carlo
+path simulation, Operations Research 56, 2008 (levels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .bounded import Bounded
+from .crossing import total
+from .elements import Part
+from .extrapolation import BOUNDS, ROUNDING
+
+# The part of a sum of differences that the next one is expected to be.
+EXPECTED = 1 / 4
+# How often elements are drawn: from a boundary, from their pieces, from the pieces of these; and how many at a time.
+MOST_LEVELS, FEWEST_DRAWN, MOST_DRAWN = 5, 200, 2000
+# What one draw adds to the error, as a share of the sum of the sizes of all differences.
+SPREAD = 0.25
+# Of no more elements than this some are cut in any case.
+FEW = 300
+# What even small differences count when elements are drawn, as a share of the average: where the corners agree by
+# chance the pieces need not.
+LEAST_CHANCE = 1.0
+# What may be left of the last sum of differences: of that of all elements, with sides halved once and twice, and of
+# those that were drawn.
+LEFT_OF_ALL, LEFT_OF_FINE, LEFT_OF_DRAWN = 0.15, 0.05, 0.08
+# What is left to chance, as a share of the root of the sum of squares: of differences, and of what is drawn.
+CHANCE_OF_ALL, CHANCE_OF_DRAWN = 0.3, 0.5
+GOLDEN = (5**0.5 - 1) / 2
+
+# Tells the mean of every element of a part from its corners, and from its pieces.
+Means = Callable[[Part], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Elements drawn from a part.
+
+    rows: (n,) which elements. chances: (n,) of having been drawn: each stands for as many as the reciprocal says.
+    pieces: what they were cut into, one element's after the other's, as large as all for which they stand.
+    """
+
+    rows: np.ndarray
+    chances: np.ndarray
+    pieces: Part
+
+
+class Estimate:
+    """A mean over the elements of a boundary, and what it may be off by, as more and more elements are drawn.
+
+    sum: of the last differences, mm times size. differences: (k,) of the elements that can be drawn.
+    """
+
+    def __init__(self, whole: Part, means: Means, isFine: bool):
+        self._means, self._left = means, LEFT_OF_FINE if isFine else LEFT_OF_ALL
+        coarse, fine = means(whole)
+        self.differences = (fine - coarse) * whole.sizes
+        self.sum = float(self.differences.sum())
+        self._scale, self._chance = abs(self.sum), CHANCE_OF_ALL**2 * float((self.differences**2).sum())
+        self._areDrawn = False
+        self.total = total(fine, whole.sizes) + self.sum * EXPECTED / (1 - EXPECTED)
+
+    def add(self, drawn: Drawn) -> None:
+        """Take into account what elements tell that were drawn from those of which was known so far."""
+        ofPieces = differencesOf(drawn.pieces, self._means)
+        beyond = ofPieces.reshape(len(drawn.rows), -1).sum(axis=1)
+        beyond -= EXPECTED * self.differences[drawn.rows] / drawn.chances
+        more = float(beyond.sum())
+        self.sum, self.total = EXPECTED * self.sum + more, self.total + more / (1 - EXPECTED)
+        # a sum that vanishes may do so by chance
+        self._scale = max(abs(self.sum), EXPECTED * self._scale)
+        if not self._areDrawn:
+            self._left, self._chance, self._areDrawn = LEFT_OF_DRAWN, 0.0, True
+        self._chance += (CHANCE_OF_DRAWN / (1 - EXPECTED)) ** 2 * float(((1 - drawn.chances) * beyond**2).sum())
+        self.differences = ofPieces
+
+    @property
+    def error(self) -> float:
+        """Estimated error of the total, mm times size."""
+        return self._left * self._scale + self._chance**0.5
+
+    def over(self, size: float, least: float) -> Bounded:
+        """Return the mean over a size, not below `least`, with bounds, mm."""
+        return Bounded.within(self.total / size, BOUNDS * self.error / size + ROUNDING, least, np.inf)
+
+
+class MeanDistances:
+    """Means over the elements of a boundary, of which some are drawn and cut while a wanted error in mm needs that.
+
+    whole: all elements, before any has been cut. isFine: whether their sides have been halved twice.
+    """
+
+    def __init__(self, whole: Part, size: float, isFine: bool, wanted: float):
+        self._whole, self._size, self._isFine, self._wanted = whole, size, isFine, wanted * size
+        self._drawn: list[Drawn] = []
+        self._estimate, self._last = Estimate(whole, Part.means, isFine), whole
+
+    def draw(self) -> Part | None:
+        """Return elements to be cut, whose pieces add() wants, as large as all for which they stand; None for none."""
+        # what both boundaries have is no distance away; the differences of a few elements may vanish by chance
+        apart = np.flatnonzero(self._last.range()[1] > ROUNDING)
+        isKnown = len(apart) > FEW and self._estimate.error <= self._wanted
+        if isKnown or not len(apart) or len(self._drawn) == MOST_LEVELS:
+            return None
+        chosen, self._chances = drawn(self._estimate.differences[apart], CHANCE_OF_DRAWN * self._wanted)
+        self._rows = apart[chosen]
+        part = self._last.chosen(self._rows)
+        return replace(part, sizes=part.sizes / self._chances)
+
+    def add(self, pieces: Part) -> None:
+        """Take into account the pieces of the elements that were drawn last."""
+        self._drawn.append(Drawn(self._rows, self._chances, pieces))
+        self._estimate.add(self._drawn[-1])
+        self._last = pieces
+
+    @property
+    def magnitude(self) -> Bounded:
+        """Mean distance in mm."""
+        return self._estimate.over(self._size, 0.0)
+
+    @property
+    def signed(self) -> Bounded:
+        """Mean signed distance in mm."""
+        estimate = Estimate(self._whole, Part.signedMeans, self._isFine)
+        for drawn in self._drawn:
+            estimate.add(drawn)
+        return estimate.over(self._size, -np.inf)
+
+
+def differencesOf(part: Part, means: Means) -> np.ndarray:
+    """Return by how much distance times size (k,) is more from the pieces of elements than from their corners."""
+    coarse, fine = means(part)
+    return (fine - coarse) * part.sizes
+
+
+def drawn(differences: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers (n,) of some elements, drawn by their differences (k,), and the chances that these had.
+
+    error: of the sum that may come from drawing.
+    """
+    chances = np.abs(differences)
+    needed = (SPREAD * float(chances.sum()) / error) ** 2
+    chances += LEAST_CHANCE * chances.mean() or 1.0  # where nothing differs all are alike
+    chances *= np.clip(needed, FEWEST_DRAWN, MOST_DRAWN) / chances.sum()
+    rows = np.flatnonzero(np.arange(len(chances)) * GOLDEN % 1 < chances)
+    return rows, np.minimum(chances[rows], 1)
