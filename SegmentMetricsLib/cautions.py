@@ -14,6 +14,7 @@ import numpy as np
 from .geometry.grids import Grid
 from .geometry.parts import partSizes
 from .settings import shortest
+from .structures import bounds
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -68,15 +69,16 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 def _parts(pair: Pair) -> Iterator[str]:
     sizes = [[] if s.mask is None else partSizes(s.mask) for s in pair.structures]
-    numbers = [max(len(found), 1) for found in sizes]
-    if max(numbers) == 1:
-        return
     for which, found in zip(NAMES, sizes):
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
             yield (
                 f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: what is measured of "
                 "the boundary is theirs."
             )
+    numbers = [max(len(found), 1) for found in sizes]
+    # how many parts a mesh has is not known: a shell may be a cavity
+    if any(s.mask is None for s in pair.structures) or max(numbers) == 1:
+        return
     if numbers[0] == numbers[1]:
         said = f"Both structures have {numbers[0]} separate parts"
     elif min(numbers) == 1:
@@ -88,7 +90,16 @@ def _parts(pair: Pair) -> Iterator[str]:
 
 
 def _tolerances(pair: Pair) -> Iterator[str]:
-    if not _chosen(pair, "boundary", "signed", "effort") or not any(s.samplingGrid for s in pair.structures):
+    if not _chosen(pair, "boundary", "signed", "effort") or not pair.settings.tolerances:
+        return
+    smallest = min(pair.settings.tolerances)
+    size = max(float(np.ptp(bounds(s), axis=0).max()) for s in pair.structures)
+    if smallest > size:
+        yield (
+            f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
+            f"{float(f'{size:.2g}'):g} mm: nothing can miss it. Check the unit of the files."
+        )
+    if not any(s.samplingGrid for s in pair.structures):
         return
     # a slice may be thicker; below the finest side of the voxels, though, no difference is within the tolerance
     finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)

@@ -26,6 +26,9 @@ TIES_WORTH_A_WORD = 0.005
 # mirror: their centers must be at least so many mm off the plane, and the Dice of the reference with its own mirror
 # image at most this.
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
+# How many mm the units are that files may be in instead, and which they are; and which share of both boxes has to be
+# common for structures to be alike in another unit or with other axes.
+UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -106,11 +109,39 @@ def _placement(pair: Pair) -> Iterator[str]:
         which = " and the ".join(w for w in ("reference", "test") if not getattr(pair.counts, w))
         verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
         yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
+        yield from _otherCoordinates(pair)
         return
     if pair.counts.truePositive == 0 if counted else not _meet(*(bounds(s) for s in pair.structures)):
         yield "The two contours do not overlap at all: check that they are the same structure of the same patient."
+        yield from _otherCoordinates(pair)
     if counted and pair.dimension == 3:
         yield from _sides(pair)
+
+
+def _otherCoordinates(pair: Pair) -> Iterator[str]:
+    """Yield that one structure would lie on the other in other units or axes, where they do not overlap as they are."""
+    reference, test = (np.array(bounds(s)) for s in pair.structures)
+    for scale, units in UNITS.items():
+        for which, one, other in (("test", test, reference), ("reference", reference, test)):
+            if _shareOfBoxes(scale * one, other) > ALIKE:
+                yield (
+                    f"The {which} would lie on the other contour if it were {scale} times as large: its file may be in "
+                    f"another unit ({units})."
+                )
+    turned = np.array([-1, -1, 1])
+    if _shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
+        yield (
+            "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
+            "coordinates, the other one in LPS."
+        )
+
+
+def _shareOfBoxes(first: np.ndarray, second: np.ndarray) -> float:
+    """Return intersection over union of two boxes, each given by its lowest and highest corner (2, 3)."""
+    common = np.minimum(first[1], second[1]) - np.maximum(first[0], second[0])
+    both = float(np.prod(np.maximum(common, 0)))
+    either = sum(float(np.prod(np.ptp(box, axis=0))) for box in (first, second)) - both
+    return both / either if either > 0 else 0.0
 
 
 def _sides(pair: Pair) -> Iterator[str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # Values that differ by no more than this share of them are equal but for rounding: what distances are looked up in has
 # the digits of single precision.
 ROUNDING = 1e-6
+# Volumes below this, mm3 (or mm2), are not shown in cm3; below that volumes, and lengths in mm, are rounding.
+SMALLEST_VOLUME, LEAST_VOLUME, LEAST_LENGTH = 0.1, 1e-12, 1e-5
 
 
 @dataclass(frozen=True)
@@ -110,10 +112,14 @@ class Measurement:
             return "-inf" if self.value < 0 else "inf"
         if self.unit in ("mm3", "mm2"):
             scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
+            if LEAST_VOLUME < abs(self.value) < SMALLEST_VOLUME:
+                return f"{significant(self.value, 2)} {self.unit}"
             value = self.value / scale
-            return f"{rounded(value, 2) if not 0 < abs(value) < 0.1 else significant(value, 2)} {unit}"
+            isSmall = SMALLEST_VOLUME / scale <= abs(value) < 0.1
+            return f"{significant(value, 2) if isSmall else rounded(value, 2)} {unit}"
         if self.unit in ("mm", "voxel", "pixel"):
-            return f"{rounded(self.value, 2)} {self.unit}"
+            isSmall = LEAST_LENGTH < abs(self.value) < 0.01
+            return f"{significant(self.value, 2) if isSmall else rounded(self.value, 2)} {self.unit}"
         return f"{rounded(self.value, 3)} {self.unit}".rstrip()
 
 

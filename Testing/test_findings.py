@@ -12,10 +12,11 @@ from scipy import ndimage
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
-from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib import Settings, compare, inputs, readStructures
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.parts import partSizes
+from SegmentMetricsLib.geometry.surfaces import toPolyData
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -50,6 +51,28 @@ def testMeshesWithoutOverlap():
         settings = Settings(families=families)
         assert found(compare(box, shapes.boxMesh((20, 0, 0), (30, 10, 10)), settings), "do not overlap at all")
         assert not found(compare(box, shapes.boxMesh((9, 0, 0), (19, 10, 10)), settings), "do not overlap at all")
+
+
+@pytest.mark.parametrize("families", ["overlap", "signed"])
+def testOtherUnitsAndAxes(families):
+    settings = Settings(families=families)
+    inMillimeters, inMeters = (
+        shapes.boxMesh(*(scale * np.array(corner) for corner in ((-30, 15, 40), (10, 45, 90)))) for scale in (1, 1e-3)
+    )
+    for which, pair in (("test", (inMillimeters, inMeters)), ("reference", (inMeters, inMillimeters))):
+        result = compare(*pair, settings)
+        assert found(result, f"The {which} would lie on the other contour if it were 1000 times as large")
+        assert not found(result, "in RAS coordinates")
+    turned = compare(inMillimeters, shapes.boxMesh((-10, -45, 40), (30, -15, 90)), settings)
+    assert found(turned, "one of the files may be in RAS coordinates") and not found(turned, "times as large")
+    elsewhere = compare(inMillimeters, shapes.boxMesh((-10, -45, -90), (30, -15, -40)), settings)
+    assert not found(elsewhere, "in RAS coordinates") and not found(elsewhere, "times as large")
+
+
+def testToleranceLargerThanTheStructures():
+    small = [shapes.boxMesh((0, 0, 0), (0.001 * size, 0.012, 0.01)) for size in (9, 10)]
+    assert found(compare(*small), "larger than the structures, which measure 0.012 mm: nothing can miss it.")
+    assert not found(compare(*small, Settings(tolerances=(0.001, 2))), "larger than the structures")
 
 
 LEFT, RIGHT = ((2, 6, 6), (8, 14, 13)), ((15, 6, 6), (21, 14, 13))
@@ -327,6 +350,9 @@ def testSeparateParts():
     array[2, 2, 2] = 1
     assert found(compare(BOX, shapes.imageOf(array)), "The test has 3 separate parts")
     assert not found(compare(BOX, BOX), "separate parts")
+    # how many parts a mesh has is not known
+    mesh = toPolyData(inputs.structureFromImage(two, "", None, 0.5).surface)
+    assert not found(compare(mesh, two), "separate parts") and not found(compare(two, mesh), "separate parts")
 
 
 def testPartsAreThoseOfALabeling():

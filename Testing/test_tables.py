@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare, tables
@@ -18,6 +21,26 @@ def testSidesOfThePatientHaveATableOfTheirOwn():
     assert heading.split() == ["Toward", "right", "left", "anterior", "posterior", "superior", "inferior"]
     assert mean.startswith("Signed mean ") and largest.startswith("Largest signed") and smallest.startswith("Smallest")
     assert largest.split()[-4:] == ["1.00", "mm", "0.00", "mm"] and smallest.split()[3:5] == ["-1.00", "mm"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (12.345, "mm", "12.35 mm"),
+        (0.00123, "mm", "0.0012 mm"),
+        (-0.0045, "mm", "-0.0045 mm"),
+        (3e-7, "mm", "0.00 mm"),  # rounding
+        (1234.5, "mm3", "1.23 cm3"),
+        (12, "mm3", "0.012 cm3"),
+        (-0.0123, "mm3", "-0.012 mm3"),
+        (9.1e-7, "mm3", "0.00000091 mm3"),
+        (3e-22, "mm3", "0.00 cm3"),
+        (0.05, "mm2", "0.050 mm2"),
+        (0.87654, "", "0.877"),
+    ],
+)
+def testNumbersAsText(value, unit, text):
+    assert replace(compare(*PAIR)["HD"], value=value, unit=unit).text() == text
 
 
 def testNoSidesWithoutTheSignedFamily():
