@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Mask, commonGrid, fromLabels
+from SegmentMetricsLib.geometry.masks import Labels, Mask, commonGrid, fromLabels
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface, empty
 from SegmentMetricsLib.geometry.voxelization import maskOf
@@ -101,6 +101,25 @@ def testLabels():
     masks = fromLabels(labels, Grid((6, 5, 4), np.eye(4)))
     assert {label: mask.count for label, mask in masks.items()} == {7: 8, 70000: 1, 2**31 + 5: 1}
     assert masks[7].offset == (1, 1, 1) and masks[2**31 + 5].offset == (5, 4, 3)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
+def testLabelsOneByOne(dtype):
+    """The same masks as all at once: small, large and negative ones, and the background; none of what is not there."""
+    limits = np.iinfo(dtype)
+    labels = np.random.default_rng(3).choice(np.array([0, 0, 0, 1, 2, 9, limits.max, limits.min], dtype), (4, 5, 6))
+    labels[0], labels[:, :, 5] = 0, 0
+    grid = Grid((6, 5, 4), np.eye(4))
+    reader, together = Labels(labels), fromLabels(labels, grid)
+    assert set(together) == set(np.unique(labels).tolist()) - {0}
+    for label in (9, limits.max, 1, limits.min, 2, 0, 7):
+        mask, expected = reader.mask(label, grid, (10, 20, 30)), Mask.fromArray(labels == label, grid)
+        np.testing.assert_array_equal(mask.voxels, expected.voxels)
+        assert mask.isEmpty or mask.offset == tuple(np.add(expected.offset, (10, 20, 30)))
+        assert mask.isEmpty == (label == 7)
+        if label in together:
+            np.testing.assert_array_equal(together[label].voxels, expected.voxels)
+            assert together[label].offset == expected.offset
 
 
 def testResamplingToAnotherGrid():

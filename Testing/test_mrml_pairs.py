@@ -17,17 +17,19 @@ def boxesNode(scene, *names: str):
     return node
 
 
-def breakSegment(monkeypatch, module, name: str) -> None:
-    """Let a module fail to read the segment of this name."""
-    read = module.structureFromSegment
+def breakSegment(monkeypatch, name: str) -> None:
+    """Let the segment of this name be one that cannot be read."""
+    from SegmentMetricsLib.mrml.inputs import SegmentReader
 
-    def unreadable(node, segment, surface, **options):
-        structure = read(node, segment, surface, **options)
+    read = SegmentReader.structure
+
+    def unreadable(reader, segment, surface, **options):
+        structure = read(reader, segment, surface, **options)
         if structure.name == name:
             raise InputError(f"{name} is broken.")
         return structure
 
-    monkeypatch.setattr(module, "structureFromSegment", unreadable)
+    monkeypatch.setattr(SegmentReader, "structure", unreadable)
 
 
 def testPairsBeforeAnythingIsMeasured(scene):
@@ -59,7 +61,7 @@ def testWhatCannotBeMeasuredIsPairedAllTheSame(scene, monkeypatch):
     from SegmentMetricsLib.mrml import comparing
 
     reference, test = boxesNode(scene, "Liver", "Kidney"), boxesNode(scene, "LIVER")
-    breakSegment(monkeypatch, comparing, "Liver")
+    breakSegment(monkeypatch, "Liver")
     found = comparing.compareSegmentations(reference, test)
     assert list(found) == [] and found.failures == {"Liver": "Liver is broken."}
     assert found.unmatched == {"reference": ["Kidney"], "test": []}
@@ -70,7 +72,7 @@ def testChosenStructuresThatCannotBeMeasured(scene, monkeypatch):
     from SegmentMetricsLib.mrml import comparing
 
     reference, test = boxesNode(scene, "A", "B", "C"), boxesNode(scene, "X", "A", "C")
-    breakSegment(monkeypatch, comparing, "X")
+    breakSegment(monkeypatch, "X")
     result = comparing.compareSegmentations(reference, test, choices={"B": "X", "A": "A"})
     assert result.failures == {"X": "X is broken."}
     assert [(c.reference.name, c.test.name) for c in result] == [("A", "A"), ("C", "C")]
@@ -83,5 +85,5 @@ def testProposalsLeaveOutWhatCannotBeMeasured(scene, monkeypatch):
     reference, test = boxesNode(scene, "Druse", "Stone"), boxesNode(scene, "Gland", "Pebble")
     proposed = pairs.proposePairs(reference, test)
     assert {(m.reference.name, m.test.name) for m in proposed} == {("Druse", "Gland"), ("Stone", "Pebble")}
-    breakSegment(monkeypatch, pairs, "Gland")
+    breakSegment(monkeypatch, "Gland")
     assert [(m.reference.name, m.test.name) for m in pairs.proposePairs(reference, test)] == [("Stone", "Pebble")]

@@ -15,6 +15,10 @@ LARGEST_DENSE_LABEL = 65535
 # More voxels than any image of a patient has, and than memory holds.
 LARGEST_BOX = 2_000_000_000
 
+# A part of an array indexed [k, j, i], and the one without voxels.
+Box = tuple[slice, slice, slice]
+NOWHERE: Box = (slice(0, 0), slice(0, 0), slice(0, 0))
+
 
 @dataclass(frozen=True, eq=False)
 class Mask:
@@ -180,30 +184,60 @@ def _unpacked(bits: np.ndarray, shape: tuple[int, int, int], offset: tuple[int, 
     return Mask(np.unpackbits(bits, count=int(np.prod(shape))).reshape(shape), offset, grid)
 
 
+class Labels:
+    """The labels of an array indexed [k, j, i], whose masks are asked for one after the other.
+
+    The first label is looked for by itself, which takes a tenth of the time of finding all; with the second, the boxes
+    of all are found, and then no more is looked at than they contain. The array must not change meanwhile.
+    """
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self._isAsked = False
+        self._boxes: dict[int, Box] | None = None
+
+    def mask(self, label: int, grid: Grid, start=(0, 0, 0)) -> Mask:
+        """Return the mask of a label, empty if it does not occur; `start` (i, j, k) is the array's first voxel."""
+        return _inBox(self.array, label, self._box(label), grid, start)
+
+    def _box(self, label: int) -> Box:
+        everywhere = tuple(slice(0, length) for length in self.array.shape)
+        if label == 0 or self.array.dtype.kind not in "iu":  # there are no boxes of the background and of fractions
+            return everywhere
+        if self._boxes is None:
+            if not self._isAsked:
+                self._isAsked = True
+                return everywhere
+            self._boxes = boxesOfLabels(self.array)
+        return self._boxes.get(label, NOWHERE)
+
+
 def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
     """Return the mask of every label but 0 of an integer array indexed [k, j, i]."""
-    values = None
-    lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
-    if (lowest, highest) == (0, 1):  # one structure, as in a folder with a file for each: no boxes to look for
+    if labels.size and (labels.min(), labels.max()) == (0, 1):
+        # one structure, as in a folder with a file for each: no boxes to look for
         return {1: Mask.fromArray(labels, grid)}
-    if highest > LARGEST_DENSE_LABEL or lowest < 0:
-        values, dense = np.unique(labels, return_inverse=True)
-        # 0 stays background whatever negative labels come before it
-        order = np.argsort(values != 0, kind="stable")
-        rank = np.empty(len(values), np.int64)
-        rank[order] = np.arange(len(values)) if 0 in values else np.arange(1, len(values) + 1)
-        values = values[order] if 0 in values else np.concatenate([[0], values[order]])
-        labels = rank[dense].reshape(labels.shape)
+    return {label: _inBox(labels, label, box, grid) for label, box in boxesOfLabels(labels).items()}
+
+
+def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
+    """Return the bounding box of every label but 0 of an integer array indexed [k, j, i], as slices of the array."""
+    values = None
+    if labels.size and (labels.max() > LARGEST_DENSE_LABEL or labels.min() < 0):
+        isLabeled = labels != 0
+        values, numbers = np.unique(labels[isLabeled], return_inverse=True)
+        labels = np.zeros(labels.shape, np.int32)
+        labels[isLabeled] = numbers + 1
     # takes a tenth of a second to import, which one structure does without
     from scipy.ndimage import find_objects
 
-    masks = {}
-    for number, box in enumerate(find_objects(labels), start=1):
-        if box is not None:
-            start = [s.start for s in reversed(box)]
-            label = number if values is None else int(values[number])
-            masks[label] = Mask.fromArray(labels[box] == number, grid, start)
-    return masks
+    boxes = enumerate(find_objects(labels), start=1)
+    return {number if values is None else int(values[number - 1]): box for number, box in boxes if box is not None}
+
+
+def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)) -> Mask:
+    """Return the mask of a label that does not occur outside a box of an array whose first voxel is `start`."""
+    return Mask.fromArray(labels[box] == label, grid, [s + b.start for s, b in zip(start, reversed(box), strict=True)])
 
 
 def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:

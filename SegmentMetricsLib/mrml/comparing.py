@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..cohort.casework import compareMatch
@@ -14,7 +14,7 @@ from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.protocol import Protocol
 from ..settings import Settings
 from ..structures import Match, Pairing, Structure, listed
-from .inputs import segmentationOf, structureFromSegment
+from .inputs import SegmentReader, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
 
@@ -113,8 +113,8 @@ def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure
     """
     if "hazard" not in settings.families:
         return {}
-    names = [name for name, _ in settings.critical]
-    return {name: structureFromSegment(referenceNode, name, settings.surface, by="name") for name in names}
+    reader = SegmentReader(referenceNode)
+    return {name: reader.structure(name, settings.surface, by="name") for name, _ in settings.critical}
 
 
 def compareSegmentations(
@@ -140,21 +140,13 @@ def compareSegmentations(
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # names and codes decide what belongs together, whether or not it can be measured
     pairing = pairSegments(referenceNode, testNode, choices)
-    failures: dict[str, str] = {}
     nodes = (referenceNode, testNode)
-    segmentations = [segmentationOf(node) for node in nodes]
-    segments = [(number, s) for number, one in enumerate(segmentations) for s in one.GetSegmentIDs()]
-    read: tuple[dict[str, Structure], dict[str, Structure]] = ({}, {})
-    for count, (number, identifier) in enumerate(segments):
-        name = segmentations[number].GetSegment(identifier).GetName()
-        if progress is not None and progress(count, len(segments), name) is False:
-            return Comparisons()
-        try:
-            read[number][identifier] = structureFromSegment(nodes[number], identifier, settings.surface, by="ID")
-        except InputError as error:
-            failures[name] = str(error)
+    found = _readAll(nodes, settings.surface, progress)
+    if found is None:
+        return Comparisons()
+    read, failures = found
     pairing = withProposals(_measurable(pairing, *read), [r for r, t in (choices or {}).items() if t is None])
-    emptyNodes = [node.GetName() for node, one in zip(nodes, segmentations) if one.GetNumberOfSegments() == 0]
+    emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
     result = Comparisons(
         [],
         pairing.unmatchedReference,
@@ -183,6 +175,29 @@ def compareSegmentations(
     if protocol is not None:
         result.judgment = judgeCase(protocol, measured, result.unmatched)
     return result
+
+
+def _readAll(
+    nodes: Sequence, surface: str, progress: Callable[[int, int, str], bool | None] | None
+) -> tuple[list[dict[str, Structure]], dict[str, str]] | None:
+    """Return the structures of every node by segment ID, and the names of those that cannot be read with the reasons.
+
+    None when progress, which is as for compareSegmentations, stopped it.
+    """
+    segmentations = [segmentationOf(node) for node in nodes]
+    readers = [SegmentReader(node) for node in nodes]
+    segments = [(number, s) for number, one in enumerate(segmentations) for s in one.GetSegmentIDs()]
+    read: list[dict[str, Structure]] = [{} for _ in nodes]
+    failures: dict[str, str] = {}
+    for count, (number, identifier) in enumerate(segments):
+        name = segmentations[number].GetSegment(identifier).GetName()
+        if progress is not None and progress(count, len(segments), name) is False:
+            return None
+        try:
+            read[number][identifier] = readers[number].structure(identifier, surface, by="ID")
+        except InputError as error:
+            failures[name] = str(error)
+    return read, failures
 
 
 def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapping[str, Structure]) -> Pairing:

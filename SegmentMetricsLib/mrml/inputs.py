@@ -12,13 +12,13 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from vtkmodules.vtkCommonTransforms import vtkGeneralTransform, vtkTransform
 
 from ..errors import InputError
-from ..files import fractional
 from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
-from ..inputs import HALF, emptyMask
+from ..geometry.surfaces import Surface
 from ..structures import Structure, codeSource
 from .conversion import closedSurface, displayedSurface, toRas
+from .voxels import VoxelReader, matrixArray
 
 
 def segmentationOf(node):
@@ -72,32 +72,54 @@ def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoot
     (surfaces, planar contours) are measured on their closed surface either way. Raises ValueError for an unknown or
     ambiguous segment and for one that has no closed surface.
     """
-    identifier = findSegment(segmentationNode, segment, by)
-    segmentation = segmentationNode.GetSegmentation()
-    node = segmentation.GetSegment(identifier)
-    common = {
-        "name": node.GetName(),
-        "color": tuple(node.GetColor()),
-        "source": {
-            "nodeID": segmentationNode.GetID(),
-            "segmentID": identifier,
-            **codeSource(tagOf(node, node.GetTerminologyEntryTagName())),
-        },
-    }
-    toWorld = worldTransform(segmentationNode)
-    linear = linearMatrix(toWorld)
-    mask, memberships = storedVoxels(segmentationNode, identifier)
-    if mask is not None:
-        if linear is not None:
-            mask = moved(mask, linear)
-            common["memberships"] = None if memberships is None else moved(memberships, linear)
-            if surface == "unsmoothed" or mask.isEmpty:
-                return Structure(mask=mask, **common)
-        elif surface == "unsmoothed" or mask.isEmpty:
-            # bent voxels are no image grid, so the surface is all there is
-            bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
-            return Structure(givenSurface=bent, **common)
-    polyData = shownSurface(segmentationNode, identifier)
+    return SegmentReader(segmentationNode).structure(segment, surface, by)
+
+
+class SegmentReader:
+    """Reads several segments of a node as structures: those that share a labelmap in one pass over it.
+
+    Every segment is as it is when it is asked for. Made for one call, since it keeps labelmaps alive.
+    """
+
+    def __init__(self, segmentationNode):
+        self.node = segmentationNode
+        self._voxels = VoxelReader(segmentationNode)
+
+    def structure(self, segment: str, surface: str = "unsmoothed", by: str = "any") -> Structure:
+        """Return a segment as structureFromSegment does."""
+        identifier = findSegment(self.node, segment, by)
+        segmentation = self.node.GetSegmentation()
+        node = segmentation.GetSegment(identifier)
+        common = {
+            "name": node.GetName(),
+            "color": tuple(node.GetColor()),
+            "source": {
+                "nodeID": self.node.GetID(),
+                "segmentID": identifier,
+                **codeSource(tagOf(node, node.GetTerminologyEntryTagName())),
+            },
+        }
+        toWorld = worldTransform(self.node)
+        linear = linearMatrix(toWorld)
+        mask, memberships = self._voxels.stored(identifier)
+        if mask is not None:
+            if linear is not None:
+                mask = moved(mask, linear)
+                common["memberships"] = None if memberships is None else moved(memberships, linear)
+                if surface == "unsmoothed" or mask.isEmpty:
+                    return Structure(mask=mask, **common)
+            elif surface == "unsmoothed" or mask.isEmpty:
+                # bent voxels are no image grid, so the surface is all there is
+                bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
+                return Structure(givenSurface=bent, **common)
+        boundary = _placed(shownSurface(self.node, identifier), toWorld)
+        if mask is not None and linear is not None:
+            return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
+        return Structure(givenSurface=boundary, surfaceKind="imported" if mask is None else "displayed", **common)
+
+
+def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
+    """Return a surface of a node, in RAS, where a transform puts it."""
     world = vtkPolyData()
     world.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
@@ -106,55 +128,7 @@ def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoot
         placed.SetDataTypeToDouble()
         placed.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
         world.SetPoints(placed)
-    boundary = meshing.fromPolyData(world)
-    if mask is not None and linear is not None:
-        return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
-    return Structure(givenSurface=boundary, surfaceKind="imported" if mask is None else "displayed", **common)
-
-
-def storedVoxels(segmentationNode, identifier: str) -> tuple[Mask | None, Mask | None]:
-    """Return the voxels of a segment and their memberships, in the coordinates of its node (LPS mm).
-
-    No voxels where the segment is stored otherwise, no memberships where it takes every voxel wholly or not at all.
-    """
-    import slicer
-
-    source = segmentationNode.GetSegmentation().GetSourceRepresentationName()
-    if source == fractional.REPRESENTATION:
-        memberships = membershipsOfSegment(segmentationNode, identifier)
-        return memberships.cut(HALF), memberships
-    if source == slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName():
-        return maskOfSegment(segmentationNode, identifier), None
-    return None, None
-
-
-def maskOfSegment(segmentationNode, identifier: str) -> Mask:
-    """Return the voxels of a segment in the coordinates of its node (LPS mm), on the image that it was drawn on."""
-    import slicer
-
-    image = slicer.vtkOrientedImageData()
-    segmentationNode.GetBinaryLabelmapRepresentation(identifier, image)
-    voxels, grid, low = voxelsOf(image, segmentationNode.GetSegmentation())
-    return emptyMask(grid) if voxels is None else Mask.fromArray(voxels, grid, low)
-
-
-def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
-    """Return how much of each voxel a fractional segment takes, in the coordinates of its node (LPS mm)."""
-    import slicer
-
-    segmentation = segmentationNode.GetSegmentation()
-    segment = segmentation.GetSegment(identifier)
-    image = segment.GetRepresentation(fractional.REPRESENTATION)
-    field = image.GetFieldData().GetArray(slicer.vtkSegmentationConverter.GetScalarRangeFieldName())
-    # what Slicer takes where nothing is said
-    limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
-    voxels, grid, low = voxelsOf(image, segmentation)
-    if voxels is None:
-        return emptyMask(grid)
-    try:
-        return Mask.ofMemberships(fractional.memberships(voxels, limits), grid, low)
-    except InputError as error:
-        raise InputError(f"{segment.GetName()}: {error}") from error
+    return meshing.fromPolyData(world)
 
 
 def moved(mask: Mask, linear: np.ndarray) -> Mask:
@@ -180,38 +154,6 @@ def gridOf(volumeNode) -> Grid:
     volumeNode.GetIJKToRASMatrix(matrix)
     size = image.GetDimensions()
     return Grid(size, RAS_FROM_LPS @ linear @ matrixArray(matrix), planar=size.count(1) == 1)
-
-
-def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
-    """Return the numbers [k, j, i] of a vtkOrientedImageData, the image that it was drawn on and its first voxel there.
-
-    None instead of the numbers when there are none.
-    """
-    import slicer
-
-    extent = image.GetExtent()
-    low, high = np.array(extent[::2]), np.array(extent[1::2])
-    matrix = vtkMatrix4x4()
-    image.GetImageToWorldMatrix(matrix)
-    stored = Grid((1, 1, 1), RAS_FROM_LPS @ matrixArray(matrix))
-    geometry = Grid.fromSlicerGeometry(
-        segmentation.GetConversionParameter(slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName())
-        or ""
-    )
-    isEmpty = (low > high).any() or image.GetPointData().GetScalars() is None
-    shift = None if geometry is None else stored.offsetOn(geometry)
-    if shift is not None:
-        grid = Grid(geometry.size, geometry.matrix, planar=geometry.size.count(1) == 1)
-        low, high = low + shift, high + shift
-    elif isEmpty:
-        grid = stored
-    else:
-        # how far the image went is not known: one voxel more, so that no edge is found where there may be none
-        grid = stored.resized(low - 1, high + 1)
-        low, high = np.ones(3, int), high - low + 1
-    if isEmpty:
-        return None, grid, low
-    return vtk_to_numpy(image.GetPointData().GetScalars()).reshape((high - low + 1)[::-1]), grid, low
 
 
 def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
@@ -244,11 +186,6 @@ def linearMatrix(transform: vtkGeneralTransform) -> np.ndarray | None:
     if not slicer.vtkMRMLTransformNode.IsGeneralTransformLinear(transform, linear):
         return None
     return matrixArray(linear.GetMatrix())
-
-
-def matrixArray(matrix: vtkMatrix4x4) -> np.ndarray:
-    """Return a VTK matrix as (4, 4) array."""
-    return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
 
 
 def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:

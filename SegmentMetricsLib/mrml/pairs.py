@@ -8,7 +8,7 @@ from ..errors import InputError
 from ..pairing import pairStructures, propose
 from ..structures import Match, Pairing, codeSource
 from .folders import Compared
-from .inputs import segmentationOf, structureFromSegment, tagOf
+from .inputs import SegmentReader, segmentationOf, tagOf
 
 
 def pairSegments(referenceNode, testNode, choices: Mapping[str, str | None] | None = None) -> Pairing:
@@ -57,10 +57,10 @@ def _named(node) -> list[Compared]:
 
 def _measurable(node, segments, surface: str) -> list:
     """Return the structures of segments, without those of which a comparison will say why they cannot be measured."""
-    structures = []
+    structures, reader = [], SegmentReader(node)
     for segment in segments:
         try:
-            structures.append(structureFromSegment(node, segment.source["segmentID"], surface, by="ID"))
+            structures.append(reader.structure(segment.source["segmentID"], surface, by="ID"))
         except InputError:
             continue
     return structures

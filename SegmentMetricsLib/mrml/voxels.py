@@ -1,0 +1,122 @@
+"""From the labelmaps of a user's segmentation node to masks. They are only read, never changed."""
+
+from __future__ import annotations
+
+import numpy as np
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+from ..errors import InputError
+from ..files import fractional
+from ..geometry.grids import RAS_FROM_LPS, Grid
+from ..geometry.masks import Labels, Mask
+from ..inputs import HALF, emptyMask
+
+
+class VoxelReader:
+    """Reads the voxels of the segments of a node, in the coordinates of the node (LPS mm), as copies.
+
+    What is found out about a labelmap that several segments share is kept as long as the labelmap is not modified.
+    """
+
+    def __init__(self, segmentationNode):
+        self.node = segmentationNode
+        # the labelmaps by address, which stays theirs because they are kept
+        self._labelmaps: dict[str, tuple[object, int, Labels]] = {}
+
+    def stored(self, identifier: str) -> tuple[Mask | None, Mask | None]:
+        """Return the voxels of a segment and their memberships.
+
+        No voxels where the segment is stored otherwise, no memberships where it takes every voxel wholly or not at all.
+        """
+        import slicer
+
+        source = self.node.GetSegmentation().GetSourceRepresentationName()
+        if source == fractional.REPRESENTATION:
+            memberships = membershipsOfSegment(self.node, identifier)
+            return memberships.cut(HALF), memberships
+        if source == slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName():
+            return self.mask(identifier), None
+        return None, None
+
+    def mask(self, identifier: str) -> Mask:
+        """Return the voxels of a segment that is stored as binary labelmap, on the image that it was drawn on.
+
+        They are those of vtkMRMLSegmentationNode.GetBinaryLabelmapRepresentation, which copies the whole labelmap.
+        """
+        import slicer
+
+        segmentation = self.node.GetSegmentation()
+        segment = segmentation.GetSegment(identifier)
+        name = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
+        image = segment.GetRepresentation(name) or slicer.vtkOrientedImageData()
+        array, grid, low = voxelsOf(image, segmentation)
+        if array is None:
+            return emptyMask(grid)
+        label = segment.GetLabelValue()
+        if array.dtype.kind in "iu":  # Slicer looks for the nearest number that the labelmap can hold
+            label = max(np.iinfo(array.dtype).min, min(label, np.iinfo(array.dtype).max))
+        return self._labels(image, array).mask(label, grid, low)
+
+    def _labels(self, image, array: np.ndarray) -> Labels:
+        _, time, labels = self._labelmaps.get(image.__this__, (None, None, None))
+        if time != image.GetMTime():
+            labels = Labels(array)
+            self._labelmaps[image.__this__] = image, image.GetMTime(), labels
+        return labels
+
+
+def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
+    """Return how much of each voxel a fractional segment takes, in the coordinates of its node (LPS mm)."""
+    import slicer
+
+    segmentation = segmentationNode.GetSegmentation()
+    segment = segmentation.GetSegment(identifier)
+    image = segment.GetRepresentation(fractional.REPRESENTATION)
+    field = image.GetFieldData().GetArray(slicer.vtkSegmentationConverter.GetScalarRangeFieldName())
+    # what Slicer takes where nothing is said
+    limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
+    voxels, grid, low = voxelsOf(image, segmentation)
+    if voxels is None:
+        return emptyMask(grid)
+    try:
+        return Mask.ofMemberships(fractional.memberships(voxels, limits), grid, low)
+    except InputError as error:
+        raise InputError(f"{segment.GetName()}: {error}") from error
+
+
+def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
+    """Return the numbers [k, j, i] of a vtkOrientedImageData, the image that it was drawn on and its first voxel there.
+
+    None instead of the numbers when there are none.
+    """
+    import slicer
+
+    extent = image.GetExtent()
+    low, high = np.array(extent[::2]), np.array(extent[1::2])
+    matrix = vtkMatrix4x4()
+    image.GetImageToWorldMatrix(matrix)
+    stored = Grid((1, 1, 1), RAS_FROM_LPS @ matrixArray(matrix))
+    geometry = Grid.fromSlicerGeometry(
+        segmentation.GetConversionParameter(slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName())
+        or ""
+    )
+    isEmpty = (low > high).any() or image.GetPointData().GetScalars() is None
+    shift = None if geometry is None else stored.offsetOn(geometry)
+    if shift is not None:
+        grid = Grid(geometry.size, geometry.matrix, planar=geometry.size.count(1) == 1)
+        low, high = low + shift, high + shift
+    elif isEmpty:
+        grid = stored
+    else:
+        # how far the image went is not known: one voxel more, so that no edge is found where there may be none
+        grid = stored.resized(low - 1, high + 1)
+        low, high = np.ones(3, int), high - low + 1
+    if isEmpty:
+        return None, grid, low
+    return vtk_to_numpy(image.GetPointData().GetScalars()).reshape((high - low + 1)[::-1]), grid, low
+
+
+def matrixArray(matrix: vtkMatrix4x4) -> np.ndarray:
+    """Return a VTK matrix as (4, 4) array."""
+    return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])

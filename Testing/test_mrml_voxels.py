@@ -1,0 +1,175 @@
+"""Labelmaps that segments share: masks are those that Slicer would show, and nothing is looked at more than needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+
+from labelmaps import BINARY, OBLIQUE, arrayOf, boxesOf, labelmap, nodeOf  # noqa: E402
+
+from SegmentMetricsLib import Settings, mrml  # noqa: E402
+from SegmentMetricsLib.geometry import masks  # noqa: E402
+from SegmentMetricsLib.geometry.masks import Mask  # noqa: E402
+from SegmentMetricsLib.inputs import emptyMask  # noqa: E402
+from SegmentMetricsLib.mrml.inputs import SegmentReader, structureFromSegment  # noqa: E402
+from SegmentMetricsLib.mrml.voxels import VoxelReader, voxelsOf  # noqa: E402
+
+
+def slicersMask(node, segmentID: str) -> Mask:
+    """Return the mask of the labelmap that Slicer makes of a segment."""
+    image = slicer.vtkOrientedImageData()
+    node.GetBinaryLabelmapRepresentation(segmentID, image)
+    array, grid, low = voxelsOf(image, node.GetSegmentation())
+    return emptyMask(grid) if array is None else Mask.fromArray(array, grid, low)
+
+
+def assertAsSlicersOwn(node) -> None:
+    """All segments are what Slicer makes of them, whether they are read one by one or together, in any order."""
+    identifiers = node.GetSegmentation().GetSegmentIDs()
+    reader = VoxelReader(node)
+    expected = {identifier: slicersMask(node, identifier) for identifier in identifiers}
+    for identifier in (*reversed(identifiers), *identifiers):
+        for mask in (reader.mask(identifier), VoxelReader(node).mask(identifier)):
+            np.testing.assert_array_equal(mask.voxels, expected[identifier].voxels, identifier)
+            assert mask.voxels.dtype == np.uint8 and mask.voxels.flags.c_contiguous
+            assert mask.offset == expected[identifier].offset, identifier
+            assert mask.grid == expected[identifier].grid, identifier
+
+
+def setGeometry(node, image) -> None:
+    """Say that a segmentation was drawn on an image."""
+    converter = slicer.vtkSegmentationConverter
+    node.GetSegmentation().SetConversionParameter(
+        converter.GetReferenceImageGeometryParameterName(), converter.SerializeImageGeometry(image)
+    )
+
+
+@pytest.mark.parametrize("drawnOn", ["nothing", "a larger image", "another lattice"])
+def testMasksAreThoseOfSlicer(scene, drawnOn):
+    """In layers with one segment and with many, with segments that overlap, are empty, or whose label is not there."""
+    node = nodeOf(
+        scene,
+        (labelmap(boxesOf(1, 2, 3, 9), low=(5, -3, 2)), (1, 2, 3, 7, 9)),
+        (labelmap(boxesOf(3, 3, 5, dtype=np.int16), low=(6, -2, 3)), (3, 5)),
+        (labelmap(boxesOf(1)), (1,)),
+        (labelmap(boxesOf(2)), (1,)),
+        (labelmap(np.zeros((3, 4, 5), np.uint8)), (1, 2)),
+        (slicer.vtkOrientedImageData(), (1,)),
+    )
+    node.GetSegmentation().AddEmptySegment("empty", "Empty")
+    node.GetSegmentation().AddSegment(slicer.vtkSegment(), "bare")
+    node.GetSegmentation().GetSegment("bare").RemoveAllRepresentations()
+    if drawnOn != "nothing":
+        lattice = OBLIQUE if drawnOn == "a larger image" else np.diag([-1.0, -1, 1, 1])
+        setGeometry(node, labelmap(np.zeros((40, 50, 60), np.uint8), lattice, (-20, -15, -10)))
+    assertAsSlicersOwn(node)
+    counts = {i: VoxelReader(node).mask(i).count for i in node.GetSegmentation().GetSegmentIDs()}
+    assert min(counts[i] for i in ("L0V1", "L0V9", "L1V3", "L1V5", "L2V1")) > 0
+    assert {i for i, count in counts.items() if not count} == {"L0V7", "L3V1", "L4V1", "L4V2", "L5V1", "empty", "bare"}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "labels", "values"),
+    [
+        (np.int16, (1, -5, 300, -200), (1, -5, 300, -200, 7, 40000, -40000)),
+        (np.int32, (1, 70000, 2**31 - 1, -(2**31)), (70000, 2**31 - 1, -(2**31), 5, 1)),
+        (np.uint8, (1, 255, 3), (300, -1, 1, 0, 3, 255)),
+        (np.uint16, (1, 65535), (1, 65535, 70000, 0)),
+        (np.int64, (7, 2**40), (7, 8)),
+        (np.float32, (1.5, 2, 3), (1, 2, 3)),
+        (np.float64, (1.5, 2, 2**31 - 1), (2, 2**31 - 1, 0)),
+    ],
+)
+def testLabelsOfAnyKind(scene, dtype, labels, values):
+    """Large, negative, fractional, beyond what the labelmap can hold, and the background."""
+    assertAsSlicersOwn(nodeOf(scene, (labelmap(boxesOf(*labels, dtype=dtype)), values)))
+
+
+def testMasksAreCopies(scene):
+    """They are measured in a thread while the user goes on drawing."""
+    node = nodeOf(scene, (labelmap(np.ones((3, 4, 5), np.uint8)), (1,)), (labelmap(boxesOf(1, 2)), (1, 2)))
+    reader = VoxelReader(node)
+    for identifier in ("L0V1", "L1V1", "L1V2"):
+        mask = reader.mask(identifier)
+        before = mask.voxels.copy()
+        arrayOf(node, identifier)[...] += 1
+        np.testing.assert_array_equal(mask.voxels, before)
+        arrayOf(node, identifier)[...] -= 1
+
+
+def testEverySegmentIsAsItIsWhenAskedFor(scene):
+    """Also with boxes found already: what is drawn meanwhile may lie beyond them."""
+    node = nodeOf(scene, (labelmap(boxesOf(1, 2, 3)), (1, 2, 3)))
+    reader = SegmentReader(node)
+    for identifier in ("L0V1", "L0V2"):
+        assert not reader.structure(identifier).isEmpty
+    image = node.GetBinaryLabelmapInternalRepresentation("L0V3")
+    arrayOf(node, "L0V3")[15, 17, 19] = 3
+    image.Modified()
+    np.testing.assert_array_equal(reader.structure("L0V3").mask.high, slicersMask(node, "L0V3").high)
+    replaced = labelmap(boxesOf(3, 1))
+    node.GetSegmentation().GetSegment("L0V3").AddRepresentation(BINARY, replaced)
+    np.testing.assert_array_equal(reader.structure("L0V3").mask.low, slicersMask(node, "L0V3").low)
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """How many voxels are looked at in labelmaps, one number a look."""
+    seen: list[int] = []
+    inBox, boxes = masks._inBox, masks.boxesOfLabels
+
+    def countedInBox(labels, label, box, *more):
+        seen.append(labels[box].size)
+        return inBox(labels, label, box, *more)
+
+    def countedBoxes(labels):
+        seen.append(labels.size)
+        return boxes(labels)
+
+    monkeypatch.setattr(masks, "_inBox", countedInBox)
+    monkeypatch.setattr(masks, "boxesOfLabels", countedBoxes)
+    return seen
+
+
+def whole(looks: list[int]) -> int:
+    """Return how often all of a labelmap was looked at since the last call."""
+    count = sum(size == boxesOf().size for size in looks)
+    looks.clear()
+    return count
+
+
+def twoNodes(scene, labels) -> list:
+    """Return two nodes with segments that share a labelmap, and one more segment that overlaps one of them."""
+    return [nodeOf(scene, (labelmap(boxesOf(*labels)), labels), (labelmap(boxesOf(2)), (2,))) for _ in range(2)]
+
+
+def testALabelmapIsLookedAtOnceForAllThatShareIt(scene, looks, monkeypatch):
+    """Once for the boxes, and once more for the first of its segments."""
+    labels = (1, 2, 3, 4, 5)
+    nodes = twoNodes(scene, labels)
+    assert len(mrml.compareSegmentations(*nodes, Settings(families="overlap"))) == 6
+    assert whole(looks) == 2 * (2 + 1)
+    assert not structureFromSegment(nodes[0], "L0V3").isEmpty and whole(looks) == 1
+    critical = Settings(families="hazard", critical=[f"L0V{label}" for label in labels])
+    assert len(mrml.compareSegments(nodes[0], "L0V1", nodes[1], "L0V1", critical).criticals) == 5
+    assert whole(looks) == 1 + 1 + 2
+    for label in labels:
+        nodes[1].GetSegmentation().GetSegment(f"L0V{label}").SetName(f"Other {label}")
+    monkeypatch.setattr("SegmentMetricsLib.mrml.pairs.propose", lambda *sides: sides)
+    assert [len(side) for side in mrml.proposePairs(*nodes)] == [5, 5] and whole(looks) == 2 * 2
+
+
+def testStoppingWhileSegmentsAreRead(scene, looks):
+    """There is a way out before every segment, also where all share a labelmap."""
+    node = nodeOf(scene, (labelmap(boxesOf(1, 2, 3)), (1, 2, 3)))
+    seen = []
+
+    def progress(number, count, name):
+        seen.append((number, count, name, len(looks)))
+        return number < 4
+
+    assert not mrml.compareSegmentations(node, node, progress=progress)
+    assert [entry[:3] for entry in seen] == [(n, 6, f"L0V{n % 3 + 1}") for n in range(5)]
+    assert [entry[3] for entry in seen] == [0, 1, 3, 4, 5]
