@@ -13,6 +13,7 @@ from SegmentMetricsLib import Settings, mrml  # noqa: E402
 from SegmentMetricsLib.geometry import masks  # noqa: E402
 from SegmentMetricsLib.geometry.masks import Mask  # noqa: E402
 from SegmentMetricsLib.inputs import emptyMask  # noqa: E402
+from SegmentMetricsLib.mrml import outcomes  # noqa: E402
 from SegmentMetricsLib.mrml.inputs import SegmentReader, structureFromSegment  # noqa: E402
 from SegmentMetricsLib.mrml.voxels import VoxelReader, voxelsOf  # noqa: E402
 
@@ -159,6 +160,29 @@ def testALabelmapIsLookedAtOnceForAllThatShareIt(scene, looks, monkeypatch):
         nodes[1].GetSegmentation().GetSegment(f"L0V{label}").SetName(f"Other {label}")
     monkeypatch.setattr("SegmentMetricsLib.mrml.pairs.propose", lambda *sides: sides)
     assert [len(side) for side in mrml.proposePairs(*nodes)] == [5, 5] and whole(looks) == 2 * 2
+
+
+def testAnOutcomeLooksAtALabelmapOnceAndOnlyWhenItMayHaveChanged(scene, looks):
+    labels = (1, 2, 3, 4, 5)
+    nodes = twoNodes(scene, labels)
+    settings = Settings(families="overlap")
+    outcome = outcomes.keepAll(mrml.compareSegmentations(*nodes, settings), *nodes, settings)
+    looks.clear()
+    assert outcome.change() == "" and whole(looks) == 2 * (2 + 1)
+    assert outcome.change() == "" and whole(looks) == 0
+    # one layer of one node is another object now
+    segmentation, copy = nodes[1].GetSegmentation(), labelmap(boxesOf(*labels))
+    for label in labels:
+        segmentation.GetSegment(f"L0V{label}").AddRepresentation(BINARY, copy)
+    assert outcome.change({"L0V1"}) == "" and whole(looks) == 1
+    assert outcome.change() == "" and whole(looks) == 2
+    # all representations are copies after an undo
+    history = slicer.vtkSegmentationHistory()
+    history.SetSegmentation(segmentation)
+    assert history.SaveState()
+    segmentation.GetSegment("L0V1").Modified()
+    assert history.RestorePreviousState()
+    assert outcome.change() == "" and whole(looks) == 2 + 1
 
 
 def testStoppingWhileSegmentsAreRead(scene, looks):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from ..structures import Structure
 from .conversion import DISPLAY_PARAMETERS
-from .inputs import linearMatrix, structureFromSegment, worldTransform
+from .inputs import SegmentReader, linearMatrix, worldTransform
 
 # Positions are compared in steps of this many mm: saving and loading a scene changes the last digits.
 STEP = 1e-5
@@ -40,7 +41,79 @@ def stamp(structure: Structure, segmentationNode, surface: str = "unsmoothed") -
 
 def currentStamp(segmentationNode, segmentID: str, surface: str = "unsmoothed") -> str:
     """Return the stamp of a segment as it is now. Raises ValueError as structureFromSegment does."""
-    isLinear = linearMatrix(worldTransform(segmentationNode)) is not None
-    # where voxels are known and not bent they tell enough, and a smooth surface would take long to make
-    structure = structureFromSegment(segmentationNode, segmentID, "unsmoothed" if isLinear else surface, by="ID")
-    return stamp(structure, segmentationNode, surface)
+    return dict(Stamps().current(segmentationNode, [segmentID], surface))[segmentID]
+
+
+class Stamps:
+    """The stamps of a node's segments as they are now, and with which signs they were read last.
+
+    What has the same signs still is what it was, and is not read again. The signs mean nothing in another session.
+    """
+
+    def __init__(self):
+        self._read: dict[str, tuple[tuple, str]] = {}
+
+    def current(
+        self, segmentationNode, segmentIDs: Iterable[str], surface: str = "unsmoothed"
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the IDs of segments with their stamps, to be gone through at once.
+
+        Raises ValueError as structureFromSegment does.
+        """
+        reader, signs = SegmentReader(segmentationNode), signsOfSegments(segmentationNode)
+        isLinear = linearMatrix(worldTransform(segmentationNode)) is not None
+        # where voxels are known and not bent they tell enough, and a smooth surface would take long to make
+        read = "unsmoothed" if isLinear else surface
+        for identifier in segmentIDs:
+            sign = surface, signs.get(identifier)
+            before, found = self._read.get(identifier, (None, ""))
+            if not isLinear or sign != before:  # nothing tells whether a bending transform is the same
+                found = stamp(reader.structure(identifier, read, by="ID"), segmentationNode, surface)
+                self._read[identifier] = sign, found
+            yield identifier, found
+
+
+def signsOfSegments(segmentationNode) -> dict[str, tuple]:
+    """Return for every segment, by ID, what is equal only if nothing has happened to it under a linear transform.
+
+    It takes no look at the voxels, and often differs where they do not. Times of modification are never the same twice,
+    so an object at the address of an earlier one has another.
+    """
+    import slicer
+
+    segmentation = segmentationNode.GetSegmentation()
+    linear = linearMatrix(worldTransform(segmentationNode))
+    surfaceName = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
+    common = (
+        segmentation.__this__,
+        segmentation.GetMTime(),
+        segmentation.GetSourceRepresentationName(),
+        segmentation.ContainsRepresentation(surfaceName),
+        segmentation.SerializeAllConversionParameters(),
+        None if linear is None else linear.tobytes(),
+    )
+    segments = {identifier: segmentation.GetSegment(identifier) for identifier in segmentation.GetSegmentIDs()}
+    stored = {identifier: _representations(segment) for identifier, segment in segments.items()}
+    # whoever edits a labelmap in place says so of one of the segments that share it
+    latest: dict[str, int] = {}
+    for identifier, segment in segments.items():
+        for _, address, time in stored[identifier]:
+            latest[address] = max(latest.get(address, 0), time, segment.GetMTime())
+    return {
+        identifier: (
+            common,
+            segment.__this__,
+            segment.GetMTime(),
+            segment.GetLabelValue(),
+            tuple((name, address, latest[address]) for name, address, _ in stored[identifier]),
+        )
+        for identifier, segment in segments.items()
+    }
+
+
+def _representations(segment) -> list[tuple[str, str, int]]:
+    """Return the name, the address and the time of modification of all that is stored of a vtkSegment."""
+    names: list[str] = []
+    segment.GetContainedRepresentationNames(names)
+    found = [(name, segment.GetRepresentation(name)) for name in names]
+    return [(name, data.__this__, data.GetMTime()) for name, data in found]

@@ -13,7 +13,7 @@ from ..protocol.judgment import Judgment
 from ..records import Record
 from ..settings import Settings
 from .comparing import Comparisons
-from .contents import currentStamp, stamp
+from .contents import Stamps, stamp
 from .folders import Compared, ComparedPair
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, showComparisonsTable, showTable
 
@@ -48,7 +48,8 @@ class Outcome:
     has, by side. failures: reasons by name. findings: what is doubtful about which structures belong together, in
     sentences. choices: the pairs that somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with
     the geometry; None after the scene was loaded. criticals: the IDs of the critical structures by name. judgment: what
-    a protocol says, as Judgment.toDictionary(), None without one. run: tells this outcome from all others.
+    a protocol says, as Judgment.toDictionary(), None without one. run: tells this outcome from all others. seen: the
+    contents of the segments of either side when they were looked at last.
     """
 
     table: object
@@ -66,6 +67,7 @@ class Outcome:
     criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
+    seen: Mapping[str, Stamps] = field(default_factory=lambda: {side: Stamps() for side in COMPARED}, repr=False)
 
     def shows(self, node) -> bool:
         """Return whether a node, which may be None, shows details of this outcome and not of an earlier one."""
@@ -108,18 +110,16 @@ class Outcome:
             if node is None or node.GetSegmentation() is None:
                 return f"The {side} segmentation is gone."
             identifiers = node.GetSegmentation().GetSegmentIDs()
-            for identifier, before in stamps.items():
-                if identifier not in identifiers:
-                    return f"A segment of the {side} is gone."
-                if suspects is not None and identifier not in suspects:
-                    continue
-                try:
-                    now = currentStamp(node, identifier, self.settings.surface)
-                except InputError as error:
-                    return str(error)
-                if now != before:
-                    name = node.GetSegmentation().GetSegment(identifier).GetName()
-                    return f"{name} of the {side} has changed."
+            if not set(stamps) <= set(identifiers):
+                return f"A segment of the {side} is gone."
+            suspected = [identifier for identifier in stamps if suspects is None or identifier in suspects]
+            try:
+                for identifier, now in self.seen[side].current(node, suspected, self.settings.surface):
+                    if now != stamps[identifier]:
+                        name = node.GetSegmentation().GetSegment(identifier).GetName()
+                        return f"{name} of the {side} has changed."
+            except InputError as error:
+                return str(error)
             if side == "reference":
                 for name, identifier in self.criticals.items():  # which are chosen by name
                     if node.GetSegmentation().GetSegment(identifier).GetName() != name:

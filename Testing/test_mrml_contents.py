@@ -1,0 +1,374 @@
+"""Contents of segments that were looked at before: nothing that happens to them is missed, nothing is read twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+
+from labelmaps import BINARY, OBLIQUE, SURFACE, arrayOf, boxesOf, labelmap, nodeOf  # noqa: E402
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
+from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: E402
+
+from SegmentMetricsLib import Settings, mrml  # noqa: E402
+from SegmentMetricsLib.geometry.surfaces import doublePoints  # noqa: E402
+from SegmentMetricsLib.mrml import inputs, outcomes  # noqa: E402
+from SegmentMetricsLib.mrml.contents import Stamps, signsOfSegments  # noqa: E402
+
+SEGMENT = "L0V2"
+
+
+class Watched:
+    """A node whose segments are looked at again and again."""
+
+    def __init__(self, scene, node, surface: str = "unsmoothed"):
+        self.scene, self.node, self.surface = scene, node, surface
+        self.stamps = Stamps()
+
+    @property
+    def segment(self):
+        return self.node.GetSegmentation().GetSegment(SEGMENT)
+
+    @property
+    def image(self):
+        return self.node.GetBinaryLabelmapInternalRepresentation(SEGMENT)
+
+    def look(self) -> dict[str, str]:
+        """Return the stamps, which have to be those of somebody who never looked before."""
+        identifiers = self.node.GetSegmentation().GetSegmentIDs()
+        found, fresh = (
+            dict(stamps.current(self.node, identifiers, self.surface)) for stamps in (self.stamps, Stamps())
+        )
+        assert found == fresh
+        return found
+
+    def transform(self, kind: str = "vtkMRMLLinearTransformNode"):
+        """Return a new transform node that moves the node and what moves it already."""
+        transform = self.scene.AddNewNodeByClass(kind)
+        top = self.node
+        while top.GetParentTransformNode() is not None:
+            top = top.GetParentTransformNode()
+        top.SetAndObserveTransformNodeID(transform.GetID())
+        return transform
+
+
+@pytest.fixture
+def watched(scene):
+    return Watched(scene, nodeOf(scene, (labelmap(boxesOf(1, 2, 3)), (1, 2, 3)), (labelmap(boxesOf(4)), (4,))))
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The segments that are read, by ID."""
+    seen: list[str] = []
+    read = inputs.SegmentReader.structure
+
+    def counted(reader, segment, *more, **options):
+        seen.append(segment)
+        return read(reader, segment, *more, **options)
+
+    monkeypatch.setattr(inputs.SegmentReader, "structure", counted)
+    return seen
+
+
+def edit(watched) -> None:
+    """Remove some voxels of the segment in place, without saying so."""
+    array = arrayOf(watched.node, SEGMENT)
+    first = np.argwhere(array == 2)[0][0]
+    array[first][array[first] == 2] = 0
+
+
+def editedInPlace(watched):
+    edit(watched)
+    watched.image.Modified()
+
+
+def editedScalars(watched):
+    edit(watched)
+    watched.image.GetPointData().GetScalars().Modified()
+
+
+def editedAsSlicerSays(watched):
+    """As the documentation of arrayFromSegmentInternalBinaryLabelmap has it."""
+    edit(watched)
+    watched.segment.Modified()
+
+
+def editedTogether(watched):
+    """Several segments of a labelmap, of which only one is said to have changed."""
+    edit(watched)
+    watched.node.GetSegmentation().GetSegment("L0V1").Modified()
+
+
+def otherLabel(watched):
+    watched.segment.SetLabelValue(3)
+
+
+def otherLabelmap(watched):
+    watched.segment.AddRepresentation(BINARY, labelmap(boxesOf(2, 5)))
+
+
+def otherScalars(watched):
+    watched.image.GetPointData().SetScalars(numpy_to_vtk(boxesOf(2, 5).ravel(), deep=True))
+
+
+def setByTheEditor(watched):
+    image = labelmap(boxesOf(0, 0, 0, 0, 1))
+    slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(image, watched.node, SEGMENT)
+
+
+def undone(watched):
+    history = slicer.vtkSegmentationHistory()
+    history.SetSegmentation(watched.node.GetSegmentation())
+    before = watched.look()
+    assert history.SaveState()
+    setByTheEditor(watched)
+    assert watched.look() != before
+    assert history.RestorePreviousState()
+    assert watched.look() == before
+    assert history.RestoreNextState()
+
+
+def movedLabelmap(watched):
+    watched.image.SetOrigin(0, 0, 0)
+
+
+def scaledLabelmap(watched):
+    watched.image.SetSpacing(1, 1, 1.5)
+
+
+def turnedLabelmap(watched):
+    matrix = vtkMatrix4x4()
+    matrix.DeepCopy(np.ravel(OBLIQUE @ np.diag([-1, 1, -1, 1])))
+    watched.image.SetImageToWorldMatrix(matrix)
+
+
+def transformed(watched):
+    matrix = vtkMatrix4x4()
+    matrix.SetElement(1, 3, 0.001)
+    watched.transform().SetMatrixTransformToParent(matrix)
+
+
+def transformedTwice(watched):
+    watched.transform()
+    watched.look()
+    transformed(watched)
+
+
+def hardened(watched):
+    transformed(watched)
+    watched.look()
+    watched.node.HardenTransform()
+
+
+def replacedSegment(watched):
+    """Another one with the same ID."""
+    segmentation = watched.node.GetSegmentation()
+    segmentation.RemoveSegment(SEGMENT)
+    segment = slicer.vtkSegment()
+    segment.AddRepresentation(BINARY, labelmap(boxesOf(1)))
+    segmentation.AddSegment(segment, SEGMENT)
+
+
+def replacedSegmentation(watched):
+    other = nodeOf(watched.scene, (labelmap(boxesOf(2, 4, 3, 1)), (1, 2, 3, 4)))
+    segmentation = slicer.vtkSegmentation()
+    segmentation.DeepCopy(other.GetSegmentation())
+    watched.node.SetAndObserveSegmentation(segmentation)
+
+
+def otherSource(watched):
+    assert watched.node.CreateClosedSurfaceRepresentation()
+    watched.look()
+    watched.node.GetSegmentation().SetSourceRepresentationName(SURFACE)
+
+
+def bend(transform, strength: float) -> None:
+    """Let a transform bend everything around the labelmap."""
+    corners = np.array([(x, y, z) for x in (-60, 60) for y in (-60, 60) for z in (-60, 90)], float)
+    spline = vtkThinPlateSplineTransform()
+    spline.SetSourceLandmarks(doublePoints(corners))
+    spline.SetTargetLandmarks(doublePoints(corners * np.where(corners[:, 2:] > 0, (strength, 1, 1), (1, 1, 1))))
+    spline.SetBasisToR()
+    transform.SetAndObserveTransformToParent(spline)
+
+
+def bent(watched):
+    bend(watched.transform("vtkMRMLTransformNode"), 1.2)
+
+
+def bentOtherwise(watched):
+    transform = watched.transform("vtkMRMLTransformNode")
+    bend(transform, 1.2)
+    watched.look()
+    transform.GetTransformToParent().SetTargetLandmarks(doublePoints(np.random.default_rng(1).normal(size=(8, 3)) * 50))
+
+
+def editedWhileBent(watched):
+    bent(watched)
+    watched.look()
+    editedInPlace(watched)
+
+
+@pytest.mark.parametrize("surface", ["unsmoothed", "displayed"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(editedInPlace, editedScalars, editedAsSlicerSays, editedTogether, otherLabel, otherLabelmap, otherScalars),
+        *(setByTheEditor, undone, movedLabelmap, scaledLabelmap, turnedLabelmap, transformed, transformedTwice),
+        *(hardened, replacedSegment, replacedSegmentation, otherSource, bent, bentOtherwise, editedWhileBent),
+    ],
+)
+def testNoChangeIsMissed(watched, surface, change):
+    watched.surface = surface
+    before = watched.look()
+    assert watched.look() == before
+    change(watched)
+    assert watched.look()[SEGMENT] != before[SEGMENT]
+
+
+@pytest.mark.parametrize(("name", "value"), [("Smoothing factor", "0.2"), ("Decimation factor", "0.5")])
+def testHowSurfacesAreMadeCountsWhereTheyAreMeasured(watched, name, value):
+    for prepare in (lambda node: None, bent):
+        prepare(watched)
+        for surface, isOther in (("unsmoothed", False), ("displayed", True)):
+            watched.surface = surface
+            watched.node.GetSegmentation().SetConversionParameter(name, "0.0")
+            before = watched.look()
+            watched.node.GetSegmentation().SetConversionParameter(name, value)
+            assert (watched.look() != before) == isOther
+
+
+def testTheImageThatASegmentWasDrawnOn(watched):
+    """What was read with another one is read again; the place of the voxels is the same in either."""
+    before, signs = watched.look(), signsOfSegments(watched.node)
+    name = slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName()
+    geometry = slicer.vtkSegmentationConverter.SerializeImageGeometry(labelmap(np.zeros((40, 40, 40), np.uint8)))
+    watched.node.GetSegmentation().SetConversionParameter(name, geometry)
+    assert watched.look() == before
+    assert all(sign != signs[identifier] for identifier, sign in signsOfSegments(watched.node).items())
+
+
+def fractionalNode(scene):
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    image = labelmap(boxesOf(100, 216))
+    limits = numpy_to_vtk(np.array([0.0, 216.0]), deep=True)
+    limits.SetName("ScalarRange")
+    image.GetFieldData().AddArray(limits)
+    segment = slicer.vtkSegment()
+    segment.AddRepresentation("Fractional labelmap", image)
+    node.GetSegmentation().SetSourceRepresentationName("Fractional labelmap")
+    node.GetSegmentation().AddSegment(segment, SEGMENT)
+    return node
+
+
+def testMembershipsCount(scene):
+    watched = Watched(scene, fractionalNode(scene))
+    image = watched.segment.GetRepresentation("Fractional labelmap")
+    seen = [watched.look()[SEGMENT]]
+    numbers = vtk_to_numpy(image.GetPointData().GetScalars())
+    numbers[numbers == 100] = 101
+    image.Modified()
+    seen.append(watched.look()[SEGMENT])
+    limits = image.GetFieldData().GetArray("ScalarRange")
+    limits.SetTuple1(1, 250.0)
+    limits.Modified()
+    seen.append(watched.look()[SEGMENT])
+    other = numpy_to_vtk(np.array([0.0, 240.0]), deep=True)
+    other.SetName("ScalarRange")
+    image.GetFieldData().AddArray(other)
+    seen.append(watched.look()[SEGMENT])
+    image.GetFieldData().RemoveArray("ScalarRange")
+    with pytest.raises(ValueError, match="beyond its range from 0 to 1"):
+        list(watched.stamps.current(watched.node, [SEGMENT]))
+    assert len(set(seen)) == len(seen)
+
+
+def testImportedSurfacesCount(scene):
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    node.SetSourceRepresentationToClosedSurface()
+    node.AddSegmentFromClosedSurfaceRepresentation(shapes.boxMesh((0, 0, 0), (5, 6, 7)), SEGMENT, [1, 0, 0], SEGMENT)
+    watched = Watched(scene, node)
+    seen = [watched.look()[SEGMENT]]
+    surface = watched.segment.GetRepresentation(SURFACE)
+    points = vtk_to_numpy(surface.GetPoints().GetData())
+    for modified in (surface, surface.GetPoints(), surface.GetPoints().GetData(), watched.segment):
+        points[points[:, 2] > 5] += 1
+        modified.Modified()
+        seen.append(watched.look()[SEGMENT])
+    surface.GetPolys().Initialize()
+    surface.GetPolys().DeepCopy(shapes.boxMesh((0, 0, 0), (5, 6, 7)).GetPolys())
+    surface.GetPolys().Modified()
+    watched.look()
+    watched.segment.AddRepresentation(SURFACE, shapes.ballMesh(9))
+    seen.append(watched.look()[SEGMENT])
+    assert len(set(seen)) == len(seen)
+
+
+def testWhatIsTheSameIsNotReadAgain(watched, reads):
+    """Whatever Slicer reports; of a change, only segments in the same labelmap are read."""
+    for expected in (["L0V1", "L0V2", "L0V3", "L1V4"], []):
+        list(watched.stamps.current(watched.node, watched.node.GetSegmentation().GetSegmentIDs()))
+        assert reads == expected
+        reads.clear()
+    identity = watched.transform()
+    watched.node.Modified()
+    watched.look()
+    reads.clear()
+    identity.Modified()
+    watched.node.InvokeEvent(slicer.vtkSegmentation.SegmentModified)
+    identifiers = watched.node.GetSegmentation().GetSegmentIDs()
+    list(watched.stamps.current(watched.node, identifiers))
+    assert reads == []
+    editedInPlace(watched)
+    list(watched.stamps.current(watched.node, identifiers))
+    assert reads == ["L0V1", "L0V2", "L0V3"]
+
+
+def testWhatWasReadBeforeIsNotTakenForAnotherSurface(watched):
+    """Stamps of one kind of surface say nothing about another."""
+    for surface in ("unsmoothed", "displayed", "unsmoothed"):
+        watched.surface = surface
+        watched.look()
+
+
+def testOutcomesNoticeWhatHappensAfterALook(scene, reads):
+    """Also what happens twice, and what is undone."""
+    nodes = [nodeOf(scene, (labelmap(boxesOf(1, 2, 3)), (1, 2, 3))) for _ in range(2)]
+    settings = Settings(families="overlap")
+    outcome = outcomes.keepAll(mrml.compareSegmentations(*nodes, settings), *nodes, settings)
+    assert outcome.change() == "" and outcomes.recall(outcome.table).change() == ""
+    array, image = arrayOf(nodes[1], SEGMENT), nodes[1].GetBinaryLabelmapInternalRepresentation(SEGMENT)
+    before = array.copy()
+    for _ in range(2):
+        array[array == 2] = 0
+        image.Modified()
+        for suspects in ({SEGMENT}, None):
+            assert outcome.change(suspects) == "L0V2 of the test has changed."
+        reads.clear()
+        assert outcome.change() == "L0V2 of the test has changed." and reads == []
+        array[...] = before
+        image.Modified()
+        assert outcome.change() == ""
+    nodes[1].GetSegmentation().RemoveSegment("L0V1")
+    assert outcome.change(set()) == "A segment of the test is gone."
+
+
+def testWhatWasDrawnBetweenReadingAndKeepingIsNoticed(scene):
+    nodes = [nodeOf(scene, (labelmap(boxesOf(1, 2)), (1, 2))) for _ in range(2)]
+    settings = Settings(families="overlap")
+    comparisons = mrml.compareSegmentations(*nodes, settings)
+    editedInPlace(Watched(scene, nodes[0]))
+    assert outcomes.keepAll(comparisons, *nodes, settings).change() == "L0V2 of the reference has changed."
+
+
+def testSignsAreOfThisSessionOnly(scene):
+    nodes = [nodeOf(scene, (labelmap(boxesOf(1, 2)), (1, 2))) for _ in range(2)]
+    settings = Settings(families="overlap")
+    outcome = outcomes.keepAll(mrml.compareSegmentations(*nodes, settings), *nodes, settings)
+    before = outcome.table.GetAttribute(outcomes.OUTCOME_ATTRIBUTE)
+    assert outcome.change() == "" and "seen" not in before
+    assert outcome.table.GetAttribute(outcomes.OUTCOME_ATTRIBUTE) == before
