@@ -147,11 +147,23 @@ def testAMapWhoseSegmentationsAreGone(session):
     assert not model.GetDisplayNode().GetVisibility() and len(session.maps()) == 1
 
 
+def cursorSeen(seen: list, name: str, function):
+    """Return a function as one that notes, by a name, whether the cursor says meanwhile that it takes long."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtGui import QGuiApplication
+
+    def call(*arguments, **options):
+        cursor = QGuiApplication.overrideCursor()
+        seen.append((name, cursor is not None and cursor.shape() == Qt.CursorShape.WaitCursor))
+        return function(*arguments, **options)
+
+    return call
+
+
 def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     """While maps, plots and the hazard are made, and no longer; what can be found beside the dialog is found there."""
     import threading
 
-    from PySide6.QtCore import Qt
     from PySide6.QtGui import QGuiApplication
     from SegmentMetricsPanel import hazard, maps
 
@@ -159,17 +171,8 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     from SegmentMetricsLib.mrml import charts
 
     seen, threads = [], []
-
-    def watched(name, function):
-        def call(*arguments, **options):
-            cursor = QGuiApplication.overrideCursor()
-            seen.append((name, cursor is not None and cursor.shape() == Qt.CursorShape.WaitCursor))
-            return function(*arguments, **options)
-
-        return call
-
     for owner, name in ((maps, "showDistanceMap"), (hazard, "showHazard"), (charts, "showHistogram")):
-        monkeypatch.setattr(owner, name, watched(name, getattr(owner, name)))
+        monkeypatch.setattr(owner, name, cursorSeen(seen, name, getattr(owner, name)))
     record = Comparison.record
     monkeypatch.setattr(
         Comparison, "record", lambda self: threads.append(threading.current_thread().name) or record(self)
@@ -184,3 +187,21 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     session.parameters.showHazard = False
     session.checkCriticals()
     session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testTheCursorSaysThatSegmentsAreLookedAtAgain(session, monkeypatch):
+    """When they may have changed, and when their results come back with a scene."""
+    from PySide6.QtGui import QGuiApplication
+
+    from SegmentMetricsLib.mrml.outcomes import Outcome
+
+    choose(session, *twoBoxes())
+    session.apply()
+    seen = []
+    monkeypatch.setattr(Outcome, "change", cursorSeen(seen, "change", Outcome.change))
+    session.panel.onSuspect(None)
+    assert seen == [("change", True)] and QGuiApplication.overrideCursor() is None
+    session.panel.setOutcome(None)
+    session.panel.refresh()
+    assert seen == 2 * [("change", True)] and QGuiApplication.overrideCursor() is None
+    assert session.panel.outcome is not None and not session.panel.staleness()

@@ -27,7 +27,7 @@ from .protocols import ProtocolChooser, Verdicts, versionOf
 from .results import Results
 from .selection import Inputs
 from .slices import Slices
-from .work import LongWork
+from .work import LongWork, waiting
 
 
 class Panel(VTKObservationMixin):
@@ -182,7 +182,8 @@ class Panel(VTKObservationMixin):
         """Find out whether the compared segments really changed. suspects: IDs of those that may have, None for all."""
         if self.outcome is not None:
             # what is known to have changed has to be looked at again, too: it may be undone
-            self.change = self.outcome.change(None if self.change else suspects)
+            with waiting():
+                self.change = self.outcome.change(None if self.change else suspects)
             self.onNews()
         elif self.isActive:
             self.refreshTimer.start()  # segments may have other names
@@ -255,7 +256,8 @@ class Panel(VTKObservationMixin):
             self.parameters.result = None
             self.notice = str(error)
             self.isNews = False
-        self.change = self.outcome.change() if self.outcome else ""
+        with waiting():
+            self.change = self.outcome.change() if self.outcome else ""
 
     def _isSamePair(self) -> bool:
         """Whether the shown results are of what is chosen: only that is measured again without being asked to."""
