@@ -182,7 +182,7 @@ def distribution(comparison: Comparison) -> dict:
                     "text": f"τ = {shortest(abs(x))} mm",
                     "font": {"size": 11},
                 }
-                for x in lines[:1]
+                for x in lines[-1:]  # the tool bar is on the right
             ],
         },
     }
