@@ -228,8 +228,8 @@ def _grids(pair: Pair) -> Iterator[str]:
         how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
         yield (
             f"The masks lie on different grids: overlap was counted on a common grid of {spacing} mm "
-            f"that contains both{how}, which hardly sees shifts of less than a voxel: DSC may be some percent off; distances were measured on the "
-            "original surfaces."
+            f"that contains both{how}, which hardly sees shifts of less than a voxel: DSC may be some percent off. "
+            "Distances were measured on the original surfaces."
         )
 
 
