@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,8 +87,10 @@ class Part:
     def bends(self) -> np.ndarray:
         """Return by how many mm the middles of an element's sides (k,) are off what its corners tell, on average."""
         coarse, fine = self.signedMeans()
-        # three of four pieces of a triangle have two middles each, both pieces of a segment one
-        return np.abs(fine - coarse) * (4 / 3 if self.corners == 3 else 2)
+        bends = np.abs(np.subtract(fine, coarse))
+        # a middle is a corner of three of four pieces of a triangle, and of both of a segment
+        bends *= 4 / 3 if self.corners == 3 else 2
+        return bends
 
     def signedMeans(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean signed distance (k,) on every element: from its corners alone, and from its pieces."""
@@ -138,15 +140,15 @@ class Leaves:
         first, second = self.split(chosen)
         return np.concatenate([self.base.signed(first), self.fine.signed(second)], axis=1)
 
-    @cached_property
-    def bends(self) -> np.ndarray:
-        """(k,) by how many mm the middles of the sides are off what the corners tell, on average."""
-        return next(self._joined([self.base.bends()], [self.fine.bends()]))
-
-    def mayHold(self, limit: float, bent: float) -> np.ndarray:
-        """Return which elements (k,), of those that bend by more than so many mm, may hold a distance in mm."""
-        isBent = self.bends > bent
-        return isBent & (self.low - self.bends <= limit) & (self.high + self.bends > limit)
+    def mayHold(self, limits: Sequence[float], bent: float) -> np.ndarray:
+        """Return which elements (k,), if they bend by more than so many mm, may hold one of some distances in mm."""
+        bends = next(self._joined([self.base.bends()], [self.fine.bends()]))
+        rows = np.flatnonzero(bends > bent)
+        low, high = self.low.take(rows) - bends.take(rows), self.high.take(rows) + bends.take(rows)
+        flags = np.zeros(len(bends), bool)
+        for limit in limits:
+            flags[rows] |= (low <= limit) & (high > limit)
+        return flags
 
     def within(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the size within a limit in mm, the leaves (c,) it passes through, and by how much these differ."""

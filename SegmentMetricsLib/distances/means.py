@@ -56,6 +56,8 @@ LEAST_CHANCE = 1.0
 LEFT_OF_ALL, LEFT_OF_FINE, LEFT_OF_DRAWN = 0.15, 0.05, 0.08
 # What is left to chance, as a share of the root of the sum of squares: of differences, and of what is drawn.
 CHANCE_OF_ALL, CHANCE_OF_DRAWN = 0.3, 0.5
+# Elements asked whether they are drawn at a time, so that temporary arrays stay small.
+CHUNK = 1 << 15
 GOLDEN = (5**0.5 - 1) / 2
 
 # Tells the mean of every element of a part from its corners, and from its pieces.
@@ -83,16 +85,15 @@ class Estimate:
 
     def __init__(self, whole: Part, means: Means, isFine: bool):
         self._means, self._left = means, LEFT_OF_FINE if isFine else LEFT_OF_ALL
-        coarse, fine = means(whole)
-        self.differences = (fine - coarse) * whole.sizes
+        self.total, self.differences = told(whole, means)
         self.sum = float(self.differences.sum())
         self._scale, self._chance = abs(self.sum), CHANCE_OF_ALL**2 * float((self.differences**2).sum())
         self._areDrawn = False
-        self.total = total(fine, whole.sizes) + self.sum * EXPECTED / (1 - EXPECTED)
+        self.total += self.sum * EXPECTED / (1 - EXPECTED)
 
     def add(self, drawn: Drawn) -> None:
         """Take into account what elements tell that were drawn from those of which was known so far."""
-        ofPieces = differencesOf(drawn.pieces, self._means)
+        _, ofPieces = told(drawn.pieces, self._means)
         beyond = ofPieces.reshape(len(drawn.rows), -1).sum(axis=1)
         beyond -= EXPECTED * self.differences[drawn.rows] / drawn.chances
         more = float(beyond.sum())
@@ -127,13 +128,16 @@ class MeanDistances:
 
     def draw(self) -> Part | None:
         """Return elements to be cut, whose pieces add() wants, as large as all for which they stand; None for none."""
-        # what both boundaries have is no distance away; the differences of a few elements may vanish by chance
-        apart = np.flatnonzero(self._last.range()[1] > ROUNDING)
-        isKnown = len(apart) > FEW and self._estimate.error <= self._wanted
-        if isKnown or not len(apart) or len(self._drawn) == MOST_LEVELS:
+        # what both boundaries have is no distance away
+        low, high = self._last.signedRange(1)
+        isApart = (low < -ROUNDING) | (high > ROUNDING)
+        count = np.count_nonzero(isApart)
+        # the differences of a few elements may vanish by chance
+        isKnown = count > FEW and self._estimate.error <= self._wanted
+        if isKnown or not count or len(self._drawn) == MOST_LEVELS:
+            self._estimate.differences = np.zeros(0)  # they take memory, and are not asked for any more
             return None
-        chosen, self._chances = drawn(self._estimate.differences[apart], CHANCE_OF_DRAWN * self._wanted)
-        self._rows = apart[chosen]
+        self._rows, self._chances = drawn(self._estimate.differences, isApart, CHANCE_OF_DRAWN * self._wanted)
         part = self._last.chosen(self._rows)
         return replace(part, sizes=part.sizes / self._chances)
 
@@ -157,20 +161,32 @@ class MeanDistances:
         return estimate.over(self._size, -np.inf)
 
 
-def differencesOf(part: Part, means: Means) -> np.ndarray:
-    """Return by how much distance times size (k,) is more from the pieces of elements than from their corners."""
+def told(part: Part, means: Means) -> tuple[float, np.ndarray]:
+    """Return distance times size of all elements by their pieces, and how much more (k,) that is than by corners."""
     coarse, fine = means(part)
-    return (fine - coarse) * part.sizes
+    differences = np.subtract(fine, coarse)
+    differences *= part.sizes
+    return total(fine, part.sizes), differences
 
 
-def drawn(differences: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
+def drawn(differences: np.ndarray, canBe: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers (n,) of some elements, drawn by their differences (k,), and the chances that these had.
 
-    error: of the sum that may come from drawing.
+    canBe: (k,) which elements can be drawn. error: of the sum that may come from drawing.
     """
     chances = np.abs(differences)
-    needed = (SPREAD * float(chances.sum()) / error) ** 2
-    chances += LEAST_CHANCE * chances.mean() or 1.0  # where nothing differs all are alike
-    chances *= np.clip(needed, FEWEST_DRAWN, MOST_DRAWN) / chances.sum()
-    rows = np.flatnonzero(np.arange(len(chances)) * GOLDEN % 1 < chances)
-    return rows, np.minimum(chances[rows], 1)
+    chances *= canBe
+    sum_, count = float(chances.sum()), np.count_nonzero(canBe)
+    needed = (SPREAD * sum_ / error) ** 2
+    # where nothing differs all are alike
+    least = LEAST_CHANCE * sum_ / count or 1.0
+    chances += least
+    chances *= np.clip(needed, FEWEST_DRAWN, MOST_DRAWN) / (sum_ + least * count)
+    rows, number = [], 0
+    for first in range(0, len(chances), CHUNK):
+        some = first + np.flatnonzero(canBe[first : first + CHUNK])
+        multiples = np.arange(number, number + len(some)) * GOLDEN % 1
+        rows.append(some[multiples < chances.take(some)])
+        number += len(some)
+    rows = np.concatenate(rows)
+    return rows, np.minimum(chances.take(rows), 1)

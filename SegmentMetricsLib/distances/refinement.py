@@ -176,8 +176,8 @@ class Refined:
         """Cut the elements because of which some number is not known well enough; return whether there were any."""
         flags = np.zeros(len(self.leaves.sizes), bool)
         if self._areWhole:
-            for limit in (*self._limits, *(self._estimates[percent].value for percent in self._fresh)):
-                flags |= self.leaves.mayHold(limit, self.bent)
+            limits = [*self._limits, *(self._estimates[percent].value for percent in self._fresh)]
+            flags |= self.leaves.mayHold(limits, self.bent)
             self._areWhole = False
         # what is known well enough once stays so
         self._limits = [limit for limit in self._limits if self._markForShare(limit, flags)]
