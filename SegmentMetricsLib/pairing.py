@@ -43,24 +43,24 @@ def pairStructures(
     names: Collection[str] | None = None,
     choices: Mapping[str, str | None] | None = None,
     isProposing: bool = True,
+    isAlonePair: bool = True,
 ) -> Pairing:
     """Return the structures of two sets paired by what they are called and coded as, in the order of the reference.
 
     Equal names come first, then names that differ in spelling or in the order of words, then terminology codes; left
-    and right are never paired. One structure on each side is a pair whatever it is called. What is left over stays
-    unmatched; where two of it share voxels they are a proposal. names: structures to choose, in any spelling, all when
-    None. choices: names of the test's structures by names of the reference's, which go before everything; None keeps a
-    structure without a counterpart. isProposing: False looks at names and codes only, never at where the structures
-    lie. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    and right are never paired. One structure on each side is a pair whatever it is called, unless isAlonePair is False.
+    What is left over stays unmatched; where two of it share voxels they are a proposal. names: structures to choose, in
+    any spelling, all when None. choices: names of the test's structures by names of the reference's, which go before
+    everything; None keeps a structure without a counterpart. isProposing: False looks at names and codes only, never at
+    where the structures lie. Raises ValueError for a chosen name that is not there, or that occurs more than once.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, choices or {})
     if names is not None:
         names = _inAnySpelling(names, reference, test)
         requireKnown(names, reference, test)
-    exact, left = _byEqualNames(
-        _without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole=not (chosen or alone)
-    )
+    isWhole = isAlonePair and not (chosen or alone)
+    exact, left = _byEqualNames(_without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole)
     matches, findings = [*chosen, *exact], []
     for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
         found, doubts = _matchBy(key, how, *left)

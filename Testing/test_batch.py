@@ -161,16 +161,6 @@ def testInfiniteValuesAndTheirTreatment(study, inline):
     assert float(found["Maximum"]) == pytest.approx(24 * 3**0.5)
 
 
-def testSinglesAreCountedTogether(study, inline):
-    """Whatever they are called, and an image without labels is of the structure that the other one has."""
-    for n in range(3):
-        SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9), value=n + 1), f"data/label{n}.nrrd")
-    write(*(f"{n},ref.nrrd,label{n}.nrrd" for n in range(3)), "3,ref.nrrd,none.nrrd", "4,none.nrrd,ref.nrrd")
-    assert batch() == 0
-    cases = {row["Structure"]: row["Cases"] for row in table("summary")}
-    assert cases == {"Label 1": "3", "the only structure": "2"}
-
-
 # Files of cases that are none
 
 

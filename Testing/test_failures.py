@@ -57,10 +57,13 @@ def testACaseWithoutCommonNamesSaysWhatThereIs(tmp_path):
     low, high = shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((12, 12, 12), (15, 15, 15))
     task = Task("one", "", folderOf(tmp_path / "a", Lung=low, Heart=low), folderOf(tmp_path / "b", Cord=high, Eye=high))
     outcome = tasks.runCase(task)
-    assert (outcome["status"], outcome["pairs"]) == ("failed", [])
-    assert outcome["reason"] == (
+    assert (outcome["status"], outcome["pairs"]) == ("ok", [])
+    assert [(m["structure"], m["missing"]) for m in outcome["missing"]] == [
+        ("Heart", "test"), ("Lung", "test"), ("Cord", "reference"), ("Eye", "reference")
+    ]  # fmt: skip
+    assert outcome["pairing"]["findings"] == [
         "No structure has the same name in both: the reference has Heart, Lung; the test has Cord, Eye."
-    )
+    ]
 
 
 def testAPairThatCannotBeComparedLeavesTheOthersOfItsCase(tmp_path):

@@ -29,7 +29,8 @@ def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diago
         }
         if value == -math.inf:
             measurements[key]["sign"] = -1
-    pair = {"structure": name, "measurements": measurements, "diagonal": diagonal}
+    names = {"reference": {"name": name}, "test": {"name": name}}
+    pair = {"structure": name, **names, "measurements": measurements, "diagonal": diagonal}
     return {"case": case, "method": method, "pairs": [pair]}
 
 

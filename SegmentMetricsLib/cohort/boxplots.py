@@ -108,7 +108,7 @@ def _text(text: str, length: int = MOST_CHARACTERS) -> str:
 
 def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
     """Return a picture for every measurement that has values, by key. titles: of the measurements, by key."""
-    used = cohort.used(options.treatment)
+    used = cohort.used(options)
     result = {}
     for key in cohort.keys:
         structures = [s for s in cohort.structures if any(used.get((s, m, key)) for m in cohort.methods)]

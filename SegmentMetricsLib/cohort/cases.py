@@ -23,6 +23,8 @@ REQUIRED = ("case", "reference", "test")
 OPTIONAL = ("protocol", "method")
 # What a batch writes, line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
+# Goes up when these lines get something that the statistics need: 2 has what only one side has.
+FORM = 2
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Task:
 
     case, method: what it is called; two tasks differ in one of them. reference, test: paths. problem: why it cannot be
     run, "" if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for
-    none.
+    none. choices: names of a structure of the reference and one of the test that are compared whatever they are called,
+    where a case has both.
     """
 
     case: str
@@ -44,6 +47,7 @@ class Task:
     fingerprint: str = ""
     report: str = ""
     withConventions: bool = False
+    choices: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -56,14 +60,18 @@ class Task:
 
 
 def readCases(
-    path: str | Path, settings: Settings, protocol: Protocol | None = None, asked: Sequence[str] = ()
+    path: str | Path,
+    settings: Settings,
+    protocol: Protocol | None = None,
+    asked: Sequence[str] = (),
+    choices: Mapping[str, str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a CSV file with the columns case, reference and test, where wanted protocol and method.
 
     Paths are relative to the file's folder. protocol: for cases that name none of their own; it is a file or the name
-    of an example. asked: as of a Protocol, for those that cases name. A line that cannot be run, such as a second one
-    of the same case and method, is a task with a problem. Raises InputError, naming the line, for a file that is no
-    such table.
+    of an example. asked: as of a Protocol, for those that cases name. choices: as of a Task. A line that cannot be run,
+    such as a second one of the same case and method, is a task with a problem. Raises InputError, naming the line, for
+    a file that is no such table.
     """
     path = Path(path)
     sheet = readSheet(path, REQUIRED, OPTIONAL)
@@ -75,10 +83,18 @@ def readCases(
     for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
         if name not in protocols:
             protocols[name] = _protocol(name, folder, tuple(asked))
-    return [_task(line, folder, settings, protocols, seen) for line in sheet.lines]
+    chosen = tuple((choices or {}).items())
+    return [_task(line, folder, settings, protocols, seen, chosen) for line in sheet.lines]
 
 
-def _task(line: Line, folder: Path, settings: Settings, protocols: Mapping, seen: dict[tuple[str, str], str]) -> Task:
+def _task(
+    line: Line,
+    folder: Path,
+    settings: Settings,
+    protocols: Mapping,
+    seen: dict[tuple[str, str], str],
+    choices: tuple[tuple[str, str], ...],
+) -> Task:
     cells = line.cells
     problem = ""
     missing = [name for name in REQUIRED if not cells[name]]
@@ -101,7 +117,8 @@ def _task(line: Line, folder: Path, settings: Settings, protocols: Mapping, seen
         settings,
         protocol,
         problem,
-        fingerprint((reference, test), settings, protocol),
+        fingerprint((reference, test), settings, protocol, choices),
+        choices=choices,
     )
 
 
@@ -114,12 +131,19 @@ def _protocol(name: str, folder: Path, asked: tuple[str, ...]) -> Protocol | Inp
         return error
 
 
-def fingerprint(paths: Sequence[str], settings: Settings, protocol: Protocol | None) -> str:
-    """Return a text that changes with the files, the settings, the rules of the protocol and the software."""
+def fingerprint(
+    paths: Sequence[str],
+    settings: Settings,
+    protocol: Protocol | None,
+    choices: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return a text that changes with the files, the settings, the rules, the chosen pairs and the software."""
     content = {
         "software": __version__,
+        "form": FORM,
         "settings": settings.toDictionary(),
         "protocol": protocol and [protocol.version, *protocol.asked],
+        "choices": list(choices),
         "files": [_state(Path(path)) for path in paths],
     }
     text = json.dumps(content, sort_keys=True)

@@ -19,6 +19,7 @@ from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..settings import Settings, shortest
 from .cases import RECORDS, Task
+from .missing import BOTH, Roster
 from .tasks import OK
 
 TABLE, SCHEMA, VERDICTS = "results.csv", "results.schema.csv", "verdicts.csv"
@@ -27,8 +28,8 @@ EARLIER = "results.earlier.jsonl"
 IDENTITY = {
     "Case": "Name of the case",
     "Method": "What made the test",
-    "Status": "ok, or failed",
-    "Reason": "Why it failed",
+    "Status": "ok, failed, which side misses the structure, or that it could not be used",
+    "Reason": "Why it is not ok",
     "Reference": "Name of the reference structure",
     "Test": "Name of the test structure",
     "ReferenceFile": "File of the reference structure",
@@ -42,7 +43,8 @@ CONVENTION = {"Convention": "Whose convention boundary and overlap follow"}
 class CohortFiles:
     """The files of a batch in its output folder; closes them at the end of a `with`.
 
-    results.jsonl, one line per case, is what counts; the tables follow from it.
+    results.jsonl, one line per case, is what counts; the tables follow from it. roster: of all outcomes in it, once
+    those of an earlier run are repeated.
     """
 
     def __init__(self, folder: Path, tasks: Sequence[Task]):
@@ -53,6 +55,7 @@ class CohortFiles:
         self.identity = IDENTITY if plain else IDENTITY | CONVENTION
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
+        self.roster = Roster()
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(folder / ".segment-metrics.lock")
         self._keepValid()
@@ -81,6 +84,7 @@ class CohortFiles:
         self.offsets[outcome["case"], outcome["method"]] = self._records.tell()
         self._records.write(json.dumps(outcome, allow_nan=False).encode() + b"\n")
         self._records.flush()
+        self.roster.learn(outcome)
         self.addRows(outcome)
 
     def outcomes(self) -> Iterator[dict]:
@@ -150,6 +154,7 @@ class CohortFiles:
     def repeatRows(self) -> None:
         """Write the rows of all outcomes that an earlier run left."""
         for outcome in self.outcomes():
+            self.roster.learn(outcome)
             self.addRows(outcome)
 
     def addRows(self, outcome: Mapping) -> None:
@@ -159,8 +164,14 @@ class CohortFiles:
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
         nothing = [""] * (len(self.identity) - len(start) + len(self.columns))
-        for pair in outcome["pairs"] or [None]:
-            writer.writerow([*start, *(self._cells(pair, verdicts) if pair else nothing)])
+        missing = [record for record in outcome.get("missing", ()) if self.roster.isExpected(record)]
+        if not outcome["pairs"] and (outcome["status"] != OK or not missing):
+            writer.writerow([*start, *nothing])
+        for record in outcome["pairs"]:
+            told = start[2:] if outcome["status"] != OK else _told(record)
+            writer.writerow([*start[:2], *told, *self._cells(record, verdicts)])
+        for record in missing:
+            writer.writerow([*start[:2], *_told(record), *self._cells(record, verdicts)])
         self._table.flush()
         if self._verdicts is not None:
             rules = [rule for structure in judged["structures"] for rule in structure["rules"]]
@@ -172,9 +183,22 @@ class CohortFiles:
         files = [pair[side]["file"] for side in ("reference", "test")]
         verdict = verdicts.get(" / ".join(dict.fromkeys(names)), "")
         found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
-        identity = [*map(harmless, (*names, *files)), pair["pairing"]["how"], verdict]
-        identity += [pair["convention"]] * (len(self.identity) - len(IDENTITY))
+        how = pair["pairing"]["how"] if "pairing" in pair else ""
+        identity = [*map(harmless, (*names, *files)), how, verdict]
+        identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))
         return [*identity, *(cell(found.get(key)) for key in self.columns)]
+
+
+def _told(record: Mapping) -> tuple[str, str]:
+    """Return what the table says about a record: its status and the reason."""
+    side = record.get("missing", "")
+    if "leftOut" in record or (side and not record["measurements"]):
+        status = "could not be used"
+    elif side:
+        status = "missing in both" if side == BOTH else f"missing in the {side}"
+    else:
+        status = OK
+    return status, harmless(record.get("reason", ""))
 
 
 def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:

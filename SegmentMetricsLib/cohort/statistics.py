@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from .. import naming
 from ..measurements import REGISTRY, ROUNDING, Measurement, findDefinition
+from .missing import REFERENCE, TEST, Roster
 from .summaryoptions import CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, Options
 
 
 @dataclass(frozen=True)
 class Value:
-    """One measurement of one case. diagonal: of the case's image in mm, None if there is none."""
+    """One measurement of one case.
+
+    diagonal: of the case's image in mm, None if there is none. missing: which side lacks the structure, "" if none.
+    """
 
     value: float
     diagonal: float | None
+    missing: str = ""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class Summary:
 
     cases: how many have it. used: how many of them are in the numbers that follow. infinite, undefined: how many are.
     replaced: how many of the infinite ones a number stands for. Numbers are None where there are too few values.
+    missingReference, missingTest: in how many cases that side lacks the structure, be they among the cases or left out.
     """
 
     structure: str
@@ -49,6 +55,8 @@ class Summary:
     maximum: float | None
     meanLow: float | None
     meanHigh: float | None
+    missingReference: int = 0
+    missingTest: int = 0
 
     def toDictionary(self) -> dict:
         """Return the summary as plain values for files."""
@@ -60,7 +68,8 @@ class PairedTest:
     """A Wilcoxon signed-rank test between two methods (Wilcoxon 1945, doi:10.2307/3001968).
 
     cases: that have a value of both. p: two-sided. corrected: by Bonferroni for all tests of the same measurement.
-    medianDifference: of the second method minus the first. reason: why there is no p.
+    medianDifference: of the second method minus the first. reason: why there is no p. missingReference, missingFirst,
+    missingSecond: in how many cases of either method the reference, or the test of that method, lacks the structure.
     """
 
     structure: str
@@ -73,6 +82,9 @@ class PairedTest:
     corrected: float | None
     tests: int
     reason: str = ""
+    missingReference: int = 0
+    missingFirst: int = 0
+    missingSecond: int = 0
 
     def toDictionary(self) -> dict:
         """Return the test as plain values for files."""
@@ -80,39 +92,59 @@ class PairedTest:
 
 
 class Cohort:
-    """The measurements of many cases, by structure, method, key and case. Made of outcomes of cohort.runCase()."""
+    """The measurements of many cases, by structure, method, key and case. Made of outcomes of cohort.runCase().
 
-    def __init__(self, outcomes: Iterable[Mapping] = ()) -> None:
+    roster: which structures the cases have, of all that will be taken in; None learns it from the outcomes that come.
+    """
+
+    def __init__(self, outcomes: Iterable[Mapping] = (), roster: Roster | None = None) -> None:
         self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
         self.units: dict[str, str] = {}
         self._names: dict[tuple, str] = {}
+        outcomes = list(outcomes) if roster is None else outcomes
+        self.roster = Roster(outcomes) if roster is None else roster
         for outcome in outcomes:
-            self.add(outcome)
+            self._take(outcome)
 
     def add(self, outcome: Mapping) -> None:
         """Take in all measurements of a case."""
-        names = {pair["structure"] for pair in outcome["pairs"]}
+        self.roster.learn(outcome)
+        self._take(outcome)
+
+    def _take(self, outcome: Mapping) -> None:
+        records = [r for r in (*outcome["pairs"], *outcome.get("missing", ())) if self.roster.counts(r)]
+        # what the case has under another spelling, too, is not missing there
+        records.sort(key=lambda record: record.get("missing") == REFERENCE)
+        names = {self.roster.nameOf(record) for record in records}
         seen: set[str] = set()
-        for pair in outcome["pairs"]:
-            structure, own = self._structure(pair), pair["structure"]
+        for record in records:
+            own, missing = self.roster.nameOf(record), record.get("missing", "")
+            structure = self._structure(own)
+            if missing == REFERENCE and structure in seen:
+                continue
             # a case that has both spellings means two structures
             if structure in seen or (structure != own and structure in names):
                 structure = own
             seen.add(structure)
-            for key, given in pair["measurements"].items():
+            for key, given in record["measurements"].items():
                 measurement = Measurement.fromDictionary(key, given)
                 self.units.setdefault(key, measurement.unit)
                 group = self.values.setdefault((structure, outcome["method"], key), {})
-                group[outcome["case"]] = Value(measurement.value, pair.get("diagonal"))
+                group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing)
 
-    def _structure(self, pair: Mapping) -> str:
+    def _structure(self, name: str) -> str:
         """Return under which name a structure is counted: the first of those that are spelled alike."""
-        name = pair["structure"]
         return self._names.setdefault(naming.parse(name).spelled, name)
 
     @property
     def structures(self) -> list[str]:
         return list(dict.fromkeys(structure for structure, _, _ in self.values))
+
+    @property
+    def undrawn(self) -> list[str]:
+        """The structures that no test has."""
+        drawn = {name[0] for name, group in self.values.items() if any(v.missing != TEST for v in group.values())}
+        return [structure for structure in self.structures if structure not in drawn]
 
     @property
     def methods(self) -> list[str]:
@@ -126,14 +158,24 @@ class Cohort:
         known = {key: findDefinition(key) for key in found}
         return sorted(found, key=lambda key: order[id(known[key][0])] if known[key] else len(order))
 
-    def used(self, treatment: str) -> dict[tuple[str, str, str], dict[str, float]]:
-        """Return by structure, method and key the numbers by case that are left when infinite ones are treated so."""
+    def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
+        """Return by structure, method and key the values by case, without those of missing structures if so wanted."""
+        if options.missing != LEAVE_OUT:
+            return self.values
+        return {
+            name: {case: value for case, value in group.items() if not value.missing}
+            for name, group in self.values.items()
+        }
+
+    def used(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
+        """Return by structure, method and key the numbers by case that are left when others are treated as wanted."""
+        given, treatment = self.given(options), options.treatment
         largest: dict[str, float] = {}
-        for (_, _, key), group in self.values.items():
+        for (_, _, key), group in given.items():
             finite = [abs(v.value) for v in group.values() if math.isfinite(v.value)]
             largest[key] = max([*finite, largest.get(key, -math.inf)])
         result = {}
-        for name, group in self.values.items():
+        for name, group in given.items():
             key = name[2]
             treated = ((case, _treated(v, treatment, self.units[key], largest[key])) for case, v in group.items())
             result[name] = {case: value for case, value in treated if value is not None}
@@ -155,15 +197,18 @@ def _treated(given: Value, treatment: str, unit: str, largest: float) -> float |
 def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
     """Return one summary per structure, method and measurement."""
     options = options or Options()
-    used = cohort.used(options.treatment)
+    given, used = cohort.given(options), cohort.used(options)
     result = []
     for structure in cohort.structures:
         for method in cohort.methods:
             for key in cohort.keys:
                 name = (structure, method, key)
                 if name in cohort.values:
-                    given = [v.value for v in cohort.values[name].values()]
-                    result.append(_summary(name, cohort.units[key], given, list(used[name].values()), options))
+                    values = [v.value for v in given[name].values()]
+                    summary = _summary(name, cohort.units[key], values, list(used[name].values()), options)
+                    sides = [v.missing for v in cohort.values[name].values()]
+                    counts = {"missingReference": sides.count(REFERENCE), "missingTest": sides.count(TEST)}
+                    result.append(replace(summary, **counts))
     return result
 
 
@@ -223,7 +268,7 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     the same measurement, over structures and pairs of methods.
     """
     options = options or Options()
-    used = cohort.used(options.treatment)
+    used = cohort.used(options)
     result = []
     for key in cohort.keys:
         found = []
@@ -237,8 +282,17 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
         tests = sum(p is not None for *_, p, _ in found)
         for structure, first, second, cases, difference, p, reason in found:
             corrected = None if p is None else min(1.0, p * tests)
-            result.append(PairedTest(structure, key, first, second, cases, difference, p, corrected, tests, reason))
+            missing = _missing(*(cohort.values[structure, method, key] for method in (first, second)))
+            result.append(
+                PairedTest(structure, key, first, second, cases, difference, p, corrected, tests, reason, *missing)
+            )
     return result
+
+
+def _missing(*groups: Mapping[str, Value]) -> tuple[int, ...]:
+    """Return in how many cases of two methods the reference lacks a structure, and the test of each method."""
+    sides = [{case for case, value in group.items() if value.missing == REFERENCE} for group in groups]
+    return len(set.union(*sides)), *(sum(v.missing == TEST for v in group.values()) for group in groups)
 
 
 def _wilcoxon(first: np.ndarray, second: np.ndarray) -> tuple[int, float | None, float | None, str]:

@@ -13,26 +13,40 @@ TREATMENTS = {
     DIAGONAL: "infinite distances are the diagonal of the case's image; other infinite values are left out",
     MAXIMUM: "infinite values are the largest finite one of the same measurement in the cohort",
 }
+# What becomes of structures that one side of a case lacks.
+EMPTY = "empty"
+MISSING = {
+    EMPTY: "a structure that one side of a case lacks is empty there: an overlap of 0, infinite distances",
+    LEAVE_OUT: "a structure that one side of a case lacks is left out of that case",
+}
 CONFIDENCE, RESAMPLES, SEED = 0.95, 2000, 0
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a cohort is summarized: treatment of infinite values, number of bootstrap samples, seed of their choice."""
+    """How a cohort is summarized.
+
+    treatment: of infinite values. resamples: number of bootstrap samples. seed: of their choice. missing: what becomes
+    of structures that one side of a case lacks, "empty" or "leave-out".
+    """
 
     treatment: str = LEAVE_OUT
     resamples: int = RESAMPLES
     seed: int = SEED
+    missing: str = EMPTY
 
     def __post_init__(self) -> None:
         if self.treatment not in TREATMENTS:
             raise InputError(f"Infinite values can be treated as {', '.join(TREATMENTS)}, not {self.treatment!r}.")
+        if self.missing not in MISSING:
+            raise InputError(f"Missing structures can be treated as {', '.join(MISSING)}, not {self.missing!r}.")
         if not 1 <= self.resamples <= 1_000_000:
             raise InputError(f"The number of bootstrap samples must be from 1 to 1000000, not {self.resamples}.")
 
     def describe(self) -> dict:
         """Return what was done, in words, for files."""
         return {
+            "missing": MISSING[self.missing],
             "undefined": "undefined values are left out",
             "infinite": TREATMENTS[self.treatment],
             "sd": "sample standard deviation (n - 1)",

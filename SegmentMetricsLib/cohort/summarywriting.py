@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from ..errors import oneLine
 from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
 from ..measurements import findDefinition
+from ..structures import listed
 from ..tables import LONGEST_NAME, aligned, shortened
 from .boxplots import boxPlots
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
-from .summaryoptions import CONFIDENCE, Options
+from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 
 SCHEMA = "segment-metrics-summary/1"
 BOX_PLOTS = "boxplots"
 # The convention that nobody has to be told of.
 PLAIN = "SegmentMetrics"
+# More names that may be of the same structure are left to summary.json.
+MOST_PROPOSALS = 3
 # What the overview on the terminal shows, where it was measured.
 OVERVIEW = ("DSC", "HD95", "MASD", "NSD_")
 
@@ -41,6 +45,12 @@ def writeSummary(
         "confidence": CONFIDENCE,
         "summaries": [summary.toDictionary() for summary in summaries],
         "pairedTests": [test.toDictionary() for test in tests],
+        "undrawn": cohort.undrawn,
+        "onlyInTests": [{"structure": name, "cases": len(cases)} for name, cases in cohort.roster.unexpected.items()],
+        "proposals": [
+            {"reference": reference, "test": test, "cases": len(cases)}
+            for (reference, test), cases in cohort.roster.proposals.items()
+        ],
     }
     writeJson(content, folder / "summary.json")
     _writeRows(Summary, summaries, folder / "summary.csv", convention)
@@ -85,29 +95,79 @@ def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: s
         (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
 
 
-def summaryTable(summaries: Sequence[Summary]) -> str:
+def summaryTable(summaries: Sequence[Summary], undrawn: Collection[str] = (), options: Options | None = None) -> str:
     """Return median and interquartile range of the main measurements, one line per structure and method.
 
-    A star marks those of fewer cases than there are, as some of their values are infinite or undefined.
+    A star marks those of fewer cases than there are, as some of their values are infinite or undefined, or the
+    structure is missing. undrawn: structures that no test has, which get no line.
     """
-    keys = [key for key in dict.fromkeys(s.measurement for s in summaries) if key.startswith(OVERVIEW)][:6]
-    found = {(s.structure, s.method, s.measurement): s for s in summaries}
-    rows = [["Structure", "Method", "Cases", *keys]]
-    for structure, method in dict.fromkeys((s.structure, s.method) for s in summaries):
+    shown = [summary for summary in summaries if summary.structure not in undrawn]
+    if not shown:
+        return ""
+    keys = [key for key in dict.fromkeys(s.measurement for s in shown) if key.startswith(OVERVIEW)][:6]
+    found = {(s.structure, s.method, s.measurement): s for s in shown}
+    missing = {(s.structure, s.method): _missing(s) for s in shown}
+    told = ["Missing"] if any(missing.values()) else []
+    isLeftOut = (options or Options()).missing == LEAVE_OUT
+    rows = [["Structure", "Method", "Cases", *told, *keys]]
+    for (structure, method), sides in missing.items():
         cells = [found.get((structure, method, key)) for key in keys]
         cases = max((cell.cases for cell in cells if cell), default=0)
-        rows.append(
-            [shortened(structure, LONGEST_NAME), shortened(method, LONGEST_NAME), str(cases), *map(_cell, cells)]
-        )
+        names = (shortened(structure, LONGEST_NAME), shortened(method, LONGEST_NAME))
+        rows.append([*names, str(cases), *[sides] * len(told), *(_cell(cell, isLeftOut) for cell in cells)])
     table = aligned(rows, left=2)
-    if any(summary.used < summary.cases for summary in summaries if summary.measurement in keys):
-        table += "\n\n* of fewer cases, as others are infinite or undefined; summary.csv says how many"
+    starred = [summary for summary in shown if summary.measurement in keys and _isStarred(summary, isLeftOut)]
+    if starred:
+        others = "infinite, undefined or missing" if isLeftOut and told else "infinite or undefined"
+        table += f"\n\n* of fewer cases, as others are {others}; summary.csv says how many"
     return table
 
 
-def _cell(summary: Summary | None) -> str:
+def _missing(summary: Summary) -> str:
+    """Return in how many cases which side lacks a structure."""
+    counts = {"test": summary.missingTest, "reference": summary.missingReference}
+    return ", ".join(f"{count} {side}" for side, count in counts.items() if count)
+
+
+def _isStarred(summary: Summary, isLeftOut: bool) -> bool:
+    """Return whether the numbers of a summary leave cases out."""
+    return summary.used < summary.cases or (isLeftOut and bool(_missing(summary)))
+
+
+def _cell(summary: Summary | None, isLeftOut: bool) -> str:
     """Return median and interquartile range, with a star where they leave cases out."""
     if summary is None:
         return ""
     median = "-" if summary.median is None else f"{summary.median:.3g} ({summary.iqr:.2g})"
-    return f"{median}*" if summary.used < summary.cases else median
+    return f"{median}*" if _isStarred(summary, isLeftOut) else median
+
+
+def remarks(cohort: Cohort, options: Options) -> list[str]:
+    """Return what there is to say about the structures that only one side of a case has, in sentences."""
+    sentences = []
+    isEmpty = options.missing != LEAVE_OUT
+    if any(value.missing for group in cohort.values.values() for value in group.values()):
+        what = (
+            "that side is empty there, with an overlap of 0 and infinite distances"
+            if isEmpty
+            else "these cases are left out"
+        )
+        sentences.append(f"Missing: in how many cases only one side has the structure; {what} (--missing).")
+    if cohort.undrawn:
+        names = oneLine(listed(cohort.undrawn))
+        sentences.append(f"In no test, so in summary.csv only: {names}.")
+    unexpected = cohort.roster.unexpected
+    if unexpected:
+        sentences.append(f"In no reference, so not in the statistics: {oneLine(listed(unexpected))}.")
+    proposals = sorted(cohort.roster.proposals.items(), key=lambda item: -len(item[1]))
+    for (reference, test), cases in proposals[:MOST_PROPOSALS]:
+        often = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
+        sentences.append(
+            oneLine(
+                f"{reference} of the reference and {test} of the test are in the same place in {often}; if they are "
+                f'the same structure: --pair "{reference}={test}".'
+            )
+        )
+    if len(proposals) > MOST_PROPOSALS:
+        sentences.append(f"... and {len(proposals) - MOST_PROPOSALS} more such names in summary.json")
+    return sentences

@@ -11,16 +11,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from ..errors import InputError, oneLine
-from ..structures import WITHOUT_LABELS
 from ..workers import DIED, localExecutor, stop
 from .cases import Task
 
 OK, FAILED = "ok", "failed"
-# What a pair is called whose structures have names of their own in every case.
-ONLY = "the only structure"
 # How many cases wait at a worker, so that it never does.
 QUEUED = 2
 # After so many cases, or seconds, the workers are replaced, which gives back what the libraries below keep: VTK 9.6
@@ -63,6 +58,7 @@ def _outcome(task: Task, reason: str = "") -> dict:
         "test": task.test,
         "pairs": [],
         "unmatched": {"reference": [], "test": []},
+        "missing": [],
     }
 
 
@@ -70,17 +66,12 @@ def _compared(task: Task) -> dict:
     from ..files.reading import readAll
     from ..pairing import pairStructures
     from ..protocol.judgment import judgeCase
-    from ..structures import leftOutOf, listed
     from .casework import compareMatch, comparePair, criticalsOf
+    from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
 
-    sets = readAll((task.reference, task.test), task.settings.threshold, task.settings.membershipMaximum)
-    pairing = pairStructures(*sets)
-    if not pairing.pairs:
-        reference, test = (listed(s.name for s in structures) for structures in sets)
-        remarks = "".join(f" {remark}" for remark in leftOutOf(*sets))
-        raise InputError(
-            f"No structure has the same name in both: the reference has {reference}; the test has {test}.{remarks}"
-        )
+    paths = (task.reference, task.test)
+    sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum)
+    pairing = pairStructures(*sets, choices=_applicable(task, *sets), isAlonePair=isAlonePair(*sets, paths))
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     report = _newReport(task)
     settings = task.settings if report is None else report.settings
@@ -101,9 +92,17 @@ def _compared(task: Task) -> dict:
                 "pairing": {"how": match.how, "confidence": match.confidence},
                 "structure": structureName(match),
                 "diagonal": diagonal(match),
+                **whatIsMissing(whichLacks(match), structureName(match)),
             }
         )
         del comparison
+    missing, more = compareMissing(
+        sets,
+        pairing,
+        [name for name, _ in settings.critical],
+        lambda match: compareMatch(match, settings, task.protocol, compareTwo)[0],
+    )
+    problems += more
     unmatched = {
         "reference": [structure.name for structure in pairing.unmatchedReference],
         "test": [structure.name for structure in pairing.unmatchedTest],
@@ -113,9 +112,10 @@ def _compared(task: Task) -> dict:
         "reason": " ".join(problems),
         "pairs": pairs,
         "unmatched": unmatched,
+        "missing": missing,
         "pairing": {
             "proposals": [match.toDictionary() for match in pairing.proposals],
-            "findings": list(pairing.findings),
+            "findings": [*pairing.findings, *_nothingInCommon(pairing, sets)],
         },
     }
     judged = None
@@ -127,26 +127,29 @@ def _compared(task: Task) -> dict:
     return result
 
 
+def _nothingInCommon(pairing, sets) -> list[str]:
+    """Return what there is to say about a case without a pair."""
+    if pairing.pairs:
+        return []
+    from ..structures import leftOutOf, listed
+
+    reference, test = (listed(s.name for s in structures) for structures in sets)
+    problem = f"No structure has the same name in both: the reference has {reference}; the test has {test}."
+    return [problem, *leftOutOf(*sets)]
+
+
+def _applicable(task: Task, *sets) -> dict[str, str | None]:
+    """Return the choices of a task that are about structures of this case."""
+    names = [{structure.name for structure in structures} for structures in sets]
+    return {reference: test for reference, test in task.choices if reference in names[0] and test in names[1]}
+
+
 def _newReport(task: Task):
     if not task.report:
         return None
     from ..report import Report
 
     return Report(task.title, task.settings, task.withConventions)
-
-
-def structureName(match) -> str:
-    """Return under which name a pair is counted in a cohort: the reference's, unless that is a whole empty image."""
-    if match.how == "only":
-        return ONLY
-    isNameless = match.reference.source.get(WITHOUT_LABELS) and not match.test.source.get(WITHOUT_LABELS)
-    return match.test.name if isNameless else match.reference.name
-
-
-def diagonal(match) -> float | None:
-    """Return the length in mm of the diagonal of the reference's image, else of the test's; None for two meshes."""
-    grid = next((s.samplingGrid for s in match if s.samplingGrid is not None), None)
-    return None if grid is None else float(np.linalg.norm(np.multiply(grid.size, grid.spacing)))
 
 
 def runAll(

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from ..cohort.summaryoptions import LEAVE_OUT, RESAMPLES, SEED, TREATMENTS, Options
+from ..cohort.summaryoptions import EMPTY, LEAVE_OUT, MISSING, RESAMPLES, SEED, TREATMENTS, Options
 from ..cores import availableProcessors
 from ..errors import InputError, oneLine
 from ..workers import requireWorkers
@@ -18,6 +18,7 @@ from .options import (
     addReport,
     addSettings,
     askedIn,
+    choicesFrom,
     isReportWanted,
     protocolFrom,
     requireWritable,
@@ -43,6 +44,15 @@ def add(commands) -> None:
     batch.add_argument(
         "--infinite", choices=TREATMENTS, default=LEAVE_OUT, help="infinite values in the summary (%(default)s)"
     )
+    batch.add_argument(
+        "--missing", choices=MISSING, default=EMPTY, help="structures that one side of a case lacks (%(default)s)"
+    )
+    batch.add_argument(
+        "--pair",
+        metavar="REFERENCE=TEST",
+        action="append",
+        help="compare these two structures, where a case has them, whatever they are called (may be repeated)",
+    )
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="of the bootstrap (%(default)s)")
     addSettings(batch)
@@ -50,7 +60,7 @@ def add(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all cases that have no outcome yet and return the exit status: 1 if any failed, 2 if nothing could be run."""
+    """Run all cases that have no outcome yet and return the exit status: 1 if any failed, 2 if none has a pair."""
     requireWorkers(options.workers)
     if options.seed < 0:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
@@ -60,10 +70,10 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.cases import readCases
     from ..cohort.resultfiles import CohortFiles, writeParquet
     from ..cohort.statistics import Cohort
-    from ..cohort.summarywriting import summaryTable, writeSummary
+    from ..cohort.summarywriting import remarks, summaryTable, writeSummary
 
-    summaryOptions = Options(options.infinite, options.resamples, options.seed)
-    tasks = readCases(options.cases, settings, protocolFrom(options), askedIn(options))
+    summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
+    tasks = readCases(options.cases, settings, protocolFrom(options), askedIn(options), pairsFrom(options))
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
 
@@ -77,18 +87,30 @@ def run(options: argparse.Namespace) -> int:
         failures = broken + runWaiting(tasks, files, makeExecutor, window)
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
-        together, verdicts = Cohort(), []
+        together, verdicts = Cohort(roster=files.roster), []
         for outcome in files.outcomes():
             together.add(outcome)
             if outcome.get("protocol"):
                 verdicts.append(outcome["protocol"]["verdict"])
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention)
         writeParquet(options.output)
-    table = summaryTable(summaries) if summaries else ""
-    report(failures, verdicts, counts, table, options.output, settings.convention)
-    if not failures:
-        return 0
-    return SOME_FAILED if counts["ok"] or together.values else NOTHING_RUN
+    table = summaryTable(summaries, together.undrawn, summaryOptions)
+    said = remarks(together, summaryOptions)
+    report(failures, verdicts, counts, table, said, options.output, settings.convention)
+    if not together.roster.hasPairs:
+        if counts["ok"]:
+            print("segment-metrics: in no case has a structure the same name in both", file=sys.stderr)
+        return NOTHING_RUN
+    return SOME_FAILED if failures else 0
+
+
+def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
+    """Return the pairs that the options name. Raises InputError for one that pairs a structure with none."""
+    choices = choicesFrom(options.pair or ())
+    for reference, test in choices.items():
+        if test is None:
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {f'{reference}='!r}.")
+    return choices
 
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
@@ -142,12 +164,20 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
 
 
 def report(
-    failures: Sequence[dict], verdicts: Sequence[str], counts, table: str, output: Path, convention: str
+    failures: Sequence[dict],
+    verdicts: Sequence[str],
+    counts,
+    table: str,
+    sentences: Sequence[str],
+    output: Path,
+    convention: str,
 ) -> None:
     """Print what became of the cases; what failed goes to standard error."""
     if table:
         stated = "" if convention == "SegmentMetrics" else f", boundary and overlap in the convention {convention}"
         print(f"Median (interquartile range){stated}\n\n{table}\n")
+    if sentences:
+        print("\n".join(sentences) + "\n")
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counts['given']} cases compared{repeated}.")
     if verdicts:

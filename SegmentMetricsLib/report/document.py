@@ -121,16 +121,16 @@ class Report:
 
     def _overview(self, unmatched: Mapping[str, Sequence[str]]) -> str:
         """Return one line per structure, what has no counterpart, and the findings of the whole case."""
+        missing = "".join(
+            f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
+        )
         if not self.records:
-            return '<p class="notice">No structure is in both.</p>'
+            return f'<p class="notice">No structure is in both.</p>{missing}'
         columns = [column for prefix in OVERVIEW for column in _columns(self.records, prefix)]
         rows = [
             [f'<a href="#structure{n}">{escape(record.name)}</a>', *(cells[n] for _, cells in columns)]
             for n, record in enumerate(self.records)
         ]
-        missing = "".join(
-            f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
-        )
         heads = ["Structure", *(head for head, _ in columns)]
         return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
 

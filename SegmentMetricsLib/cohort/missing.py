@@ -1,0 +1,198 @@
+"""Structures that only one side of a case has: compared with an empty one, and which of them count in a cohort."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from .. import inputs, naming
+from ..comparison import Comparison
+from ..errors import InputError, oneLine
+from ..geometry.surfaces import Surface
+from ..structures import LEFT_OUT, WITHOUT_LABELS, Match, Pairing, Structure
+
+REFERENCE, TEST, BOTH = "reference", "test", "both"
+# What a pair is called whose structures have names of their own in every case.
+ONLY = "the only structure"
+# What structures are called that are known by a number only.
+NUMBERED = re.compile(r"Label \d+( of layer \d+)?")
+
+
+def isAlonePair(reference: Sequence[Structure], test: Sequence[Structure], paths: Sequence[str]) -> bool:
+    """Return whether the only structure of either side belong together although they are called differently.
+
+    Two names, or two numbers of labels, that differ say that these are two structures, of which the other side has
+    missed either. A mesh file has no name but that of the file, and a number says nothing about a name. paths: of the
+    two files or folders.
+    """
+    if not len(reference) == len(test) == 1:
+        return False
+    both = (reference[0], test[0])
+    if any(structure.source.get(WITHOUT_LABELS) for structure in both):
+        return True
+    isNameless = (s.givenSurface is not None and s.file == path for s, path in zip(both, paths, strict=True))
+    return any(isNameless) or len({bool(NUMBERED.fullmatch(s.name)) for s in both}) == 2
+
+
+def whichLacks(match: Match) -> str:
+    """Return which side of a pair is an image without any label, so that it lacks this structure, too; "" if none."""
+    lacking = [side for side, s in zip((REFERENCE, TEST), match, strict=True) if s.source.get(WITHOUT_LABELS)]
+    return BOTH if len(lacking) == 2 else "".join(lacking)
+
+
+def structureName(match: Match) -> str:
+    """Return under which name a pair is counted in a cohort: the reference's, unless that is a whole empty image."""
+    if match.how == "only":
+        return ONLY
+    return match.test.name if whichLacks(match) == REFERENCE else match.reference.name
+
+
+def diagonal(match: Iterable[Structure]) -> float | None:
+    """Return the length in mm of the diagonal of the reference's image, else of the test's; None for two meshes."""
+    grid = next((s.samplingGrid for s in match if s.samplingGrid is not None), None)
+    return None if grid is None else float(np.linalg.norm(np.multiply(grid.size, grid.spacing)))
+
+
+def whatIsMissing(side: str, name: str) -> dict[str, str]:
+    """Return what the record of a comparison says about the side that lacks a structure: nothing where none does."""
+    if side == BOTH:
+        return {"missing": side, "reason": "Neither the reference nor the test has a structure."}
+    others = {TEST: REFERENCE, REFERENCE: TEST}
+    return {"missing": side, "reason": f"Only the {others[side]} has {name}."} if side else {}
+
+
+def compareMissing(
+    sets: Sequence[Sequence[Structure]],
+    pairing: Pairing,
+    criticals: Iterable[str],
+    compareTwo: Callable[[Match], Comparison],
+) -> tuple[list[dict], list[str]]:
+    """Return the records of the structures that only one side has, each compared with an empty one, and problems.
+
+    sets: all structures of the reference and of the test. criticals: names of critical structures. A record has the
+    keys of those of pairs that tables need. "missing" is the side that lacks the structure, "leftOut" the one where it
+    is, but cannot be used; then there are no measurements. What only the test has and cannot be measured is no problem.
+    """
+    records, problems = [], []
+    for side, present in ((TEST, pairing.unmatchedReference), (REFERENCE, pairing.unmatchedTest)):
+        lacking = sets[side == TEST]
+        for structure in present:
+            nothing = emptyBeside(structure, lacking)
+            match = Match(structure, nothing) if side == TEST else Match(nothing, structure)
+            record = {
+                "reference": {"name": structure.name, "file": match.reference.file},
+                "test": {"name": structure.name, "file": match.test.file},
+                "structure": structure.name,
+                "diagonal": diagonal(match),
+                "measurements": {},
+            }
+            unusable = _whyUnusable(structure.name, lacking)
+            if unusable:
+                records.append({**record, "leftOut": side, "reason": oneLine(unusable)})
+                continue
+            record.update(whatIsMissing(side, structure.name))
+            if side == TEST and structure.name in criticals:
+                record["critical"] = True
+            try:
+                found = compareTwo(match.anew()).toDictionary()
+                record.update({key: found[key] for key in ("convention", "measurements")})
+            except InputError as error:
+                record["reason"] = oneLine(str(error))
+                if side == TEST:
+                    problems.append(record["reason"])
+            records.append(record)
+    return records, problems
+
+
+def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
+    """Return an empty structure of the same name, as the set that lacks it would have it. others: those of that set."""
+    grids = [s.samplingGrid for s in (*others, structure) if s.samplingGrid is not None]
+    file = others[0].file if others else ""
+    frame = others[0].frameOfReference if others else ""
+    if grids:
+        return Structure(structure.name, inputs.emptyMask(grids[0]), file=file, frameOfReference=frame)
+    given = structure.surface
+    nothing = Surface(np.zeros((0, 3)), np.zeros((0, given.dimension), given.cells.dtype), given.normal)
+    return Structure(structure.name, givenSurface=nothing, surfaceKind="imported", file=file)
+
+
+def _whyUnusable(name: str, structures: Iterable[Structure]) -> str:
+    """Return why a set has a structure that was left out of its file, "" if it does not."""
+    wanted = naming.parse(name).spelled
+    leftOut = {other: why for s in structures for other, why in s.source.get(LEFT_OUT, {}).items()}
+    return next((why for other, why in leftOut.items() if naming.parse(other).spelled == wanted), "")
+
+
+class Roster:
+    """Which structures the references of a cohort have, and which the tests, in any spelling.
+
+    proposals: pairs of a name of the reference and one of the test that may be the same structure, with the cases that
+    say so. hasPairs: whether there is a pair in any case.
+    """
+
+    def __init__(self, outcomes: Iterable[Mapping] = ()) -> None:
+        self.proposals: dict[tuple[str, str], set[str]] = {}
+        self.hasPairs = False
+        self._inReferences: set[tuple] = set()
+        self._inTests: set[tuple] = set()
+        self._counterparts: dict[tuple, str] = {}
+        self._onlyInTest: dict[str, set[str]] = {}
+        for outcome in outcomes:
+            self.learn(outcome)
+
+    def learn(self, outcome: Mapping) -> None:
+        """Take in what the reference and the test of a case have."""
+        for record in (*outcome["pairs"], *outcome.get("missing", ())):
+            side, name = record.get("missing", ""), record["structure"]
+            if side in ("", TEST):
+                self._inReferences.add(_spelled(name))
+            if side in ("", REFERENCE):
+                self._inTests.add(_spelled(name))
+            if side == REFERENCE:
+                self._onlyInTest.setdefault(name, set()).add(outcome["case"])
+            if not side and "leftOut" not in record and name != ONLY:
+                self._counterparts.setdefault(_spelled(record["test"]["name"]), name)
+        self.hasPairs = self.hasPairs or bool(outcome["pairs"])
+        for proposal in outcome.get("pairing", {}).get("proposals", ()):
+            names = (proposal["reference"], proposal["test"])
+            self.proposals.setdefault(names, set()).add(outcome["case"])
+
+    def nameOf(self, record: Mapping) -> str:
+        """Return under which name a record is counted: what only a test has, as its counterpart elsewhere."""
+        name = record["structure"]
+        return self._known(name) if record.get("missing") == REFERENCE else name
+
+    def isExpected(self, record: Mapping) -> bool:
+        """Return whether a record is about a structure that is looked for in this cohort.
+
+        What only tests have is not, unless no reference has anything at all: nobody asked for it. Nor is a critical
+        structure that only references have: it says where errors do harm.
+        """
+        side = record.get("missing", "")
+        if side == TEST:
+            return not record.get("critical") or _spelled(record["structure"]) in self._inTests
+        if side == REFERENCE:
+            return not self._inReferences or _spelled(self.nameOf(record)) in self._inReferences
+        return True
+
+    def counts(self, record: Mapping) -> bool:
+        """Return whether a record counts in the statistics: it is expected, and there is something to count."""
+        return bool(record["measurements"]) and record.get("missing") != BOTH and self.isExpected(record)
+
+    @property
+    def unexpected(self) -> dict[str, set[str]]:
+        """The structures that only tests have and that do not count, with their cases."""
+        if not self._inReferences:
+            return {}
+        given = self._onlyInTest.items()
+        return {name: cases for name, cases in given if _spelled(self._known(name)) not in self._inReferences}
+
+    def _known(self, name: str) -> str:
+        """Return what references call a structure of a test, as far as other cases tell."""
+        return name if _spelled(name) in self._inReferences else self._counterparts.get(_spelled(name), name)
+
+
+def _spelled(name: str) -> tuple[str, str]:
+    return naming.parse(name).spelled
