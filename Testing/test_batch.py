@@ -330,6 +330,51 @@ def testLostReportsAreMadeAgain(study, inline):
     assert batch("--report") == 0 and Inline.count == 3 and Path("out/reports/a.html").exists()
 
 
+def reports() -> set[str]:
+    return {path.name for path in Path("out/reports").glob("*")}
+
+
+def testReportsOfOtherDataGo(study, inline):
+    """A page whose case has changed, or is no longer in the list, is not about these results; those of others stay."""
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    rows = ["a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd"]
+    write(*rows)
+    assert batch("--report") == 0 and reports() == {"a.html", "b.html", "c.html"}
+    Path("out/reports/mine.html").write_text("mine")
+    # the cases are done without a report, too
+    assert batch() == 0 and Inline.count == 3 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
+    SimpleITK.WriteImage(shapes.box((7, 6, 6), (16, 9, 9)), "data/t2.nrrd")
+    os.utime("data/t2.nrrd", (1, 1))
+    write(*rows[:2])
+    assert batch() == 0 and Inline.count == 4 and reports() == {"a.html", "mine.html"}
+    # what goes on with reports makes the one that is not there
+    assert batch("--report") == 0 and Inline.count == 5 and reports() == {"a.html", "b.html", "mine.html"}
+    Path("out/reports/mine.html").unlink()
+    assert batch("--percentile", 99) == 0 and not Path("out/reports").exists()
+
+
+def testReportsWhoseNamesAreTaken(study, inline):
+    """Names that differ in characters that no file may have are numbered in the order of the list."""
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    write("a:b,ref.nrrd,t1.nrrd", "a/b,ref.nrrd,t2.nrrd")
+    assert batch("--report") == 0 and reports() == {"a_b.html", "a_b_2.html"}
+    write("a/b,ref.nrrd,t2.nrrd")
+    assert batch("--report") == 0 and reports() == {"a_b.html"}
+    assert "a/b" in Path("out/reports/a_b.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["../../data/cases.csv", "../mine.html", 5, ""])
+def testNothingOutsideTheFolderOfReportsGoes(study, inline, name):
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+    Path("out/mine.html").write_text("mine")
+    Path("out/reports").mkdir()
+    (record,) = records()
+    Path("out/results.jsonl").write_text(json.dumps({**record, "status": "failed", "report": name}) + "\n")
+    assert batch() == 0 and Inline.count == 2
+    assert Path("out/mine.html").exists() and Path("data/cases.csv").exists()
+
+
 def testOutcomesOfOtherCasesArePutAside(study, inline):
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
     assert batch() == 0

@@ -217,6 +217,19 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
         assert __main__.main(given) == 2 and problem in capsys.readouterr().err
 
 
+def testThatOfAnEarlierRunGoes(withoutPictures, tmp_path):
+    """Left there, its verdict would seem to be about the new numbers."""
+    from SegmentMetricsLib import __main__
+
+    SimpleITK.WriteImage(shapes.box((5, 5, 5), (12, 12, 12)), str(tmp_path / "one.nrrd"))
+    given = ["compare", *[str(tmp_path / "one.nrrd")] * 2, "--output", str(tmp_path / "out"), "--metrics", "overlap"]
+    page = tmp_path / "out" / "report.html"
+    assert __main__.main([*given, "--report"]) == 0 and page.exists()
+    assert __main__.main(given) == 0 and not page.exists()
+    page.write_text("of somebody else")
+    assert __main__.main(given) == 0 and page.read_text() == "of somebody else"
+
+
 def testOfABatch(tmp_path):
     from SegmentMetricsLib import __main__
 

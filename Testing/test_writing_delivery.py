@@ -109,14 +109,15 @@ def testDeliveryThatFailsLeavesEverythingAsItWas(unfinished, tmp_path, monkeypat
 def testResultsOfAnEarlierRunAreReplaced(unfinished, tmp_path):
     output = tmp_path / "out"
     output.mkdir()
-    stale = {"distances_Liver.vtp", "overlay_Liver.png", "overlay_liver_2.png"}
+    stale = {"distances_Liver.vtp", "overlay_Liver.png", "overlay_liver_2.png", "report.html"}
     for name in (*stale, "overlay_Other.png"):
         (output / name).write_text("old")
     pairs = [
         {"files": {"distances": "distances_Liver.vtp", "overlay": "overlay_Liver.png"}},
         {"files": {"overlay": "overlay_liver_2.png"}},
     ]
-    (output / "metrics.json").write_text(json.dumps({"schema": writing.SCHEMA, "pairs": pairs}))
+    content = {"schema": writing.SCHEMA, "pairs": pairs, "report": "report.html"}
+    (output / "metrics.json").write_text(json.dumps(content))
     assert stale <= {path.name for path in writing.earlierResults(output)}
     writing.deliver(unfinished, output)
     assert contentOf(output) == {**NEW, "overlay_Other.png": "old"}
@@ -136,10 +137,13 @@ def testResultsOfAnEarlierRunAreReplaced(unfinished, tmp_path):
         '{"schema": "segment-metrics/1", "pairs": [{"files": {"overlay": 5, "distances": "notes.txt"}}]}',
         '{"schema": "segment-metrics/1", "pairs": [{"files": {"overlay": "overlay_/../../Liver.png"}}]}',
         '{"schema": "segment-metrics/1"}',
+        '{"schema": "segment-metrics/1", "pairs": []}',
+        '{"schema": "segment-metrics/1", "pairs": [], "report": "../report.html"}',
     ],
 )
 def testFilesOfOthersAreNoEarlierResults(tmp_path, text):
     (tmp_path / "metrics.json").write_text(text)
-    (tmp_path / "overlay_Liver.png").write_text("mine")
+    for name in ("overlay_Liver.png", "report.html"):
+        (tmp_path / name).write_text("mine")
     assert writing.earlierResults(tmp_path) == []
     assert writing.earlierResults(tmp_path / "nowhere") == []

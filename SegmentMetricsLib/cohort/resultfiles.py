@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,8 @@ from .missing import BOTH, Roster
 from .tasks import OK
 
 TABLE, SCHEMA, VERDICTS = "results.csv", "results.schema.csv", "verdicts.csv"
+# The folder of the reports, and what they are called.
+REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
 # Where a record that no longer belongs to the cases is put aside.
 EARLIER = "results.earlier.jsonl"
 IDENTITY = {
@@ -104,12 +107,16 @@ class CohortFiles:
             self.addRows(outcome)
 
     def _keepValid(self) -> None:
-        """Keep the outcomes of an earlier run that still hold; put others aside, forget failed and torn ones."""
+        """Keep the outcomes of an earlier run that still hold; put others aside, forget failed and torn ones.
+
+        The reports of those that are not kept go: left there, they would seem to belong to the new numbers.
+        """
         path = self.folder / RECORDS
         if not path.exists():
             return
         unfinished = self.folder / f".{RECORDS}.new"
         foreign = self.folder / EARLIER
+        reports: dict[bool, set[str]] = {True: set(), False: set()}
         try:
             with path.open("rb") as old, unfinished.open("wb") as new:
                 for line in old:
@@ -118,20 +125,34 @@ class CohortFiles:
                         continue
                     key = (outcome["case"], outcome["method"])
                     task = self.tasks.get(key)
+                    isKept = task is not None and key not in self.offsets and self._holds(outcome, task)
+                    reports[isKept].add(_reportOf(outcome))
                     if task is None:
                         with foreign.open("ab") as aside:
                             aside.write(line)
-                        continue
-                    holds = outcome["status"] == OK and outcome["fingerprint"] == task.fingerprint
-                    holds = holds and (not task.report or Path(task.report).exists())
-                    if holds and key not in self.offsets:
+                    if isKept:
                         self.offsets[key] = new.tell()
                         new.write(line)
                 new.flush()
                 os.fsync(new.fileno())
+            for name in reports[False] - reports[True] - {""}:
+                (self.folder / REPORTS / name).unlink(missing_ok=True)
             os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
+        if not any(task.report for task in self.tasks.values()):
+            with suppress(OSError):  # there is none, or something is left in it
+                (self.folder / REPORTS).rmdir()
+
+    def _holds(self, outcome: Mapping, task: Task) -> bool:
+        """Return whether an outcome of an earlier run is what a task would give; a report more does no harm."""
+        if outcome["status"] != OK:
+            return False
+        if not task.report:
+            return outcome["fingerprint"].split(" ")[0] == task.fingerprint
+        name = _reportOf(outcome)
+        isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
+        return outcome["fingerprint"] == task.fingerprint and isThere
 
     def _open(self) -> None:
         """Begin the tables, with what is known."""
@@ -239,6 +260,13 @@ def _parsed(line: bytes) -> dict | None:
         return outcome if complete and isinstance(outcome["pairs"], list) else None
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
+
+
+def _reportOf(outcome: Mapping) -> str:
+    """Return the file name of the report that was written with an outcome, "" if there is none."""
+    name = outcome.get("report")
+    # the record may have been edited: nothing outside the folder
+    return name if isinstance(name, str) and PAGE.fullmatch(name) else ""
 
 
 def _table(path: Path) -> TextIO:

@@ -124,6 +124,7 @@ def _compared(task: Task) -> dict:
         result["protocol"] = judged.toDictionary()
     if report is not None:
         report.write(Path(task.report), judged, unmatched)
+        result["report"] = Path(task.report).name
     return result
 
 

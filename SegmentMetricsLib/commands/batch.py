@@ -115,9 +115,10 @@ def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
     """Return the tasks with a file each for their reports, in the folder reports of the results."""
+    from ..cohort.resultfiles import REPORTS
     from ..files.writing import fileNames
 
-    folder = (output / "reports").resolve()
+    folder = (output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     names = fileNames("_".join(filter(None, task.key)) for task in tasks)
     return [

@@ -25,7 +25,6 @@ from .options import (
 )
 from .results import unfinishedResults
 
-REPORT_FILE = "report.html"
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
 
@@ -153,11 +152,12 @@ def compareAndWrite(
                 pair["settings"] = one.settings.toDictionary()
             document["protocol"] = judged.toDictionary()
             verdictwriting.writeVerdicts(document["protocol"], unfinished / verdictwriting.VERDICTS_FILE)
+        if report is not None:
+            report.write(unfinished / writing.REPORT_FILE, judged or None, document["unmatched"])
+            document["report"] = writing.REPORT_FILE
         writing.writeJson(document, unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
         writing.writeCsvSchema(records, unfinished / "metrics.schema.csv")
-        if report is not None:
-            report.write(unfinished / REPORT_FILE, judged or None, document["unmatched"])
         for path in extraFiles:
             shutil.copy(path, unfinished / path.name)
 

@@ -38,6 +38,7 @@ SCHEMA = "segment-metrics/1"
 UNENCODABLE = "backslashreplace"
 # What is written for every pair.
 RESULT_FILES = {"distances": "vtp", "overlay": "png", "slices": "csv"}
+REPORT_FILE = "report.html"
 # zlib's level for surfaces: VTK's default takes five times as long for a tenth of the bytes.
 COMPRESSION = 1
 # Longest name of a structure in a file name, in characters and in bytes: file systems take 255 bytes in all.
@@ -320,7 +321,7 @@ def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) 
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the surfaces, pictures and verdicts that an earlier run wrote into a folder, as its metrics.json tells.
+    """Return the surfaces, pictures, verdicts and report that an earlier run left in a folder, as metrics.json tells.
 
     Left there, they would seem to belong to the new numbers.
     """
@@ -330,6 +331,7 @@ def earlierResults(folder: Path) -> list[Path]:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
         judged = [folder / "verdicts.csv"] if "protocol" in content else []
+        reported = [folder / REPORT_FILE] if content.get("report") == REPORT_FILE else []
     except (
         OSError,
         ValueError,
@@ -341,4 +343,5 @@ def earlierResults(folder: Path) -> list[Path]:
         return []
     # the file may have been edited: nothing but such files, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
-    return [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)] + judged
+    ours = [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
+    return [*ours, *judged, *reported]
