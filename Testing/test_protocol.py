@@ -137,6 +137,13 @@ def testExamplesNameTheirSources(name):
         ("Parotid_?", "PAROTID-RT", True),
         ("*", "anything", True),
         ("GTV[1]", "GTV[1]", True),
+        # brackets are no choice of letters
+        ("PTV[70]", "PTV_70", True),
+        ("PTV[70]", "PTV7", False),
+        ("PTV[70]", "PTV0", False),
+        ("PTV[70]*", "PTV[70]_opt", True),
+        ("PTV[70]*", "PTV7_opt", False),
+        ("[*", "[GTV]", True),
         ("Lung*", "Left Kidney", False),
     ],
 )

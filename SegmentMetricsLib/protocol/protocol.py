@@ -23,7 +23,7 @@ REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 # "within" is about the size of a number with a sign.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
-WILDCARDS = "*?["
+WILDCARDS = "*?"
 # What equals a limit of 0.
 ROUNDING_OF_ZERO = 1e-9
 
@@ -61,7 +61,8 @@ class Rule:
         if not self.isPattern:
             own, other = naming.parse(self.structure), naming.parse(name)
             return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
-        pattern = self.structure.casefold()
+        # brackets are a part of names
+        pattern = self.structure.casefold().replace("[", "[[]")
         return self.structure == name or any(
             fnmatchcase(form, pattern) for form in (name.casefold(), naming.parse(name).standard)
         )
