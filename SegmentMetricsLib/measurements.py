@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from .metrics.signed import Located
 from .progress import checkpoint
 from .registry import REGISTRY, findDefinition
 from .settings import shortest
-from .structures import BOTH_EMPTY
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
 
 if TYPE_CHECKING:
     from .pair import Pair
@@ -35,7 +35,7 @@ class Measurement:
     or what was left out. referenceToTest, testToReference: the value of either direction alone, None where there is
     none. lower, upper: what the true value lies between, for the largest distances with certainty and for others in
     about 95 % of pairs; None where that is not known. position: LPS in mm of the one place that the value is about,
-    None when there is no such place.
+    None when there is no such place. empty: which structure is empty, in words, "" if none is.
     """
 
     key: str
@@ -53,6 +53,7 @@ class Measurement:
     lower: float | None = None
     upper: float | None = None
     position: tuple[float, float, float] | None = None
+    empty: str = ""
 
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
@@ -71,6 +72,8 @@ class Measurement:
             result["lower"], result["upper"] = self.lower, self.upper
         if self.position is not None:
             result["position"] = list(self.position)
+        if self.empty and self.empty != self.reason:
+            result["empty"] = self.empty
         return result
 
     @staticmethod
@@ -86,13 +89,15 @@ class Measurement:
             return missing if data[name] is None else float(data[name])
 
         isDirected = "referenceToTest" in data
+        reason = data.get("reason", "")
+        isReason = reason in (REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY)
         return Measurement(
             key=key,
             title=definition.said(definition.title, data["unit"]).format(**words) if definition else key,
             value=number("value"),
             unit=data["unit"],
             status=data["status"],
-            reason=data.get("reason", ""),
+            reason=reason,
             family=definition.family if definition else "",
             description=definition.said(definition.description, data["unit"]).format(**words) if definition else "",
             source=definition.source if definition else "",
@@ -102,6 +107,7 @@ class Measurement:
             lower=data.get("lower"),
             upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
+            empty=data.get("empty", reason if isReason else ""),
         )
 
     def text(self) -> str:
@@ -145,7 +151,7 @@ def evaluate(pair: Pair) -> dict[str, Measurement]:
         if definition.family in pair.settings.families:
             for parameter in definition.parameters(pair.settings):
                 checkpoint()
-                measurement = _measure(definition, pair, parameter)
+                measurement = replace(_measure(definition, pair, parameter), empty=definition.emptiness(pair))
                 measurements[measurement.key] = measurement
     return measurements
 

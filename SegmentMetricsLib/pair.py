@@ -19,7 +19,7 @@ from .geometry.masks import LARGEST_BOX, Mask, boxAround, commonGrid
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
-from .structures import BOTH_EMPTY, Structure, bounds, listed
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, bounds, listed
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -253,7 +253,7 @@ class Pair:
 def _whichIsEmpty(reference: bool, test: bool) -> str:
     if reference and test:
         return BOTH_EMPTY
-    return f"the {'reference' if reference else 'test'} is empty" if reference or test else ""
+    return REFERENCE_EMPTY if reference else TEST_EMPTY if test else ""
 
 
 def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> list[tuple[Structure, float]]:

@@ -15,7 +15,7 @@ from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .geometry.surfaces import Surface
 
-BOTH_EMPTY = "both structures are empty"
+REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is empty", "both structures are empty"
 # Marks, in its source, the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
 # What a segment is by its terminology, as Slicer writes it.

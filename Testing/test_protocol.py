@@ -444,3 +444,35 @@ def testTablesThatAreProtocols(scene):
     scene.AddNewNodeByClass("vtkMRMLTableNode", "Empty")
     mrml.showTable(compare(shapes.ball(6), shapes.ball(7)), scene=scene)
     assert allProtocols(scene) == [node]
+
+
+# Empty structures
+
+
+@pytest.mark.parametrize("convention", ["SegmentMetrics", "MedPy", "EvaluateSegmentation", "Plastimatch"])
+@pytest.mark.parametrize("isReferenceEmpty, isTestEmpty", [(True, False), (False, True), (True, True)])
+def testNothingPassesOnAnEmptyStructure(isReferenceEmpty, isTestEmpty, convention):
+    """Whatever is measured, and whichever way a limit goes; as where the structure is not there."""
+    whole = shapes.box((5, 5, 5), (10, 10, 10))
+    reference, test = (whole * 0 if isEmpty else whole for isEmpty in (isReferenceEmpty, isTestEmpty))
+    result = compare(reference, test, Settings.preset(convention, families=("boundary", "signed", "overlap", "effort")))
+    verdicts = {
+        judge("a", Rule("a", key, relation, limit, warning), given).verdict
+        for key, given in result.items()
+        for relation, limits in (("<=", (0, 1e9)), (">=", (0, -1e9)), ("within", (0, 1e9)))
+        for limit, warning in ((limits[0], limits[1]), (limits[1], None))
+    }
+    assert len(result) > 30 and verdicts <= {"fail", "not evaluable"}
+
+
+def testWhyAnEmptyStructureDoesNotPass():
+    whole = shapes.box((5, 5, 5), (10, 10, 10))
+    result = compare(whole, whole * 0, Settings(families=("boundary", "signed")))
+    again = Measurement.fromDictionary("OverFraction_2mm", result["OverFraction_2mm"].toDictionary())
+    for given in (result["OverFraction_2mm"], again):
+        found = judge("a", Rule("a", "OverFraction_2mm", "<=", 0.05), given)
+        assert found.reason == "The test is empty, so OverFraction_2mm 0 says nothing."
+    found = judge("a", Rule("a", "NSD_2mm", ">=", 0.9), result["NSD_2mm"])
+    assert (found.verdict, found.reason) == ("fail", "NSD_2mm 0 is not >= 0.9 because the test is empty.")
+    found = judge("a", Rule("a", "HD95", "<=", 3), result["HD95"])
+    assert found.reason == "HD95 inf is not <= 3 because the test is empty."

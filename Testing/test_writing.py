@@ -136,7 +136,7 @@ def requireSchema(document: dict) -> None:
 
 def requireMeasurement(measurement: dict) -> None:
     known = {"value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper", "sign"}
-    known |= {"position"}
+    known |= {"position", "empty"}
     assert {"value", "unit", "status"} <= set(measurement) <= known
     assert measurement["status"] in ("ok", "infinite", "undefined")
     if measurement["status"] == "ok":
@@ -205,6 +205,8 @@ def testJsonOfEmptyStructures(pairs):
     gone = pairs["Gone"]["measurements"]
     assert gone["HD"] == {"value": None, "unit": "mm", "status": "infinite", "reason": "the test is empty"}
     assert gone["DSC"] == {"value": 0, "unit": "", "status": "ok", "reason": "the test is empty"}
+    assert gone["OverFraction_2mm"] == {"value": 0, "unit": "", "status": "ok", "empty": "the test is empty"}
+    assert Measurement.fromDictionary("DSC", gone["DSC"]).empty == "the test is empty"
     assert pairs["Gone"]["test"]["volumeMm3"] == 0
     nowhere = pairs["Nowhere"]["measurements"]
     assert nowhere["NSD_2mm"] == {

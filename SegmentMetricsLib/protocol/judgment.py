@@ -49,7 +49,11 @@ class Verdict:
 
 
 def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: str = "") -> Verdict:
-    """Return what a rule says about one measurement. reason: why there is none."""
+    """Return what a rule says about one measurement. reason: why there is none.
+
+    A structure that is empty passes nothing: what its number keeps is no more evaluable than that of one that is not
+    there.
+    """
     if measurement is None:
         why = reason or f"{rule.measurement} was not measured"
         return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(why))
@@ -59,7 +63,11 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: s
     verdict = PASS if rule.keeps(value, rule.limit) else FAIL
     if verdict == FAIL and rule.warning is not None and rule.keeps(value, rule.warning):
         verdict = WARN
-    because = f" because {measurement.reason}" if math.isinf(value) and measurement.reason else ""
+    if measurement.empty and verdict != FAIL:
+        why = f"{measurement.empty}, so {_named(rule)} {_text(rule, measurement)} says nothing"
+        return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(why))
+    cause = measurement.empty or (measurement.reason if math.isinf(value) else "")
+    because = f" because {cause}" if cause else ""
     limit = rule.warning if verdict == WARN else rule.limit
     relation = "within +-" if rule.relation == "within" else f"{rule.relation} "
     holds = "is" if verdict == PASS else f"is not {relation}{shortest(rule.limit)} but" if verdict == WARN else "is not"
