@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 
 LEFT, RIGHT = "left", "right"
 SIDES = {
@@ -19,7 +20,15 @@ DISPENSABLE = frozenset({"gland"})
 UNSPECIFIC = frozenset({("SCT", "85756007"), ("SRT", "T-D0050")})
 # Lung+5mm is not Lung-5mm, Dose>50% not Dose<50%; AAPM Task Group 263 puts ~ before partial structures and ! behind
 # those that were cropped. Others only separate words, also < and > as brackets.
-SIGNS = r"[+~!]|[<>](?=\s*=?\s*\d)"
+SIGNS = r"[+~!\u2212]|[<>](?=\s*=?\s*\d)"
+# A hyphen before a target takes it away: Lungs-GTV are the lungs without it. Elsewhere it separates words, as in
+# Optic-Nerve, and also behind what only says which target it is, as in HR-CTV or Boost-PTV.
+MINUS = "\u2212"
+HYPHEN_BEFORE_TARGET = re.compile(r"\s*[-\u2013]\s*(?=i?(?:[gcp]tv|itv))", re.IGNORECASE)
+QUALIFIERS = frozenset(
+    ("high", "low", "mid", "intermediate", "risk", "dose", "boost", "opt", "eval", "plan", "total", "sum", "initial",
+     "final", "primary", "nodal", "node", "nodes", "old", "new")
+)  # fmt: skip
 SIDE_CODES = {
     ("SCT", "7771000"): LEFT,
     ("SRT", "G-A101"): LEFT,
@@ -46,7 +55,7 @@ class Name:
     @property
     def meaning(self) -> tuple[str, str]:
         """Equal also for names with their words in another order, in full or shortened, with "gland" or without."""
-        words = sorted(ABBREVIATIONS.get(word, word) for word in self.words)
+        words = [word for part in _parts(self.words) for word in sorted(ABBREVIATIONS.get(word, word) for word in part)]
         return _joined([word for word in words if word not in DISPENSABLE] or words), self.side
 
     @property
@@ -62,14 +71,34 @@ def parse(name: str) -> Name:
     structures apart are words. A side is a word of its own: L, Lt, Left and so on, anywhere; not if a number follows,
     as in the vertebra "L 1".
     """
-    text = unicodedata.normalize("NFKC", name)
-    text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
-    words = re.findall(f"{SIGNS}|[^\\W_]+", text.casefold())
+    text = _withMinus(unicodedata.normalize("NFKC", name).replace(MINUS, "-"))
+    words = re.findall(f"{SIGNS}|[^\\W_]+", _apart(text).casefold())
     isSide = [word in SIDES and not (following[:1].isdigit()) for word, following in zip(words, [*words[1:], ""])]
     sides = {SIDES[word] for word, found in zip(words, isSide) if found}
     rest = tuple(word for word, found in zip(words, isSide) if not found)
     # a name that is nothing but a side, or names both, has no side to compare
     return Name(rest, sides.pop()) if rest and len(sides) == 1 else Name(tuple(words), "")
+
+
+def _apart(text: str) -> str:
+    """Return a name with a space where a small letter is followed by a capital."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+
+
+def _withMinus(text: str) -> str:
+    """Return a name with a minus sign in place of a hyphen that takes a target away."""
+
+    def sign(found: re.Match) -> str:
+        before = re.findall(r"[^\W\d_]{3,}", _apart(text[: found.start()]).casefold())
+        return MINUS if any(word not in SIDES and word not in QUALIFIERS for word in before) else found.group()
+
+    return HYPHEN_BEFORE_TARGET.sub(sign, text)
+
+
+def _parts(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the words cut before every minus: what is taken away is not what it is taken from."""
+    starts = [0, *(number for number, word in enumerate(words) if word == MINUS), len(words)]
+    return [words[start:end] for start, end in pairwise(starts)]
 
 
 def _joined(words) -> str:

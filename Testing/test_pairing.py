@@ -51,6 +51,15 @@ def found(pairing) -> list[tuple[str, str, str]]:
         ["SpinalCord", "Spinal Cord", "spinal-cord", "SPINALCORD"],
         ["PTV_70", "PTV70", "ptv 70"],
         ["Left Parotid", "<Left> Parotid", "(Left) Parotid", "[left] parotid"],
+        ["Lungs-GTV", "lungs - gtv", "LUNGS\u2013GTV", "Lungs\u2212GTV"],
+        ["Lung_L-PTV70", "left lung-ptv70", "LungLt - PTV70"],
+        # what says which target it is
+        ["HR-CTV", "HR_CTV", "HRCTV", "hr ctv"],
+        ["Boost-PTV", "Boost_PTV"],
+        ["HighRisk-CTV", "High_Risk_CTV"],
+        ["L-GTV", "GTV_L", "Lt GTV"],
+        ["1-PTV", "1 PTV"],
+        ["PTV-70", "PTV_70"],
     ],
 )
 def testNamesThatAreOne(same):
@@ -71,6 +80,13 @@ def testNamesThatAreOne(same):
         ("Dose>50%", "Dose<50%"),
         ("~Lung_L", "Lung_L"),
         ("CTV!", "CTV"),
+        # AAPM Task Group 263: the lung without the target
+        ("Lung-GTV", "Lung_GTV"),
+        ("Lung_L-iGTV", "Lung_L_iGTV"),
+        ("Brain-CTVp", "BrainCTVp"),
+        ("Body-ITV", "Body ITV"),
+        ("PTV-GTV", "GTV-PTV"),
+        ("HR-CTV-GTV", "HR-CTV_GTV"),
     ],
 )
 def testNamesThatAreTwo(first, second):

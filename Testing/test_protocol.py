@@ -145,6 +145,9 @@ def testExamplesNameTheirSources(name):
         ("PTV[70]*", "PTV7_opt", False),
         ("[*", "[GTV]", True),
         ("Lung*", "Left Kidney", False),
+        ("Lung_GTV", "Lung-GTV", False),
+        ("Lung-GTV", "Lung - GTV", True),
+        ("Lung-*", "Lung-GTV", True),
     ],
 )
 def testNamesAndPatterns(structure, name, fits):
