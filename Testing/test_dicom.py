@@ -325,13 +325,61 @@ def testDamagedNeighbors(tmp_path):
         readStructures(folder)
 
 
-def testUnevenSlices(tmp_path):
-    grid = GRIDS["axial"]
-    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
-    (tmp_path / "ct" / "slice5").unlink()
-    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": inWorld(grid, [rectangle((5, 6), (14, 15), 3)])}, slices)
+def seriesAt(folder, heights):
+    """Write the slices of a CT at heights in mm, and a structure set with a square on each; return what it holds."""
+    grid = Grid((30, 26, len(heights)), np.diag([1.0, 1.5, 1.25, 1.0]))
+    slices = sorted(dicomfiles.writeSeries(folder / "ct", grid), key=lambda s: s.InstanceNumber)
+    for image, height in zip(slices, heights, strict=True):
+        image.ImagePositionPatient = [0, 0, float(height)]
+        image.save_as(image.filename)
+    square = grid.toWorld(rectangle((5, 6), (14, 15), 0))
+    loops = [square + np.array([0, 0, height]) for height in heights]
+    dicomfiles.writeStructureSet(folder / "set.dcm", {"Box": loops}, slices)
+    (structure,) = readStructures(folder / "set.dcm")
+    return structure
+
+
+@pytest.mark.parametrize("first", [0.0, 0.04, 7.3])
+@pytest.mark.parametrize("distance", [0.625, 1.25, 3.333])
+def testPositionsRoundedToTenths(tmp_path, distance, first):
+    """Steps of 1.2 and 1.3 mm are slices 1.25 mm apart."""
+    structure = seriesAt(tmp_path, np.round(first + distance * np.arange(40), 1))
+    grid = structure.mask.grid
+    assert grid.size[2] == 40 and grid.spacing[2] == pytest.approx(distance, abs=0.1 / 39)
+    assert voxelsOf(structure).sum() == 40 * 100 and structure.source[NOTES] == ()
+
+
+@pytest.mark.parametrize(
+    "heights",
+    [
+        [0, 2.5, 5, 6.4, 10, 12.5],
+        [0, 2.5, 5, 7.5, 7.5, 10],
+        # a part in which slices are further apart, a part that is missing, a drift
+        [0, 3, 6, 9, 15, 21, 27],
+        [0, 2, 4, 20, 22],
+        [*np.arange(0, 50, 2.5), *np.arange(50, 100, 2.6)],
+        [0, 0.02, 0.04, 0.065, 0.085],
+    ],
+)
+def testUnevenSlices(tmp_path, heights):
     with pytest.raises(ValueError, match="not equally spaced"):
-        readStructures(tmp_path / "set.dcm")
+        seriesAt(tmp_path, heights)
+
+
+def testMissingSlices(tmp_path):
+    """What was drawn on a slice that is not at hand is as good as the rest."""
+    grid = GRIDS["tilted"]
+    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    (whole,) = readStructures(tmp_path / "set.dcm")
+    for number in (5, 8, 9):
+        (tmp_path / "ct" / f"slice{number}").unlink()
+    (box,) = readStructures(tmp_path / "set.dcm")
+    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole))
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    (note,) = box.source[NOTES]
+    assert note.startswith("Near the file, 3 of the 12 slices of the image") and "2.5 mm apart" in note
 
 
 def testOnTheCommandLine(withoutPictures, tmp_path, capsys):

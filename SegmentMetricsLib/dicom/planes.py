@@ -1,4 +1,4 @@
-"""The planes that contours lie in: which contours share one, how far apart they are, and which slices they fill."""
+"""The planes that contours and frames lie in: which share one, how far apart they are, and which slices they fill."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ ROUNDING = 1e-3
 LEAST_DISTANCE, LEAST_SHARE = 0.1, 0.25
 # A distance counts as a multiple of another one up to this share of that one.
 ALIKE = 0.05
+# Slices of one image lie where equal distances put them, but for this share of the distance, and for what positions
+# rounded to tenths of a mm make of it, and a hair.
+UNEVENNESS, TENTH = 0.01, 0.11
+# Steps are of one slice each up to so many times the smallest one.
+ONE_SLICE = 1.5
 
 
 def planesBySlice(heights: np.ndarray) -> dict[int, list[np.ndarray]]:
@@ -42,19 +47,19 @@ def usualDistance(heights: np.ndarray) -> float | None:
 
     What is much closer together, as where somebody drew twice, does not count, nor do the gaps between separate parts.
     """
-    heights = _thinned(np.unique(heights), ROUNDING)
+    heights = thinned(np.unique(heights), ROUNDING)
     gaps = np.diff(heights)
-    heights = _thinned(heights, min(LEAST_DISTANCE, LEAST_SHARE * gaps.max(initial=0.0)))
+    heights = thinned(heights, min(LEAST_DISTANCE, LEAST_SHARE * gaps.max(initial=0.0)))
     gaps = np.diff(heights)
     if not len(gaps):
         return None
-    gaps = np.diff(_thinned(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))))
+    gaps = np.diff(thinned(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))))
     usual = float(np.quantile(gaps, 0.5, method="lower"))
     # their mean, so that rounded heights do not drift away from the slices
     return round(float(gaps[np.abs(gaps - usual) <= LEAST_SHARE * usual].mean()), 6)
 
 
-def _thinned(heights: np.ndarray, least: float) -> np.ndarray:
+def thinned(heights: np.ndarray, least: float) -> np.ndarray:
     """Return the ascending heights that lie at least so far above the one before that is kept."""
     kept = heights[:1].tolist()
     for height in heights[1:].tolist():
@@ -84,3 +89,35 @@ def sliceDistance(heights: np.ndarray, common: float | None) -> float | None:
 def heightsOf(loops: Sequence[np.ndarray], normal: np.ndarray) -> np.ndarray:
     """Return how far in mm contours, LPS points (n, 3) each, lie along a unit vector."""
     return np.array([float((loop @ normal).mean()) for loop in loops])
+
+
+def leastDistance(heights: np.ndarray) -> float:
+    """Return how far apart slices are of which only some, at ascending heights (n,) in mm, are there.
+
+    That is the smallest step between two, as exactly as all of them tell it. Raises ValueError for equal heights, and
+    for fewer than two.
+    """
+    steps = np.diff(heights)
+    if not len(steps) or steps.min() <= 0:
+        raise ValueError("Heights that are not different do not tell how far apart slices are.")
+    counts = stepCounts(steps, float(steps[steps < ONE_SLICE * steps.min()].mean()))
+    return float((heights[-1] - heights[0]) / counts.sum())
+
+
+def stepCounts(steps: np.ndarray, distance: float) -> np.ndarray:
+    """Return how many slices each step (n,) in mm goes on, at least one. distance: how far apart slices are, mm."""
+    return np.maximum(np.rint(steps / distance).astype(np.int64), 1)
+
+
+def lieOnSlices(heights: np.ndarray, distance: float) -> bool:
+    """Return whether those between heights (n,) in mm are whole multiples of a distance, but for rounding."""
+    numbers = (heights - heights.min()) / distance
+    return bool(np.abs(numbers - np.rint(numbers)).max() * distance <= allowance(distance))
+
+
+def allowance(distance: float) -> float:
+    """Return how far in mm a slice may lie beside where it should be. distance: how far apart slices are, mm.
+
+    Nobody rounds the positions of slices to tenths of a mm that lie only a few of them apart.
+    """
+    return max(UNEVENNESS * distance, TENTH if LEAST_SHARE * distance >= TENTH else 0.0)

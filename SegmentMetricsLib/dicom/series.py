@@ -13,9 +13,10 @@ from ..errors import InputError
 from ..geometry.grids import Grid
 from ..progress import checkpoint
 from . import isDicom, read
+from .planes import UNEVENNESS, allowance, leastDistance, stepCounts
 
-# Slices of one series lie on one line and equally far apart, but for this share of their distance.
-UNEVENNESS = 0.01
+# Slices are at least so far apart, in mm.
+SMALLEST_STEP = 1e-6
 # More files than this are not searched for the slices of an image.
 MOST_FILES = 20_000
 GEOMETRY = (
@@ -94,9 +95,10 @@ def _directionsOf(header) -> np.ndarray:
 
 
 def gridOf(slices: Sequence, distance: float | None = None) -> Grid:
-    """Return the grid of an image's slices. Raises InputError when they are not equally spaced along one line.
+    """Return the grid of an image's slices, with those that are missing between others.
 
-    distance: how far apart slices are where there is only one, in mm; None takes its thickness, or 1 mm.
+    distance: how far apart slices are where there is only one, in mm; None takes its thickness, or 1 mm. Raises
+    InputError when they are not equally spaced along one line.
     """
     first = slices[0]
     along, down = _directionsOf(first)
@@ -104,12 +106,37 @@ def gridOf(slices: Sequence, distance: float | None = None) -> Grid:
     rowSpacing, columnSpacing = (float(value) for value in first.PixelSpacing)
     positions = np.array([s.ImagePositionPatient for s in slices], float)
     positions = positions[np.argsort(positions @ normal)]
-    steps = np.diff(positions, axis=0)
-    alone = distance or float(first.get("SliceThickness", None) or 1.0)
-    step = steps.mean(axis=0) if len(steps) else normal * alone
-    if len(steps) and np.abs(steps - step).max() > UNEVENNESS * np.linalg.norm(step):
-        raise InputError("the slices of the image that the contours were drawn on are not equally spaced.")
+    if len(slices) > 1:
+        step, depth = _stepOf(positions, normal)
+    else:
+        step, depth = normal * (distance or float(first.get("SliceThickness", None) or 1.0)), 1
     matrix = np.eye(4)
     matrix[:3, :3] = np.column_stack([along * columnSpacing, down * rowSpacing, step])
     matrix[:3, 3] = positions[0]
-    return Grid((int(first.Columns), int(first.Rows), len(slices)), matrix)
+    return Grid((int(first.Columns), int(first.Rows), depth), matrix)
+
+
+def _stepOf(positions: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return the step (3,) in mm from one slice to the next, and how many slices there are with the missing ones.
+
+    positions: (n, 3) of the slices, at least two, in the order in which they lie along the normal. Raises InputError
+    when they are not equally spaced along one line.
+    """
+    heights = positions @ normal
+    uneven = InputError("the slices of the image that the contours were drawn on are not equally spaced.")
+    if not np.diff(heights).min() > SMALLEST_STEP:  # or no number
+        raise uneven
+    counts = stepCounts(np.diff(heights), leastDistance(heights))
+    numbers = np.concatenate([[0], np.cumsum(counts)])
+    step = (positions[-1] - positions[0]) / numbers[-1]
+    beside = positions - positions[0] - numbers[:, None] * step
+    length = float(np.linalg.norm(step))
+    # little by little slices may get further beside their places than all at once
+    isSteady = np.abs(np.diff(beside, axis=0)).max() <= UNEVENNESS * length
+    if not isSteady and np.linalg.norm(beside, axis=1).max() > allowance(length):
+        raise uneven
+    # slices that are further apart in one part of the image are no missing ones
+    isWide = counts > 1
+    if (isWide[1:] & isWide[:-1]).any() or numbers[-1] >= 2 * len(positions):
+        raise uneven
+    return step, int(numbers[-1]) + 1

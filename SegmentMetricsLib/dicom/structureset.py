@@ -169,7 +169,14 @@ def _grids(
 def _imageGrid(slices: Sequence, regions: Sequence[Sequence[np.ndarray]]) -> tuple[Grid, str]:
     """Return the grid of an image's slices and what there is to say about it. regions: contours of each region."""
     if len(slices) > 1:
-        return gridOf(slices), ""
+        grid = gridOf(slices)
+        depth = grid.size[2]
+        if depth == len(slices):
+            return grid, ""
+        return grid, (
+            f"Near the file, {depth - len(slices)} of the {depth} slices of the image that the contours were drawn on "
+            f"are missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
+        )
     normal = normalOf(slices)
     grid = gridOf(slices, commonDistance(heightsOf(loops, normal) for loops in regions))
     return grid, (
