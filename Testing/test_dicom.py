@@ -448,6 +448,100 @@ def testSegmentsAtTheEdgeOfTheImage(tmp_path):
     assert whole.mask.touchesEdge and whole.mask.grid.size == grid.size
 
 
+def withoutDistance(folder, kept, isImageThere, thickness=2.5, positions=None):
+    """Return a segment with a square on the kept slices of 12, from a file that does not say how far apart slices are.
+
+    thickness: that it tells, None for none. positions: heights of its frames in mm instead of those of the slices.
+    """
+    import pydicom
+
+    segmented(folder, kept, isImageThere)
+    content = pydicom.dcmread(folder / "seg.dcm")
+    (measures,) = content.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence
+    for name, value in (("SpacingBetweenSlices", None), ("SliceThickness", thickness)):
+        measures.pop(name, None)
+        if value:
+            setattr(measures, name, value)
+    for frame, height in zip(content.PerFrameFunctionalGroupsSequence, positions or (), strict=bool(positions)):
+        frame.PlanePositionSequence[0].ImagePositionPatient = [0, 0, height]
+    content.save_as(folder / "seg.dcm")
+    return readStructures(folder / "seg.dcm")[0]
+
+
+SKIPPING = [[2, 4, 6, 8], [1, 4, 7], [2, 9], [2, 4, 7], [4]]
+
+
+@pytest.mark.parametrize("thickness", [2.5, 5, None])
+@pytest.mark.parametrize("kept", SKIPPING)
+def testTheImageTellsHowFarApartSlicesAre(tmp_path, kept, thickness):
+    """Whatever the file leaves out: the slices between two lesions, say, and how far apart slices are."""
+    told, array, grid = segmented(tmp_path / "told", kept, True)
+    structure = withoutDistance(tmp_path, kept, True, thickness)
+    np.testing.assert_array_equal(voxelsOf(structure), array)
+    np.testing.assert_allclose(structure.mask.grid.matrix, grid.matrix)
+    assert NOTES not in structure.source and NOTES not in told.source
+    result = compare(told, structure)
+    assert result["DSC"].value == 1 and result["HD"].value == 0
+
+
+@pytest.mark.parametrize("kept", [*SKIPPING, [3, 4, 5, 8]])
+def testFramesAreAsFarApartAsTheyAreThick(tmp_path, kept):
+    """Without the image; where no slice is left out there is nothing to assume."""
+    structure = withoutDistance(tmp_path, kept, False)
+    assert structure.mask.size == pytest.approx(len(kept) * 100 * 1.5 * 2.5)
+    expected = "The segmentation does not say how far apart its slices are: how thick they are, 2.5 mm, is assumed."
+    assert structure.source.get(NOTES, ()) == ((expected,) if kept in SKIPPING[:4] else ())
+    assert not structure.mask.touchesEdge
+    findings = compare(structure, structure, Settings(families="overlap")).findings
+    assert findings.count(expected) == (kept in SKIPPING[:4])
+
+
+def testTheSmallestDistanceOfFrames(tmp_path):
+    """Where frames overlap, or nothing is said of how thick they are."""
+    for number, thickness in enumerate((4, None)):
+        structure = withoutDistance(tmp_path / str(number), [3, 4, 5, 8], False, thickness)
+        assert structure.mask.size == pytest.approx(4 * 100 * 1.5 * 2.5)
+        (note,) = structure.source[NOTES]
+        assert note.endswith("the smallest distance between two, 2.5 mm, is assumed.")
+    structure = withoutDistance(tmp_path, [4], False, None)
+    assert structure.mask.grid.spacing[2] == 1
+    assert structure.source[NOTES][0].endswith("nor how thick its only one is: 1 mm is assumed.")
+
+
+def testFramesAtRoundedPositions(tmp_path):
+    """Those of slices 1.25 mm apart, as files with a digit behind the point have them."""
+    import pydicom
+
+    heights = np.round(1.25 * np.arange(12), 1).tolist()
+    kept = [1, 2, 3, 8]
+    alone = withoutDistance(tmp_path, kept, False, 1.25, [heights[k] for k in kept])
+    assert alone.mask.size == pytest.approx(4 * 100 * 1.5 * 1.25)
+    square = seriesAt(tmp_path / "near", heights)
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    image = pydicom.dcmread(tmp_path / "near" / "ct" / "slice0")
+    content.ReferencedSeriesSequence[0].SeriesInstanceUID = image.SeriesInstanceUID
+    content.save_as(tmp_path / "near" / "seg.dcm")
+    (near,) = readStructures(tmp_path / "near" / "seg.dcm")
+    assert near.mask.grid == square.mask.grid
+    assert np.flatnonzero(voxelsOf(near).any(axis=(1, 2))).tolist() == kept
+
+
+def testFilesThatListOnlyTheSlicesWithFrames(tmp_path):
+    """What lies between their frames was left out, so what lies beyond may have been, too."""
+    import pydicom
+
+    segmented(tmp_path, [3, 4, 8], True)
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    series = content.ReferencedSeriesSequence[0]
+    series.ReferencedInstanceSequence = [series.ReferencedInstanceSequence[k] for k in (3, 4, 8)]
+    content.save_as(tmp_path / "seg.dcm")
+    (structure,) = readStructures(tmp_path / "seg.dcm")
+    assert structure.mask.grid.size == GRIDS["axial"].size
+    shutil.rmtree(tmp_path / "ct")
+    (structure,) = readStructures(tmp_path / "seg.dcm")
+    assert structure.mask.grid.size[2] == 8 and not structure.mask.touchesEdge
+
+
 def testTheThicknessOfAFrame(tmp_path):
     """A file that does not say how far apart frames are may say how thick they are."""
     import pydicom

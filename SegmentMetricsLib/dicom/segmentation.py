@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -14,12 +14,14 @@ from .. import inputs
 from ..errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..structures import PATIENT, Structure
+from ..structures import NOTES, PATIENT, Structure
 from . import patientOf, read, readable
-from .series import findSlices, gridOf
+from .planes import LEAST_SHARE, ROUNDING, allowance, leastDistance, lieOnSlices, thinned
+from .series import findSlices, gridOf, normalOf
 
 # A frame belongs to the slices of an image when the cosine between what runs across them is at least this.
 PARALLEL = 0.999
+UNTOLD = "The segmentation does not say how far apart its slices are"
 
 
 def readSegmentation(path: Path, threshold: float | None = None) -> list[Structure]:
@@ -38,16 +40,19 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
     dataset = read(path)
     with readable():
         try:
+            frames = Frames.of(path, dataset)
+            note = frames.tellDistance(dataset)
             segmentation = highdicom.seg.Segmentation.from_dataset(dataset, copy=False)
-            place = _placing(path, segmentation)
             structures = (_structure(path, segmentation, number, threshold) for number in segmentation.segment_numbers)
-            return [_placed(structure, place) for structure in structures]
+            placed = [_placed(structure, frames.place) for structure in structures]
         except RuntimeError as error:
             raise InputError(f"the segmentation's frames make no regular volume ({error}).") from error
+    return [replace(s, source={**s.source, NOTES: (note,)}) for s in placed] if note else placed
 
 
 def _structure(path: Path, segmentation, number: int, threshold: float | None) -> Structure:
-    volume = segmentation.get_volume(segment_numbers=[number], dtype=None, rescale_fractional=True)
+    # how evenly the frames lie was looked at before
+    volume = segmentation.get_volume(segment_numbers=[number], dtype=None, rescale_fractional=True, rtol=LEAST_SHARE)
     # from slices, rows and columns to columns, rows and slices
     image = SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
     description = segmentation.get_segment_description(number)
@@ -70,31 +75,108 @@ def _placed(structure: Structure, place: Callable[[Mask], Mask]) -> Structure:
     return replace(structure, mask=place(structure.mask), memberships=memberships)
 
 
-def _placing(path: Path, segmentation) -> Callable[[Mask], Mask]:
-    """Return what puts the voxels of a segment onto the grid of the image that it was drawn on.
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Where the frames of a SEG file lie, and the image that it was drawn on.
 
-    Frames without voxels need not be stored, so the slices of the image near the file tell how far it goes. Without
-    them, where the file names more slices than there are frames, the grid is one slice longer at either end: what is
-    stored last is not taken for the edge of the image.
+    heights: (n,) of the slices that are stored, mm along the normal, ascending; none for files that do not say where
+    frames lie one by one. positions: (m, 3) of the frames, LPS mm. normal: (3,) across them. listed: how many slices of
+    its image the file names. findHome: gives the grid of that image, None if it is not near the file.
     """
-    series = next(iter(segmentation.get("ReferencedSeriesSequence", [])), {})
-    instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
-    thickness = _thicknessOf(segmentation)
 
-    @cache
-    def home() -> Grid | None:
-        return _gridOrNone(findSlices(path, str(series.get("SeriesInstanceUID", "")), instances))
+    heights: np.ndarray
+    positions: np.ndarray
+    normal: np.ndarray
+    listed: int
+    findHome: Callable[[], Grid | None]
 
-    def place(mask: Mask) -> Mask:
-        if mask.grid.size[2] >= len(instances):
-            return replace(mask, grid=_inSpace(mask.grid, None, thickness))
-        mask = replace(mask, grid=_inSpace(mask.grid, home(), thickness))
-        if home() is not None and mask.alongAxesOf(home()).grid.offsetOn(home()) is not None:
-            return mask.on(home())
+    @staticmethod
+    def of(path: Path, dataset) -> Frames:
+        """Return where the frames of a file lie."""
+        groups = list(_groupsOf(dataset))
+        planes = [plane for group in groups for plane in group.get("PlanePositionSequence", [])]
+        positions = np.reshape([np.array(plane.ImagePositionPatient, float) for plane in planes], (-1, 3))
+        turns = [plane for group in groups for plane in group.get("PlaneOrientationSequence", [])]
+        normal = normalOf(turns[:1]) if turns else np.zeros(3)
+        heights = thinned(np.unique(positions @ normal), ROUNDING) if turns else np.zeros(0)
+        series = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
+        instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
+
+        @cache
+        def findHome() -> Grid | None:
+            return _gridOrNone(findSlices(path, str(series.get("SeriesInstanceUID", "")), instances))
+
+        return Frames(heights, positions, normal, len(instances), findHome)
+
+    def tellDistance(self, dataset) -> str:
+        """Write into a file how far apart its slices are if it does not say that, and return what had to be assumed.
+
+        Only the reader knows: the file on the disk stays. "" where nothing had to be. Raises InputError for frames that
+        are not on equally spaced slices.
+        """
+        if not len(self.heights):
+            return ""
+        measures = [item for group in _groupsOf(dataset) for item in group.get("PixelMeasuresSequence", [])]
+        told = [abs(float(item.get("SpacingBetweenSlices", None) or 0.0)) for item in measures]
+        distance, note = next(((length, "") for length in told if length), None) or self._assumed(measures)
+        if not lieOnSlices(self.heights, distance):
+            raise InputError(
+                f"the segmentation's frames make no regular volume (they do not lie on slices {distance:.4g} mm apart)."
+            )
+        for item in measures:
+            item.SpacingBetweenSlices = distance
+            item.SliceThickness = item.get("SliceThickness", None) or distance  # which highdicom does not do without
+        return note
+
+    def _assumed(self, measures: Sequence) -> tuple[float, str]:
+        """Return how far apart slices are in mm, and what of that had to be assumed. measures: what is told of pixels.
+
+        The image tells it if all frames lie on its slices, else the thickness of frames if they lie on slices that far
+        apart, else the smallest distance between two.
+        """
+        home = self.findHome()
+        if home is not None and self._areOn(home):
+            return abs(float(home.axes[:, 2] @ self.normal)), ""
+        thickness = next((float(item.get("SliceThickness", None) or 0.0) for item in measures), 0.0)
+        isAlone = len(self.heights) == 1
+        distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
+        if isAlone and not thickness:
+            return distance, f"{UNTOLD}, nor how thick its only one is: {distance:g} mm is assumed."
+        if not thickness or not lieOnSlices(self.heights, thickness):
+            return distance, f"{UNTOLD}: the smallest distance between two, {distance:.4g} mm, is assumed."
+        isSkipping = thickness < distance - allowance(thickness)
+        return thickness, f"{UNTOLD}: how thick they are, {thickness:.4g} mm, is assumed." if isSkipping else ""
+
+    def _areOn(self, home: Grid) -> bool:
+        """Return whether all frames lie on slices of an image."""
+        if abs(self.normal @ home.direction[:, 2]) < PARALLEL:
+            return False
+        numbers = home.toIndex(self.positions)[:, 2]
+        return bool(np.abs(numbers - np.rint(numbers)).max() * home.spacing[2] <= allowance(home.spacing[2]))
+
+    def place(self, mask: Mask) -> Mask:
+        """Return the voxels of a segment on the grid of the image that it was drawn on.
+
+        Frames without voxels need not be stored, so the slices of the image near the file tell how far it goes. Without
+        them, where the file names more slices than there are frames, or frames are missing between others, the grid is
+        one slice longer at either end: what is stored last is not taken for the edge of the image.
+        """
         columns, rows, depth = mask.grid.size
+        mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
+        if depth >= self.listed and len(self.heights) in (0, depth):
+            return mask
+        home = self.findHome()
+        if home is not None:
+            mask = replace(mask, grid=_onSlicesOf(home, mask.grid))
+            if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
+                return mask.on(home)
         return mask.on(mask.grid.resized((0, 0, -1), (columns - 1, rows - 1, depth)))
 
-    return place
+
+def _groupsOf(dataset) -> Iterator:
+    """Yield what a file says about all of its frames, then about each of them."""
+    for groups in ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"):
+        yield from dataset.get(groups, [])
 
 
 def _gridOrNone(slices: list) -> Grid | None:
@@ -106,27 +188,28 @@ def _gridOrNone(slices: list) -> Grid | None:
         return None
 
 
-def _inSpace(grid: Grid, home: Grid | None, thickness: float | None) -> Grid:
-    """Return the grid of frames as one of voxels in space, though there may be a single frame.
+def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
+    """Return the grid of frames with its slices on those of an image, if rounding alone took them away from there.
 
-    That one is as thick as a slice of the image that it was drawn on, or as the file says, in mm; as it is if neither
-    is known.
+    One frame is as thick as a slice of the image.
     """
+    along = float(grid.direction[:, 2] @ home.direction[:, 2])
+    step = home.axes[:, 2] * np.sign(along)
+    depth = grid.size[2]
+    if abs(along) < PARALLEL or (depth > 1 and not _isClose(grid.axes[:, 2] * (depth - 1), step * (depth - 1), home)):
+        return grid
+    number = float(home.toIndex(grid.origin[None])[0, 2])
+    beside = (np.rint(number) - number) * home.axes[:, 2]
     matrix = grid.matrix.copy()
-    if grid.size[2] == 1 and home is not None and abs(grid.direction[:, 2] @ home.direction[:, 2]) >= PARALLEL:
-        matrix[:3, 2] = home.axes[:, 2]
-    elif grid.size[2] == 1 and thickness:
-        matrix[:3, 2] = grid.direction[:, 2] * thickness
+    matrix[:3, 2] = step
+    if _isClose(beside, np.zeros(3), home):
+        matrix[:3, 3] += beside
     return Grid(grid.size, matrix)
 
 
-def _thicknessOf(segmentation) -> float | None:
-    """Return how thick the frames are in mm, None if the file does not say it."""
-    for groups in ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"):
-        for group in list(segmentation.get(groups, []))[:1]:
-            for measures in group.get("PixelMeasuresSequence", []):
-                return float(measures.get("SpacingBetweenSlices", None) or measures.get("SliceThickness", None) or 0.0)
-    return None
+def _isClose(one: np.ndarray, other: np.ndarray, home: Grid) -> bool:
+    """Return whether two places (3,) in mm are one but for what rounding may do to the slices of an image."""
+    return bool(np.linalg.norm(one - other) <= allowance(home.spacing[2]))
 
 
 def _colorOf(segment) -> tuple[float, float, float] | None:
