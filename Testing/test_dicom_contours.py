@@ -28,10 +28,10 @@ SPHERE = 4 / 3 * np.pi * RADIUS**3
 CENTER = (0.3, 0.2)
 
 
-def circle(radius, height, center=CENTER):
-    angles = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+def circle(radius, height, center=CENTER, count=60):
+    angles = np.linspace(0, 2 * np.pi, count, endpoint=False)
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1) * radius + center
-    return np.column_stack([around, np.full(60, height)])
+    return np.column_stack([around, np.full(count, height)])
 
 
 def sphere(heights, radius=RADIUS, center=(*CENTER, 30.0)):
@@ -109,6 +109,91 @@ def testRoundedHeightsAreOnePlane(tmp_path):
     (structure,) = written(tmp_path, {"Tube": tube}).values()
     assert structure.mask.count == pytest.approx(16 * np.pi * (20**2 - 10**2), rel=0.01)
     assert structure.source[NOTES] == ()
+
+
+def disk(radius, center=(0.0, 0.0)):
+    """Return the pixels [row, column] of the image whose center lies inside a circle."""
+    row, column = np.mgrid[-32:32, -32:32]
+    return np.hypot(column - CENTER[0] - center[0], row - CENTER[1] - center[1]) < radius
+
+
+def drawn(folder, circles, kinds=()):
+    """Return the pixels of circles, radius and center each, that are contours of one slice, and the remarks.
+
+    kinds: the numbers of those that are combined by exclusive or.
+    """
+    loops = [circle(radius, 9.0, np.add(CENTER, center), 720) for radius, center in circles]
+    types = {("A", number): "CLOSEDPLANAR_XOR" for number in kinds}
+    structure = written(folder, {"A": loops}, kinds=types)["A"]
+    return structure.mask.block((0, 0, 3), (63, 63, 3))[0].astype(bool), structure.source[NOTES]
+
+
+JOIN, HOLE, ODD = "what those that cross enclose was joined", "it was taken for a hole", "what an odd number of them"
+WALL, INSIDE = (20, (0, 0)), (17, (0, 3.8))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("beyond", [0.0, 0.4, 0.8, 1.4])
+def testAHoleThatReachesBeyondItsContourStaysOne(tmp_path, beyond, order):
+    """As in the wall of a bladder that was drawn up to its edge, whatever an observer's hand did there."""
+    inside = (17, (0, 3 + beyond))
+    found, notes = drawn(tmp_path, [WALL, inside][::order])
+    np.testing.assert_array_equal(found, disk(*WALL) & ~disk(*inside))
+    assert len(notes) == (beyond > 0) and all(HOLE in note for note in notes)
+
+
+def testIslandsThatCrossAreJoined(tmp_path):
+    circles = [(12, (0, 0)), (8, (0, 14)), (6, (-13, 3))]
+    found, (note,) = drawn(tmp_path, circles)
+    np.testing.assert_array_equal(found, np.any([disk(*one) for one in circles], axis=0))
+    assert JOIN in note and HOLE not in note
+
+
+def testAnOutlineThatWasDrawnTwiceIsNoHole(tmp_path):
+    """The second time a bit to the side: hardly any of it lies beyond the first one, but as much as is left around."""
+    twice = [(20, (0, 0)), (19.8, (0.9, 0))]
+    found, (note,) = drawn(tmp_path, twice)
+    np.testing.assert_array_equal(found, disk(*twice[0]) | disk(*twice[1]))
+    assert JOIN in note
+
+
+def testHolesThatCrossAreOneHole(tmp_path):
+    """And an island in them stays one although it reaches a little into the wall."""
+    wall, one, other, island = (28, (0, 0)), (12, (-8, 0)), (10, (9, 0)), (5, (-8, 7.6))
+    found, notes = drawn(tmp_path, [island, one, other, wall])
+    np.testing.assert_array_equal(found, disk(*wall) & ~(disk(*one) | disk(*other)) | disk(*island))
+    assert [JOIN in note for note in notes] == [True, False] and HOLE in notes[1]
+
+
+@pytest.mark.parametrize(
+    "circles",
+    [
+        [WALL, INSIDE],
+        [(8, (-5, 0)), (8, (5, 0))],
+        [(8, (-9, 0)), (8, (-9, 0)), (8, (9, 0))],
+        [(8, (-9, 0)), (8, (9, 0)), (8, (-9, 0)), (8, (-9, 0))],
+        [(5, (2, 0)), (20, (0, 0)), (5, (-2, 0)), (15, (12, 0))],
+    ],
+)
+def testExclusiveContoursAreWhatTheirTypeSays(tmp_path, circles):
+    found, (note,) = drawn(tmp_path, circles, range(len(circles)))
+    np.testing.assert_array_equal(found, np.bitwise_xor.reduce([disk(*one) for one in circles]))
+    assert ODD in note
+
+
+def testExclusiveContoursBesideOthers(tmp_path):
+    """Only those of the type are combined so, and nested ones are nothing to talk about."""
+    circles = [(12, (-8, 0)), (12, (4, 0)), (9, (0, 0)), (3, (0, 0))]
+    found, (note,) = drawn(tmp_path, circles, [2, 3])
+    joined = disk(*circles[0]) | disk(*circles[1])
+    np.testing.assert_array_equal(found, joined ^ disk(*circles[2]) ^ disk(*circles[3]))
+    assert JOIN in note
+
+
+def testExclusiveContoursThatCancelEachOther(tmp_path):
+    found, notes = drawn(tmp_path, [WALL, WALL], [0, 1])
+    assert not found.any()
+    assert notes[0] == "its 2 contours enclose no voxel center of the image" and ODD in notes[1]
 
 
 def testSeparatePartsAtOtherHeightsAreKept(tmp_path):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import InputError
-from ..geometry.filling import apart, combined
+from ..geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
 from ..geometry.grids import Grid, gridAround, requireScale
 from ..geometry.masks import LARGEST_BOX, Mask
 from ..progress import checkpoint
@@ -26,8 +27,34 @@ FLATNESS = 0.25
 # contours do not tell.
 PIXEL, DISTANCE = 0.5, 1.0
 NO_POSITIONS = "a contour has coordinates that are no positions in space."
-CLOSED = ("CLOSED_PLANAR", "CLOSEDPLANAR_XOR")
+EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
+CLOSED = ("CLOSED_PLANAR", EXCLUSIVE_TYPE)
+# What there is to say about contours that cross, and on how many slices they do.
+ODD = {
+    JOINED: "its contours cross each other on {} slices; what those that cross enclose was joined",
+    CUT: (
+        "its contours cross each other on {} slices, where one is almost wholly inside another; it was taken for a "
+        "hole, or inside a hole for an island"
+    ),
+    EXCLUSIVE: (
+        f"its contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}} slices; what an odd number of "
+        "them encloses was filled"
+    ),
+}
 AXIAL = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Contours:
+    """The contours of a region.
+
+    loops: the closed ones, LPS points (n, 3) in mm each. exclusive: numbers of those that are combined by exclusive or.
+    others: how many are not closed.
+    """
+
+    loops: list[np.ndarray]
+    exclusive: frozenset[int]
+    others: int
 
 
 def readStructureSet(path: Path) -> list[Structure]:
@@ -51,16 +78,16 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
         raise InputError("the part of the structure set that holds the contours of its regions of interest is missing.")
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
     names = {number: str(region.get("ROIName", "")) or f"ROI {number}" for number, region in regions.items()}
-    loops = {number: _loopsOf(drawn.get(number), names[number]) for number in regions}
+    contours = {number: _contoursOf(drawn.get(number), names[number]) for number in regions}
     listed = imagesOf(dataset)
     images = {number: imageOf(region, drawn.get(number), listed) for number, region in regions.items()}
-    gridFor = _grids(path, images, {number: closed for number, (closed, _) in loops.items()})
+    gridFor = _grids(path, images, {number: own.loops for number, own in contours.items()})
     patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
     structures, leftOut = [], {}
     for number, region in regions.items():
         checkpoint()
         try:
-            mask, source = _filled(*loops[number], *gridFor(number))
+            mask, source = _filled(contours[number], *gridFor(number))
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
             continue
@@ -80,16 +107,16 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
     return [_withoutOthers(structure, path, leftOut) for structure in structures] if leftOut else structures
 
 
-def _filled(closed: Sequence[np.ndarray], others: int, grid: Grid, note: str) -> tuple[Mask, dict]:
+def _filled(contours: Contours, grid: Grid, note: str) -> tuple[Mask, dict]:
     """Return the voxels of a region, and what its source says about them.
 
-    closed: its closed contours. others: how many it has that are not. note: on the grid. Raises InputError as fill().
+    note: on the grid. Raises InputError as fill().
     """
-    mask, notes = fill(closed, grid)
-    if others:
-        notes.append(f"{others} of its contours are open lines or points and were left out")
+    mask, notes = fill(contours.loops, grid, contours.exclusive)
+    if contours.others:
+        notes.append(f"{contours.others} of its contours are open lines or points and were left out")
     source = {NOTES: tuple(filter(None, (note, *notes)))}
-    return mask, {**source, WITHOUT_VOXELS: True} if closed and mask.isEmpty else source
+    return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
 
 
 def _withoutOthers(structure: Structure, path: Path, leftOut: Mapping[str, str]) -> Structure:
@@ -108,20 +135,20 @@ def _byNumber(items, name: str) -> dict:
     return found
 
 
-def _loopsOf(contours, name: str) -> tuple[list[np.ndarray], int]:
-    """Return the closed contours of a region as LPS points (n, 3) in mm, and how many others there are.
+def _contoursOf(drawn, name: str) -> Contours:
+    """Return the contours of a region. name: of the region, for what is wrong with it.
 
-    name: of the region, for what is wrong with it. Raises InputError for contours that are none.
+    drawn: its item of the contours, None if it has none. Raises InputError for contours that are none.
     """
     try:
-        return _loopsIn(contours)
+        return _contoursIn(drawn)
     except InputError as error:
         raise InputError(f"the structure {name!r} cannot be read: {error}") from error
 
 
-def _loopsIn(contours) -> tuple[list[np.ndarray], int]:
-    closed, others = [], 0
-    for contour in [] if contours is None else contours.get("ContourSequence", []):
+def _contoursIn(drawn) -> Contours:
+    loops, exclusive, others = [], set(), 0
+    for contour in [] if drawn is None else drawn.get("ContourSequence", []):
         try:
             points = np.array(contour.get("ContourData", None) or [], float)
         except ValueError as error:  # a word among the numbers
@@ -131,11 +158,14 @@ def _loopsIn(contours) -> tuple[list[np.ndarray], int]:
         if len(points) % 3 or not np.isfinite(points).all():
             raise InputError(NO_POSITIONS)
         requireScale(float(np.abs(points).max(initial=0)))
-        if str(contour.get("ContourGeometricType", CLOSED[0])) in CLOSED and len(points) >= 9:
-            closed.append(points.reshape(-1, 3))
-        else:
+        kind = str(contour.get("ContourGeometricType", CLOSED[0]))
+        if kind not in CLOSED or len(points) < 9:
             others += 1
-    return closed, others
+            continue
+        if kind == EXCLUSIVE_TYPE:
+            exclusive.add(len(loops))
+        loops.append(points.reshape(-1, 3))
+    return Contours(loops, frozenset(exclusive), others)
 
 
 def _grids(
@@ -204,11 +234,12 @@ def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.n
     return gridAround(box, np.diag([PIXEL, PIXEL, distance]), np.array([0.0, 0.0, own.min()]))
 
 
-def fill(loops: Sequence[np.ndarray], grid: Grid) -> tuple[Mask, list[str]]:
+def fill(loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = ()) -> tuple[Mask, list[str]]:
     """Return the voxels of a grid inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
 
     Contours belong to the nearest slice, which takes those of the plane nearest to it, and of other planes only parts
-    that lie apart from these. Raises InputError when a contour does not run along the slices.
+    that lie apart from these. exclusive: numbers of contours that are combined by exclusive or within their plane.
+    Raises InputError when a contour does not run along the slices.
     """
     if not loops:
         return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid), []
@@ -225,15 +256,18 @@ def fill(loops: Sequence[np.ndarray], grid: Grid) -> tuple[Mask, list[str]]:
     if math.prod(shape) > LARGEST_BOX:
         raise InputError("its contours are too far apart, or too large, for an image of a patient.")
     voxels = np.zeros(shape, bool)
-    crossing = 0
+    odd: Counter[str] = Counter()
     for k, planes in slices.items():
         checkpoint()
-        parts = [combined([planar[number][:, :2] - low for number in plane], shape[1:]) for plane in planes]
-        for part, _ in parts:
+        oddHere = set()
+        for plane in planes:
+            own = [place for place, number in enumerate(plane.tolist()) if number in exclusive]
+            part, oddInPlane = combined([planar[number][:, :2] - low for number in plane], shape[1:], own)
             voxels[k - first] |= apart(part, voxels[k - first])
-        crossing += any(crosses for _, crosses in parts)
+            oddHere |= oddInPlane
+        odd.update(oddHere)
     mask = Mask.fromArray(voxels, grid, (*low, first))
-    return mask, list(_remarks(heights, slices, crossing, mask))
+    return mask, list(_remarks(heights, slices, odd, mask))
 
 
 def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
@@ -248,11 +282,13 @@ def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
     return middles[:, 2] - (middles[:, :2] - middles[:, :2].mean(axis=0)) @ slope
 
 
-def _remarks(heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], crossing: int, mask: Mask) -> Iterator[str]:
+def _remarks(
+    heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], odd: Mapping[str, int], mask: Mask
+) -> Iterator[str]:
     """Yield what is odd about contours that were filled.
 
-    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). crossing: on how many slices contours
-    cross. mask: what they enclose.
+    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). odd: on how many slices contours do what
+    combined() finds odd. mask: what they enclose.
     """
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
@@ -266,8 +302,9 @@ def _remarks(heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], crossi
             f"it has contours at several heights for each of {several} slices; where they overlap, those nearest to "
             "the slice were filled"
         )
-    if crossing:
-        yield f"its contours cross each other on {crossing} slices; what any of them encloses was filled"
+    for kind, sentence in ODD.items():
+        if kind in odd:
+            yield sentence.format(odd[kind])
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
         yield f"it has no contour on {missing} slices between its first and its last one"

@@ -7,7 +7,7 @@ and where two structures touch, a center on their common boundary belongs to exa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from ..progress import checkpoint
 PART = 1 << 16
 # Layers below this length are summed up faster line by line than layer by layer.
 SHORT = 512
+# What contours of one slice may do: cross each other so that what they enclose is joined, or so that one is a hole of
+# the other; cross or repeat each other where they are combined by exclusive or.
+JOINED, CUT, EXCLUSIVE = "joined", "cut", "exclusive"
+# A hole reaches no further beyond its contour than by this share of itself, and of what is left around it.
+BEYOND, AROUND = 0.1, 0.25
 
 
 def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -140,26 +145,78 @@ def _between(changes: np.ndarray) -> np.ndarray:
     return changes.view(bool)
 
 
-def combined(loops: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, bool]:
-    """Return the pixels [row, column] that the contours of one slice enclose together, and whether some cross.
+def combined(
+    loops: Sequence[np.ndarray], shape: tuple[int, int], exclusive: Collection[int] = ()
+) -> tuple[np.ndarray, frozenset[str]]:
+    """Return the pixels [row, column] that the contours of one slice enclose together, and what is odd about them.
 
-    One inside another is a hole, one inside that an island again; what contours that cross enclose is joined; one that
-    repeats another counts once.
+    One inside another is a hole, one inside that an island again, also where it reaches a little beyond. What contours
+    that cross otherwise enclose is joined; one that repeats another counts once. exclusive: numbers of contours that
+    are none of this, but combined with the others by exclusive or. What is odd is some of JOINED, CUT and EXCLUSIVE.
     """
     parts = [filled(loop, np.roll(loop, -1, axis=0), shape) for loop in loops]
-    parts.sort(key=np.count_nonzero, reverse=True)
-    total, crossing = np.zeros(shape, bool), False
+    order = sorted(range(len(parts)), key=lambda number: np.count_nonzero(parts[number]), reverse=True)
+    others = [parts[number] for number in order if number in exclusive]
+    plain = _different([parts[number] for number in order if number not in exclusive])
+    total, isOdd = _either(plain, shape)
+    total, odd = _nested(plain, shape) if isOdd else (total, frozenset())
+    remaining, isOdd = _either(others, shape)
+    if isOdd or len(_different(others)) < len(others):
+        odd |= {EXCLUSIVE}
+    return total ^ remaining, odd
+
+
+def _different(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return the pixels of contours, those that repeat others but once."""
+    different: list[np.ndarray] = []
+    for part in parts:
+        if not any(np.array_equal(part, earlier) for earlier in different):
+            different.append(part)
+    return different
+
+
+def _either(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, bool]:
+    """Return the pixels that an odd number of contours encloses, and whether some of these cross.
+
+    parts: the pixels of each, largest first.
+    """
+    total, isOdd = np.zeros(shape, bool), False
+    for part in parts:
+        isOdd = isOdd or np.count_nonzero(total & part) not in (0, np.count_nonzero(part))
+        total ^= part
+    return total, isOdd
+
+
+def _nested(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, frozenset[str]]:
+    """Return the pixels that contours enclose of which some cross, and how: JOINED, CUT or both.
+
+    parts: the pixels of each, largest first. Those equally deep inside others are joined.
+    """
+    layers: list[np.ndarray] = []
+    depths: list[int] = []
+    odd = set()
     for number, part in enumerate(parts):
-        if any(np.array_equal(part, earlier) for earlier in parts[:number]):
-            continue
-        shared = total & part
-        if not shared.any() or np.array_equal(shared, part):
-            total ^= part
-        else:
-            # in a hole of an outer contour, or across a line
-            crossing = crossing or any(_cross(part, earlier) for earlier in parts[:number])
-            total |= part
-    return total, crossing
+        isInside = [_isInside(part, outer) for outer in parts[:number]]
+        depth = max((depths[outer] + 1 for outer in np.flatnonzero(isInside)), default=0)
+        odd.update(CUT if i else JOINED for outer, i in zip(parts, isInside) if _cross(part, outer))
+        depths.append(depth)
+        if depth == len(layers):
+            layers.append(np.zeros(shape, bool))
+        layers[depth] |= part
+    total = np.zeros(shape, bool)
+    for depth, layer in enumerate(layers):
+        total = total & ~layer if depth % 2 else total | layer
+    return total, frozenset(odd)
+
+
+def _isInside(part: np.ndarray, outer: np.ndarray) -> bool:
+    """Return whether a contour lies inside a larger one, but for a little.
+
+    That is little of the contour, and of what is left around it: two that somebody drew for one and the same outline
+    reach as far beyond each other in either direction. Two islands share less.
+    """
+    beyond = np.count_nonzero(part & ~outer)
+    return beyond <= BEYOND * np.count_nonzero(part) and beyond <= AROUND * np.count_nonzero(outer & ~part)
 
 
 def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -175,5 +232,6 @@ def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _cross(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether pixels have some in common with others, but neither contain all of these nor lie among them."""
     shared = np.count_nonzero(one & other)
     return 0 < shared < min(np.count_nonzero(one), np.count_nonzero(other))
