@@ -102,6 +102,31 @@ def testHolesAndKeyholesAndIslands(tmp_path):
     assert withIsland.mask.count == own.mask.count + 9
 
 
+def testNamesWithABackslash(withoutPictures, tmp_path):
+    """To DICOM they are several values."""
+    import pydicom
+
+    from SegmentMetricsLib import __main__
+
+    name = "Gl.\\parotidea\\links"
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
+    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {name: loops}, slices)
+    array = np.zeros(grid.size[::-1], np.uint8)
+    array[3:8, 6:16, 5:15] = 1
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Gland": array})
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    content.SegmentSequence[0].SegmentLabel = name
+    content.save_as(tmp_path / "seg.dcm")
+    paths = [str(tmp_path / file) for file in ("set.dcm", "seg.dcm")]
+    assert [s.name for path in paths for s in readStructures(path)] == [name, name]
+    output = tmp_path / "out"
+    arguments = ["--structure", name, "--metrics", "overlap,boundary", "--output", str(output)]
+    assert __main__.main(["compare", *paths, *arguments]) == 0
+    assert len(list(output.glob("distances_*.vtp"))) == 1
+
+
 def testWhatReadingHasToSay(tmp_path):
     grid = GRIDS["axial"]
     slices = dicomfiles.writeSeries(tmp_path / "ct", grid)

@@ -6,7 +6,7 @@ Needs the extra `dicom`: pydicom, and highdicom for SEG.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableSequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -109,9 +109,15 @@ def _endsEarly(dataset) -> bool:
     return any(len(element.value) < element.length for element in raw)
 
 
+def textOf(dataset, name: str) -> str:
+    """Return the text of an element, "" without it. Its backslashes, which divide values in DICOM, are letters."""
+    value = dataset.get(name, None)
+    return "\\".join(map(str, value)) if isinstance(value, MutableSequence) else str(value or "")
+
+
 def patientOf(dataset) -> str:
     """Return a fingerprint of the patient's ID, "" without one: enough to see that two files differ in it."""
     import hashlib
 
-    identifier = str(dataset.get("PatientID", "") or "").strip()
+    identifier = textOf(dataset, "PatientID").strip()
     return hashlib.sha256(identifier.encode()).hexdigest() if identifier else ""

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import NOTES, PATIENT, Structure
-from . import patientOf, read, readable
+from . import patientOf, read, readable, textOf
 from .planes import LEAST_SHARE, ROUNDING, allowance, leastDistance, lieOnSlices, thinned
 from .series import findSlices, gridOf, normalOf
 
@@ -60,7 +60,7 @@ def _structure(path: Path, segmentation, number: int, threshold: float | None) -
     image = SimpleITK.Cast(image, SimpleITK.sitkFloat32 if fractional else SimpleITK.sitkUInt8)
     structure = inputs.structureFromImage(image, "", None, threshold)
     return Structure(
-        description.segment_label,
+        textOf(description, "SegmentLabel"),
         structure.mask,
         memberships=structure.memberships,
         file=str(path),

@@ -16,7 +16,7 @@ from ..geometry.grids import Grid, gridAround, requireScale
 from ..geometry.masks import LARGEST_BOX, Mask
 from ..progress import checkpoint
 from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
-from . import patientOf, read, readable
+from . import patientOf, read, readable, textOf
 from .images import Image, imageOf, imagesOf
 from .planes import commonDistance, heightsOf, planesBySlice, sliceDistance
 from .series import findSlices, gridOf, normalOf
@@ -77,7 +77,7 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
     if "ROIContourSequence" not in dataset:
         raise InputError("the part of the structure set that holds the contours of its regions of interest is missing.")
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
-    names = {number: str(region.get("ROIName", "")) or f"ROI {number}" for number, region in regions.items()}
+    names = {number: textOf(region, "ROIName") or f"ROI {number}" for number, region in regions.items()}
     contours = {number: _contoursOf(drawn.get(number), names[number]) for number in regions}
     listed = imagesOf(dataset)
     images = {number: imageOf(region, drawn.get(number), listed) for number, region in regions.items()}
