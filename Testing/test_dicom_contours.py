@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.errors import InputError
@@ -20,6 +21,8 @@ from SegmentMetricsLib.dicom import planes, series
 
 # slices every 3 mm from 0 to 57 mm
 GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
+# turns a plane upright
+X = np.array([(1.0, 0, 0), (0, 0, 1), (0, 1, 0)])
 RADIUS = 25.0
 SPHERE = 4 / 3 * np.pi * RADIUS**3
 
@@ -305,6 +308,37 @@ def testSetsWithoutTheirImageShareALattice(tmp_path):
     first = written(tmp_path / "a", {"A": cylinder(np.arange(0, 30, 3.0), (0.2, 0.1))}, None)["A"]
     second = written(tmp_path / "b", {"A": cylinder(np.arange(-3, 24, 3.0), (1.1, 0.4))}, None)["A"]
     assert second.mask.grid.offsetOn(first.mask.grid) is not None
+
+
+# what runs along the rows, the columns and across the slices
+VIEWS = {
+    "sagittal": np.array([(0, 1, 0), (0, 0, -1), (-1, 0, 0)], float).T,
+    "coronal": np.array([(1, 0, 0), (0, 0, -1), (0, 1, 0)], float).T,
+    "oblique": Rotation.from_euler("xyz", (25, -15, 40), degrees=True).as_matrix(),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def testPlanesOfAnyImage(tmp_path, view):
+    """Without the image it is the contours that tell in which planes they lie, whatever some odd one says."""
+    turn, heights = VIEWS[view], np.arange(0, 30, 3.0)
+    tube = [loop for height in heights for loop in (circle(10, height, count=720), circle(5, height, (3.3, 0.2), 720))]
+    regions = {"Tube": tube, "Rod": cylinder(heights, (30, 0)), "Needle": [tilted()], "Upright": [circle(60, 0.0) @ X]}
+    found = written(tmp_path, {name: [loop @ turn.T for loop in loops] for name, loops in regions.items()}, None)
+    assert list(found) == ["Tube", "Rod"]
+    grid = found["Tube"].mask.grid
+    assert abs(grid.direction[:, 2] @ turn[:, 2]) == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(grid.spacing, (0.5, 0.5, 3), rtol=1e-5)
+    assert found["Tube"].mask.size == pytest.approx(10 * 3 * np.pi * (10**2 - 5**2), rel=0.01)
+    assert "planes 3 mm apart" in found["Tube"].source[NOTES][0]
+
+
+def testObserversOnObliquePlanesShareALattice(tmp_path):
+    both = (cylinder(np.arange(low, 30, 3.0)) for low in (0, 6))
+    loops = [[loop @ VIEWS["oblique"].T for loop in own] for own in both]
+    first, second = (written(tmp_path / str(n), {"A": some}, None)["A"] for n, some in enumerate(loops))
+    assert second.mask.grid.offsetOn(first.mask.grid) is not None
+    assert compare(first, second, Settings(families="overlap"))["DSC"].value == pytest.approx(2 * 8 / 18, abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ ROUNDING = 1e-3
 LEAST_DISTANCE, LEAST_SHARE = 0.1, 0.25
 # A distance counts as a multiple of another one up to this share of that one.
 ALIKE = 0.05
+# Planes are parallel when the cosine between what runs across them is at least this; decimals of such vectors that are
+# certain in contours.
+PARALLEL, ROUGHLY = 0.999, 3
 # Slices of one image lie where equal distances put them, but for this share of the distance, and for what positions
 # rounded to tenths of a mm make of it, and a hair.
 UNEVENNESS, TENTH = 0.01, 0.11
@@ -121,3 +124,38 @@ def allowance(distance: float) -> float:
     Nobody rounds the positions of slices to tenths of a mm that lie only a few of them apart.
     """
     return max(UNEVENNESS * distance, TENTH if LEAST_SHARE * distance >= TENTH else 0.0)
+
+
+def normalOfLoops(loops: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the unit vector (3,) across the planes that most contours, LPS points (n, 3) in mm each, lie in.
+
+    It is that of a side of the patient if it is nearly that one, and rounded a little else, so that several files of
+    one image have the same one. A contour that is a line has none; without any other it is that of axial planes.
+    """
+    around = [loop - loop.mean(axis=0) for loop in loops]
+    # twice the area of a contour, along the normal of its plane
+    vectors = np.array([np.cross(loop, np.roll(loop, -1, axis=0)).sum(axis=0) for loop in around])
+    lengths = np.linalg.norm(vectors, axis=1)
+    normals = vectors[lengths > 0] / lengths[lengths > 0, None]
+    if not len(normals):
+        return np.eye(3)[2]
+    # whichever way contours go around; those in odd planes do not count
+    usual = np.median(normals[:, :, None] * normals[:, None, :], axis=0)
+    normal = np.linalg.eigh(usual)[1][:, -1]
+    largest = int(np.abs(normal).argmax())
+    if abs(normal[largest]) >= PARALLEL:
+        return np.eye(3)[largest]
+    normal = np.round(normal * np.sign(normal[largest]), ROUGHLY)
+    return normal / np.linalg.norm(normal)
+
+
+def axesAlong(normal: np.ndarray) -> np.ndarray:
+    """Return the normal of planes after two vectors in them, as columns (3, 3), all of length 1 and at right angles.
+
+    The two run along the sides of the patient as far as the planes do.
+    """
+    first, second = (side for side in range(3) if side != np.abs(normal).argmax())
+    along = np.eye(3)[first] - normal[first] * normal
+    along /= np.linalg.norm(along)
+    across = np.cross(normal, along)
+    return np.column_stack([along, across * np.sign(across[second]), normal])

@@ -16,11 +16,9 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import NOTES, PATIENT, Structure
 from . import patientOf, read, readable, textOf
-from .planes import LEAST_SHARE, ROUNDING, allowance, leastDistance, lieOnSlices, thinned
+from .planes import LEAST_SHARE, PARALLEL, ROUNDING, allowance, leastDistance, lieOnSlices, thinned
 from .series import findSlices, gridOf, normalOf
 
-# A frame belongs to the slices of an image when the cosine between what runs across them is at least this.
-PARALLEL = 0.999
 UNTOLD = "The segmentation does not say how far apart its slices are"
 
 

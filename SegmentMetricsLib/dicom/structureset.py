@@ -18,7 +18,7 @@ from ..progress import checkpoint
 from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
 from . import patientOf, read, readable, textOf
 from .images import Image, imageOf, imagesOf
-from .planes import commonDistance, heightsOf, planesBySlice, sliceDistance
+from .planes import axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
 from .series import findSlices, gridOf, normalOf
 
 # A contour may leave its plane by this share of the distance between slices.
@@ -41,7 +41,6 @@ ODD = {
         "them encloses was filled"
     ),
 }
-AXIAL = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,17 +220,18 @@ def _colorOf(contours) -> tuple[float, float, float] | None:
 
 
 def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
-    """Return axial planes for the contours of a region, LPS points (n, 3) in mm each, as far apart as they usually are.
+    """Return planes for the contours of a region, LPS points (n, 3) in mm each, as far apart as they usually are.
 
-    regions: the contours of every region that has some, which the grid contains. Pixels lie at multiples of their size,
-    so that contours in several files may have one grid.
+    regions: the contours of every region that has some, which the grid contains and whose planes it has. Pixels lie at
+    multiples of their size, so that contours in several files may have one grid.
     """
-    heights = [heightsOf(others, AXIAL) for others in regions]
-    own = heightsOf(loops, AXIAL) if loops else np.concatenate(heights)
+    together = [loop for others in regions for loop in others]
+    normal = normalOfLoops(together)
+    heights = [heightsOf(others, normal) for others in regions]
+    own = heightsOf(loops, normal) if loops else np.concatenate(heights)
     distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
-    points = np.concatenate([loop for others in regions for loop in others])
-    box = np.stack([points.min(axis=0), points.max(axis=0)])
-    return gridAround(box, np.diag([PIXEL, PIXEL, distance]), np.array([0.0, 0.0, own.min()]))
+    axes = axesAlong(normal) * (PIXEL, PIXEL, distance)
+    return gridAround(np.concatenate(together), axes, normal * own.min())
 
 
 def fill(loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = ()) -> tuple[Mask, list[str]]:
