@@ -12,7 +12,7 @@ import SimpleITK
 from hostile.builders import cut, nrrd
 from imagefiles import BOXES, LABELS, SIZE, middleOf, read, refusal, save
 
-from SegmentMetricsLib import compare, inputs, readStructures, samples
+from SegmentMetricsLib import Settings, compare, inputs, readStructures, samples
 from SegmentMetricsLib.files import reading as files
 
 
@@ -134,6 +134,27 @@ def testFrameOfReferenceOfNifti(tmp_path, code, frame):
     struct.pack_into("<2h", data, 252, code, code)
     path.write_bytes(data)
     assert readStructures(path)[0].frameOfReference == frame
+
+
+@pytest.mark.parametrize(
+    ("qform", "sform", "isQform", "frame"),
+    [(1, 4, True, "scanner"), (0, 4, False, "MNI 152"), (1, 0, True, "scanner"), (3, 1, False, "scanner")],
+)
+def testTheFrameIsThatOfThePlaceThatWasTaken(tmp_path, qform, sform, isQform, frame):
+    """Whatever space the other place in the header is in."""
+    path = save(shapes.imageOf(BALL, origin=(-10, -20, 30)), tmp_path / "x.nii", False)
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<2h", data, 252, qform, sform)
+    struct.pack_into("<12f", data, 280, 0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 1)
+    path.write_bytes(data)
+    (structure,) = readStructures(path)
+    assert np.allclose(structure.mask.grid.origin, (-10, -20, 30)) == isQform and structure.frameOfReference == frame
+    other = save(shapes.imageOf(BALL, origin=(-10, -20, 30)), tmp_path / "y.nii", False)
+    data = bytearray(other.read_bytes())
+    struct.pack_into("<2h", data, 252, 1, 0)
+    other.write_bytes(data)
+    findings = compare(readStructures(other)[0], structure, Settings(families="overlap")).findings
+    assert any(finding.startswith("The files have different frames") for finding in findings) == (frame != "scanner")
 
 
 def testFrameOfReferenceOfDicomOrigin(tmp_path):

@@ -130,24 +130,40 @@ def rotation(quaternion) -> np.ndarray:
     return Rotation.from_quat([b, c, d, a]).as_matrix()
 
 
+def _apart(header: Header, grid: Grid) -> dict[str, float]:
+    """Return how far in mm from where a reader put the voxels each place in the header would put one at most.
+
+    grid: where that is.
+    """
+    corners = np.array([[i, j, k, 1] for i in (0, 1) for j in (0, 1) for k in (0, 1)], float)
+    corners[:, :3] *= np.array(grid.size) - 1
+    there = corners @ grid.matrix.T
+    apart = {}
+    for name, matrix in header.places.items():
+        gap = np.linalg.norm((corners @ matrix.T - there)[:, :3], axis=1).max()
+        apart[name] = float(gap) if np.isfinite(gap) else math.inf
+    return apart
+
+
+def formsTaken(header: Header, grid: Grid) -> tuple[str, ...]:
+    """Return which of the places in the header are where a reader put the voxels. grid: where that is."""
+    apart = _apart(header, grid)
+    least = max(ROUNDING * float(grid.spacing.min()), min(apart.values(), default=0.0))
+    return tuple(name for name, gap in apart.items() if gap <= least)
+
+
 def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
     """Return what there is to say about where a reader put the voxels of a file. grid: where that is.
 
     Raises InputError when the header says nothing of the kind.
     """
-    places = header.places
-    if not places:
+    apart = _apart(header, grid)
+    if not apart:
         return (NO_PLACE,)
-    corners = np.array([[i, j, k, 1] for i in (0, 1) for j in (0, 1) for k in (0, 1)], float)
-    corners[:, :3] *= np.array(grid.size) - 1
-    there = corners @ grid.matrix.T
-    apart = {}
-    for name, matrix in places.items():
-        gap = np.linalg.norm((corners @ matrix.T - there)[:, :3], axis=1).max()
-        apart[name] = float(gap) if np.isfinite(gap) else math.inf
     nearest = min(apart.values())
     voxel = float(grid.spacing.min())
-    if nearest > max(ROUNDING * voxel, TRUNCATION * float(np.linalg.norm(there.max(axis=0) - there.min(axis=0)))):
+    extent = float(np.linalg.norm((np.array(grid.size) - 1) @ np.abs(grid.axes).T))
+    if nearest > max(ROUNDING * voxel, TRUNCATION * extent):
         raise InputError("its header contradicts itself about the size and the place of its voxels.")
     if nearest > ROUNDING * voxel:
         return (f"the header gives two voxel sizes, which move the far corner by {nearest:.3g} mm",)

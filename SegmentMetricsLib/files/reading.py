@@ -168,15 +168,19 @@ def _holdsStructures(path: Path) -> bool:
 def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:
     remarks = integrity.inspect(path, suffix)
     image = _loadImage(path, suffix)
+    frame = frameOfReference(image)
     if suffix in (".nii", ".nii.gz") and (header := niftiheaders.check(path)) is not None:
-        remarks += niftiheaders.remarks(header, Grid.fromImage(image))
-    structures = _structuresOf(path, image, threshold, maximum)
+        grid = Grid.fromImage(image)
+        remarks += niftiheaders.remarks(header, grid)
+        frame = frameOfReference(image, niftiheaders.formsTaken(header, grid))
+    structures = _structuresOf(path, image, frame, threshold, maximum)
     return [replace(s, source={**s.source, NOTES: remarks}) for s in structures] if remarks else structures
 
 
-def _structuresOf(path: Path, image: SimpleITK.Image, threshold: float | None, maximum: int | None) -> list[Structure]:
+def _structuresOf(
+    path: Path, image: SimpleITK.Image, frame: str, threshold: float | None, maximum: int | None
+) -> list[Structure]:
     segments = segmentHeaders(image)
-    frame = frameOfReference(image)
     common = {"file": str(path), "frameOfReference": frame}
     if segments:
         if fractional.isFractional(image):
@@ -351,16 +355,18 @@ def readGrid(path: str | Path) -> Grid:
         raise UnusableFile(f"{path}: {error}") from error
 
 
-def frameOfReference(image: SimpleITK.Image) -> str:
+def frameOfReference(image: SimpleITK.Image, forms: Iterable[str] = ("sform", "qform")) -> str:
     """Return what a file says about its frame of reference: a DICOM UID, or the space of a NIfTI file.
 
     "Aligned" NIfTI files do not say with what, and common tools write it into every file: it counts as nothing said.
+    forms: places in the header of a NIfTI file that are where the voxels were put; the space of others is not theirs.
     """
     keys = image.GetMetaDataKeys()
     for key in ("0020|0052", "FrameOfReferenceUID"):
         if key in keys:
             return _text(image.GetMetaData(key)).strip()
-    for key in ("sform_code_name", "qform_code_name"):
+    for form in forms:
+        key = f"{form}_code_name"
         name = image.GetMetaData(key) if key in keys else ""
         if name in NIFTI_SPACES:
             return NIFTI_SPACES[name]
