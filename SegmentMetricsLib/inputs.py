@@ -27,6 +27,7 @@ HALF = 0.5
 ROUNDING = 1e-6
 # Whole numbers beyond this are not exact in files of floating-point numbers.
 LARGEST_FLOAT_LABEL = 2**53
+NO_NUMBERS = "The image has values that are not numbers."
 
 
 def structureFromImage(
@@ -123,7 +124,7 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
     if array.dtype.kind == "f":
         low, high = float(array.min()), float(array.max())
         if not (np.isfinite(low) and np.isfinite(high)):
-            raise InputError("The image has values that are not numbers.")
+            raise InputError(NO_NUMBERS)
         if _areMemberships(low, high):
             mask = masks.Mask.fromArray(array >= threshold, grid)
             return {} if mask.isEmpty else {1: mask}

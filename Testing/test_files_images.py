@@ -157,6 +157,37 @@ def testTheFrameIsThatOfThePlaceThatWasTaken(tmp_path, qform, sform, isQform, fr
     assert any(finding.startswith("The files have different frames") for finding in findings) == (frame != "scanner")
 
 
+@pytest.mark.parametrize("suffix", [".nii", ".nii.gz", ".nrrd", ".mha"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def testNumbersThatAreNoneAreRefusedInEveryFormat(tmp_path, monkeypatch, wrong, kind, suffix):
+    """One voxel of a mask, of labels or of memberships, anywhere in the file."""
+    monkeypatch.setattr("SegmentMetricsLib.files.integrity.CHUNK", 1001)
+    for full in (1, 5, 0.5):
+        array = (full * BALL).astype(kind)
+        path = save(shapes.imageOf(array), tmp_path / f"x{suffix}", suffix != ".nii")
+        (structure,) = readStructures(path)
+        assert structure.mask.count == BALL.sum()
+        array[-1, -1, -1] = wrong
+        assert (
+            refusal(save(shapes.imageOf(array), path, suffix != ".nii")) == "The image has values that are not numbers."
+        )
+
+
+def testNiftiOfTheOtherByteOrder(tmp_path):
+    path = save(shapes.imageOf(BALL.astype(np.float32)), tmp_path / "x.nii", False)
+    data = bytearray(path.read_bytes())
+    voxels = np.frombuffer(bytes(data[352:]), "<f4").astype(">f4")
+    for first, count, size in ((0, 1, 4), (40, 8, 2), (68, 4, 2), (76, 11, 4), (252, 2, 2), (256, 18, 4)):
+        part = np.frombuffer(bytes(data[first : first + count * size]), f"<u{size}")
+        data[first : first + count * size] = part.astype(f">u{size}").tobytes()
+    path.write_bytes(bytes(data[:352]) + voxels.tobytes())
+    assert readStructures(path)[0].mask.count == BALL.sum()
+    voxels[7] = np.nan
+    path.write_bytes(bytes(data[:352]) + voxels.tobytes())
+    assert refusal(path) == "The image has values that are not numbers."
+
+
 def testFrameOfReferenceOfDicomOrigin(tmp_path):
     image = SimpleITK.Image(LABELS)
     image.SetMetaData("0020|0052", "1.2.840.1 ")

@@ -12,7 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from ..errors import InputError
+from ..inputs import NO_NUMBERS
 from . import niftiheaders, textheaders
 
 CHUNK = 1 << 20
@@ -67,14 +70,32 @@ def _nifti(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     with path.open("rb") as file:
         isCompressed = file.read(2) == niftiheaders.GZIP
         file.seek(0)
-        size = 0
         if isCompressed:
-            stream = gzip.GzipFile(fileobj=file)
-            while block := stream.read(CHUNK):  # also compares the checksum
-                size += len(block)
+            size = _niftiSize(gzip.GzipFile(fileobj=file), header)  # also compares the checksum
+        elif header is not None and header.kind:
+            size = _niftiSize(file, header)
         else:
             size = file.seek(0, 2)
     return (), header.wholeSize if header else 0, size
+
+
+def _niftiSize(stream: BinaryIO, header: niftiheaders.Header | None) -> int:
+    """Return how many bytes a NIfTI file holds.
+
+    Raises InputError for voxels that are not numbers: the reader would take them for background.
+    """
+    size, rest = 0, b""
+    kind = np.dtype(header.kind) if header is not None and header.kind else None
+    while block := stream.read(CHUNK):
+        if kind is not None:
+            first, last = (max(end - size, 0) for end in (header.start, header.wholeSize))
+            rest += block[first:last]
+            whole = len(rest) - len(rest) % kind.itemsize
+            if not np.isfinite(np.frombuffer(rest[:whole], kind)).all():
+                raise InputError(NO_NUMBERS)
+            rest = rest[whole:]
+        size += len(block)
+    return size
 
 
 def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:

@@ -24,6 +24,8 @@ FIRST_VOXEL = 352
 # A part of the smallest voxel that two descriptions of an image's place may differ by, and of the image's size by which
 # rounded voxel sizes may move its far corner.
 ROUNDING, TRUNCATION = 0.1, 0.01
+# Kinds of floating-point numbers, by their code.
+FLOATING = {16: "f4", 64: "f8"}
 # Meters and micrometers in mm, by their code.
 UNITS = {1: 1e3, 3: 1e-3}
 NO_PLACE = "the file does not say where in the patient the image lies, so its first voxel was taken to be at the origin"
@@ -31,9 +33,13 @@ NO_PLACE = "the file does not say where in the patient the image lies, so its fi
 
 @dataclass(frozen=True)
 class Header:
-    """The fields of a header that decide where the voxels are; lengths in the file's unit."""
+    """The fields of a header that decide where the voxels are; lengths in the file's unit.
+
+    kind: of the values, as numpy names it, "" if they are no floating-point numbers.
+    """
 
     sizes: tuple[int, ...]
+    kind: str
     bits: int
     offset: float
     pixdim: tuple[float, ...]
@@ -45,10 +51,15 @@ class Header:
     rows: tuple[float, ...]
 
     @property
+    def start(self) -> int:
+        """How many bytes there are before the voxels."""
+        return int(self.offset) if math.isfinite(self.offset) else 0
+
+    @property
     def wholeSize(self) -> int:
         """How many bytes the file must have at least."""
         voxels = math.prod(max(size, 1) for size in self.sizes)
-        return int(self.offset if math.isfinite(self.offset) else 0) + (voxels * self.bits + 7) // 8
+        return self.start + (voxels * self.bits + 7) // 8
 
     @property
     def places(self) -> dict[str, np.ndarray]:
@@ -71,9 +82,11 @@ def parsed(data: bytes) -> Header | None:
     for order in "<>":
         if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
             count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
+            code, bits = struct.unpack_from(f"{order}2h", data, 70)
             return Header(
                 tuple(sizes[: max(0, min(count, 7))]),
-                struct.unpack_from(f"{order}h", data, 72)[0],
+                order + floating if (floating := FLOATING.get(code)) else "",
+                bits,
                 struct.unpack_from(f"{order}f", data, 108)[0],
                 struct.unpack_from(f"{order}8f", data, 76),
                 UNITS.get(data[123] & 7, 1.0),
