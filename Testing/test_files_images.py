@@ -188,6 +188,18 @@ def testNiftiOfTheOtherByteOrder(tmp_path):
     assert refusal(path) == "The image has values that are not numbers."
 
 
+@pytest.mark.parametrize("name", ["bzip2", "bz2"])
+def testCompressionThatIsNotSupported(tmp_path, name):
+    import bz2
+
+    header, _, data = save(shapes.imageOf(BALL), tmp_path / "x.nrrd", False).read_bytes().partition(b"\n\n")
+    header = header.replace(b"encoding: raw", b"encoding: " + name.encode())
+    (tmp_path / "x.nrrd").write_bytes(header + b"\n\n" + bz2.compress(data))
+    assert refusal(tmp_path / "x.nrrd") == (
+        "its voxels are compressed with bzip2, which is not supported; save it with gzip."
+    )
+
+
 def testFrameOfReferenceOfDicomOrigin(tmp_path):
     image = SimpleITK.Image(LABELS)
     image.SetMetaData("0020|0052", "1.2.840.1 ")

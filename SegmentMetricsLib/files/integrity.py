@@ -104,6 +104,8 @@ def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
             return (), 0, 0
         fields = textheaders.nrrdFields(file)
         remarks = textheaders.checkNrrd(path, fields)
+        if withVoxels and fields.get("encoding") in ("bz2", "bzip2"):
+            raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
         if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
             return remarks, 0, 0
         known = math.prod(int(size) for size in fields.get("sizes", "0").split()) * nrrdTypeSize(fields)
