@@ -148,6 +148,11 @@ class MeanDistances:
         self._last = pieces
 
     @property
+    def parts(self) -> list[Part]:
+        """The pieces of what was drawn."""
+        return [one.pieces for one in self._drawn]
+
+    @property
     def magnitude(self) -> Bounded:
         """Mean distance in mm."""
         return self._estimate.over(self._size, 0.0)

@@ -244,7 +244,8 @@ class Refined:
         asked = cut if drawn is None else cut.joined(drawn)
         count = len(PIECES[asked.corners])
         new = self._withNodes(asked.pieces(), np.repeat(asked.sizes / count, count), np.repeat(asked.halvings, count))
-        self.base.values = self.values
+        for part in (self.base, *self._means.parts):  # else each would keep the distances as they were at its time
+            part.values = self.values
         ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [count * len(cut.sizes)])
         if drawn is not None:
             self._means.add(new.chosen(ofDrawn))
