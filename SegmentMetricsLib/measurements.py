@@ -151,7 +151,7 @@ def evaluate(pair: Pair) -> dict[str, Measurement]:
         if definition.family in pair.settings.families:
             for parameter in definition.parameters(pair.settings):
                 checkpoint()
-                measurement = replace(_measure(definition, pair, parameter), empty=definition.emptiness(pair))
+                measurement = replace(_measure(definition, pair, parameter), empty=_emptiness(definition, pair))
                 measurements[measurement.key] = measurement
     return measurements
 
@@ -207,6 +207,14 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
 
 def _withoutSignOfZero(number: float | None) -> float | None:
     return None if number is None else float(number) + 0.0
+
+
+def _emptiness(definition: Definition, pair: Pair) -> str:
+    """Return which structure is empty for a measurement, "" if none is or if it is undefined, as its reason says."""
+    try:
+        return definition.emptiness(pair)
+    except Undefined:
+        return ""
 
 
 def _emptyValue(definition: Definition, pair: Pair) -> float | None:
