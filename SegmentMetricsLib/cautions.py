@@ -37,6 +37,7 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     if not pair.emptiness:
         yield from _outliers(pair, values)
         yield from _parts(pair)
+        yield from _units(pair)
         yield from _tolerances(pair)
         yield from _size(pair)
         yield from _background(pair)
@@ -89,8 +90,9 @@ def _parts(pair: Pair) -> Iterator[str]:
     yield f"{said}: numbers of the whole can hide a part that is missing or added."
 
 
-def _tolerances(pair: Pair) -> Iterator[str]:
-    if not _chosen(pair, "boundary", "signed", "effort") or not pair.settings.tolerances:
+def _units(pair: Pair) -> Iterator[str]:
+    """Yield that the structures are smaller than every tolerance, which those of patients never are."""
+    if not _isTolerant(pair):
         return
     smallest = min(pair.settings.tolerances)
     size = max(float(np.ptp(bounds(s), axis=0).max()) for s in pair.structures)
@@ -99,7 +101,15 @@ def _tolerances(pair: Pair) -> Iterator[str]:
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
             f"{float(f'{size:.2g}'):g} mm: nothing can miss it. Check the unit of the files."
         )
-    if not any(s.samplingGrid for s in pair.structures):
+
+
+def _isTolerant(pair: Pair) -> bool:
+    """Return whether a chosen family counts what is within a tolerance."""
+    return bool(pair.settings.tolerances) and _chosen(pair, "boundary", "signed", "effort")
+
+
+def _tolerances(pair: Pair) -> Iterator[str]:
+    if not _isTolerant(pair) or not any(s.samplingGrid for s in pair.structures):
         return
     # a slice may be thicker; below the finest side of the voxels, though, no difference is within the tolerance
     finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)

@@ -66,7 +66,7 @@ def refined():
 
 def testSampledMeansAreThoseOfAllPieces(refined):
     """Cutting every element twice more tells what the sample estimates, and what is told without it is farther off."""
-    (first, *_) = refined._means._drawn
+    (first, *_) = refined._means.samples
     assert 0 < len(first.rows) < len(refined.base.sizes) / 3
     found = {"magnitude": refined.mean, "signed": refined.signedMean}
     totals = {"magnitude": [], "signed": []}
@@ -80,6 +80,6 @@ def testSampledMeansAreThoseOfAllPieces(refined):
         assert found[name] == pytest.approx(truth, abs=0.001), name
         assert found[name].lower <= truth <= found[name].upper, name
         assert found[name].upper - found[name].lower < 0.01, name
-    alone = means.Estimate(refined.base, Part.means, isFine=False)
+    alone = means.Estimate(refined.base, Part.means, refined.leftOfMean)
     assert abs(alone.total / refined.totalSize - truths["magnitude"]) > 0.002
     assert alone.error > refined._means._wanted

@@ -10,7 +10,7 @@ slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip insta
 
 from SegmentMetricsLib import Settings, compare, explanations, mrml  # noqa: E402
 from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402
-from SegmentMetricsLib.mrml.contents import currentStamp  # noqa: E402
+from SegmentMetricsLib.mrml.contents import Stamps  # noqa: E402
 from SegmentMetricsLib.mrml.sample import loadSample  # noqa: E402
 from SegmentMetricsLib.registry import REGISTRY  # noqa: E402
 from SegmentMetricsLib.settings import FAMILIES  # noqa: E402
@@ -32,6 +32,11 @@ def nodes(scene):
 @pytest.fixture(scope="module")
 def outcome(nodes):
     return outcomes.keepPair(mrml.compareSegments(nodes[0], "Parotid_L", nodes[1], "Parotid_L", Settings(tolerances=3)))
+
+
+def stampOf(node, segment: str, surface: str = "unsmoothed") -> str:
+    """Return the stamp of a segment, read anew."""
+    return dict(Stamps().current(node, [segment], surface))[segment]
 
 
 def testTheSampleHasTheNumbersOfItsFiles(nodes, tmp_path):
@@ -86,10 +91,10 @@ def testResultsOfAllStructures(nodes):
 
 def testOnlyChangesOfTheContentCount(scene, nodes, outcome):
     node, segment = nodes[1], outcome.segments[0][1]
-    before = currentStamp(node, segment)
+    before = stampOf(node, segment)
     node.GetSegmentation().GetSegment(segment).SetName("Something else")
     assert node.CreateClosedSurfaceRepresentation()
-    assert outcome.change() == "" and currentStamp(node, segment) == before
+    assert outcome.change() == "" and stampOf(node, segment) == before
     transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
     node.SetAndObserveTransformNodeID(transform.GetID())
     assert outcome.change() == ""
@@ -108,9 +113,9 @@ def testSmoothSurfacesDependOnHowTheyAreMade(nodes):
     segment = segmentation.GetSegmentIdBySegmentName("Eye_L")
     name = slicer.vtkBinaryLabelmapToClosedSurfaceConversionRule.GetSmoothingFactorParameterName()
     before = segmentation.GetConversionParameter(name)
-    stamps = [currentStamp(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
+    stamps = [stampOf(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
     segmentation.SetConversionParameter(name, "0.1")
-    after = [currentStamp(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
+    after = [stampOf(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
     segmentation.SetConversionParameter(name, before)
     assert stamps[0] == after[0] and stamps[1] != after[1]
 

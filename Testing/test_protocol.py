@@ -1,4 +1,4 @@
-"""Protocols: what they may hold, what is wrong with them and where, and the verdicts."""
+"""Protocols: what they may hold, what is wrong with them and where, and for whom their rules are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.measurements import Measurement
-from SegmentMetricsLib.protocol.judgment import judge, judgeCase, score, worst
 from SegmentMetricsLib.protocol.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
 
 HEADING = "Structure,Measurement,Relation,Pass,Warn,Weight,Convention,Source\n"
@@ -200,113 +199,6 @@ def testRulesInTheConventionOfATool(withoutPictures, tmp_path, monkeypatch):
     assert own["value"] == compare(*pair, Settings(families="boundary"))["MASD"].value != medpy["value"]
 
 
-# Verdicts
-
-
-@pytest.mark.parametrize(
-    "relation, limit, warning, value, verdict",
-    [
-        ("<=", 3, 5, 3.0, "pass"),
-        ("<", 3, 5, 3.0, "warn"),
-        ("<=", 3, 5, 5.0, "warn"),
-        ("<", 3, 5, 5.0, "fail"),
-        ("<=", 3, None, 3.0001, "fail"),
-        # but for rounding these are 3, 0.9 and 0
-        ("<=", 3, None, 3.0000000000000004, "pass"),
-        ("<", 3, None, 2.9999999999999996, "fail"),
-        (">=", 0.9, None, 0.89999999, "pass"),
-        (">", 0.9, None, 0.90000001, "fail"),
-        ("within", 3, None, -3.0000001, "pass"),
-        ("<=", 0, None, 1e-12, "pass"),
-        ("<=", 0, None, 1e-6, "fail"),
-        (">=", 0.9, 0.8, 0.9, "pass"),
-        (">", 0.9, 0.8, 0.9, "warn"),
-        (">=", 0.9, 0.8, 0.79, "fail"),
-        ("within", 2, 3, -2.0, "pass"),
-        ("within", 2, 3, -2.5, "warn"),
-        ("within", 2, 3, 3.5, "fail"),
-        ("<=", 3, 5, math.inf, "fail"),
-        (">=", 3, None, math.inf, "pass"),
-        ("<=", 3, 5, -math.inf, "pass"),
-        ("within", 3, 5, -math.inf, "fail"),
-        ("<=", 3, 5, math.nan, "not evaluable"),
-    ],
-)
-def testVerdicts(relation, limit, warning, value, verdict):
-    found = judge(
-        "Lens", Rule("Lens", "HD95", relation, limit, warning), measurement(value, reason="the test is empty")
-    )
-    assert found.verdict == verdict and found.reason.endswith(".")
-    json.dumps(found.toDictionary(), allow_nan=False)
-
-
-@pytest.mark.parametrize("value", [3.0000062, 3.0000048, 2.9999951, 3.0000001, 3.1])
-def testValuesAreSeenOnTheirSideOfTheLimit(value):
-    rule = Rule("Lens", "HD95", "<=", 3)
-    found = judge("Lens", rule, measurement(value))
-    seen = float(found.reason.split()[1])
-    assert seen == pytest.approx(value, rel=1e-5)
-    assert found.verdict == ("pass" if rule.keeps(seen, 3) else "fail")
-
-
-def testReasons():
-    rule = Rule("Lens", "HD95", "<=", 3, 5)
-    assert judge("Lens", rule, measurement(2.5)).reason == "HD95 2.5 mm is <= 3."
-    assert judge("Lens", rule, measurement(4)).reason == "HD95 4 mm is not <= 3 but <= 5."
-    # 3.00001 would be rounded to the limit
-    assert judge("Lens", rule, measurement(5.00001)).reason == "HD95 5.00001 mm is not <= 3."
-    infinite = judge("Lens", rule, measurement(math.inf, reason="the test is empty"))
-    assert infinite.reason == "HD95 inf is not <= 3 because the test is empty."
-    undefined = judge("Lens", rule, measurement(math.nan, reason="both structures are empty"))
-    assert undefined.reason == "Both structures are empty."
-    assert judge("Lens", rule, None).reason == "HD95 was not measured."
-
-
-def testTheWorstVerdictAndTheScore():
-    assert worst(["pass", "warn"]) == "warn" and worst(["fail", "not evaluable"]) == "fail"
-    assert worst(["pass", "not evaluable"]) == "not evaluable" and worst([]) == "not evaluable"
-    rules = [Rule("Lens", "HD95", "<=", limit, None, weight) for limit, weight in ((1, 1.0), (3, 2.0), (3, 5.0))]
-    verdicts = [judge("Lens", rule, measurement(value)) for rule, value in zip(rules, (2, 2, math.nan))]
-    assert score(verdicts) == pytest.approx(2 / 3) and score(verdicts[2:]) is None
-
-
-def testACase():
-    protocol = protocolOf("Lens_L,HD95,<=,3", "Lens_R,HD95,<=,3", "Chiasm,HD95,<=,3", "Brain*,DSC,>=,0.9")
-    measured = [(("Lens-Lt", "Lens_L"), {"SegmentMetrics": {"HD95": measurement(1)}})]
-    judged = judgeCase(protocol, measured, {"reference": ["Right Lens"], "test": []})
-    assert [(v.structure, v.verdict, v.reason) for v in judged.verdicts] == [
-        ("Lens-Lt / Lens_L", "pass", "HD95 1 mm is <= 3."),
-        ("Right Lens", "not evaluable", "Only the reference has Right Lens."),
-        ("Chiasm", "not evaluable", "There is no structure Chiasm."),
-        ("Brain*", "not evaluable", "There is no structure Brain*."),
-    ]
-    assert judged.verdict == "not evaluable" and judged.toDictionary()["score"] == 1.0
-    assert len(judgeCase(protocol, measured, {"reference": [], "test": []}, isWhole=False).verdicts) == 1
-
-
-def testTheDictionaryOfACase():
-    protocol = protocolOf("Lens*,HD95,<=,3", "Lens*,DSC,>=,0.9,,2,MedPy", "Lens*,MASD,<=,1")
-    values = {"SegmentMetrics": {"HD95": measurement(1)}, "MedPy": {"DSC": measurement(0.5, "DSC", "")}}
-    judged = judgeCase(protocol, [(("Lens_L", "Lens_L"), values)], {"reference": [], "test": []}).toDictionary()
-    (structure,) = judged["structures"]
-    assert (judged["verdict"], structure["verdict"], structure["structure"]) == ("fail", "fail", "Lens_L")
-    assert judged["score"] == structure["score"] == 1 / (1 + 2)
-    assert structure["reason"] == "DSC as by MedPy 0.5 is not >= 0.9."
-    found = [[rule[key] for key in ("measurement", "value", "unit", "verdict")] for rule in structure["rules"]]
-    assert found == [["HD95", 1, "mm", "pass"], ["DSC", 0.5, "", "fail"], ["MASD", None, "", "not evaluable"]]
-
-
-def testMeasuredLikeAnyOther():
-    """The verdict is about the very number of compare()."""
-    box, shifted = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
-    protocol = protocolOf("*,DSC,>=,0.8", "*,DSC,>,0.8", "*,HD,<=,2.0000001", "*,VolumeDifference,within,1e-6")
-    (settings,) = protocol.settingsFor(Settings(), "x").values()
-    comparison = compare(box, shifted, settings)
-    judged = judgeCase(protocol, [(("x", "x"), {"SegmentMetrics": comparison})], {})
-    # of 10 columns of voxels 8 are shared: 2 * 8 / 20
-    assert [v.verdict for v in judged.verdicts] == ["pass", "fail", "pass", "pass"]
-
-
 # Command line and table nodes
 
 
@@ -447,35 +339,3 @@ def testTablesThatAreProtocols(scene):
     scene.AddNewNodeByClass("vtkMRMLTableNode", "Empty")
     mrml.showTable(compare(shapes.ball(6), shapes.ball(7)), scene=scene)
     assert allProtocols(scene) == [node]
-
-
-# Empty structures
-
-
-@pytest.mark.parametrize("convention", ["SegmentMetrics", "MedPy", "EvaluateSegmentation", "Plastimatch"])
-@pytest.mark.parametrize("isReferenceEmpty, isTestEmpty", [(True, False), (False, True), (True, True)])
-def testNothingPassesOnAnEmptyStructure(isReferenceEmpty, isTestEmpty, convention):
-    """Whatever is measured, and whichever way a limit goes; as where the structure is not there."""
-    whole = shapes.box((5, 5, 5), (10, 10, 10))
-    reference, test = (whole * 0 if isEmpty else whole for isEmpty in (isReferenceEmpty, isTestEmpty))
-    result = compare(reference, test, Settings.preset(convention, families=("boundary", "signed", "overlap", "effort")))
-    verdicts = {
-        judge("a", Rule("a", key, relation, limit, warning), given).verdict
-        for key, given in result.items()
-        for relation, limits in (("<=", (0, 1e9)), (">=", (0, -1e9)), ("within", (0, 1e9)))
-        for limit, warning in ((limits[0], limits[1]), (limits[1], None))
-    }
-    assert len(result) > 30 and verdicts <= {"fail", "not evaluable"}
-
-
-def testWhyAnEmptyStructureDoesNotPass():
-    whole = shapes.box((5, 5, 5), (10, 10, 10))
-    result = compare(whole, whole * 0, Settings(families=("boundary", "signed")))
-    again = Measurement.fromDictionary("OverFraction_2mm", result["OverFraction_2mm"].toDictionary())
-    for given in (result["OverFraction_2mm"], again):
-        found = judge("a", Rule("a", "OverFraction_2mm", "<=", 0.05), given)
-        assert found.reason == "The test is empty, so OverFraction_2mm 0 says nothing."
-    found = judge("a", Rule("a", "NSD_2mm", ">=", 0.9), result["NSD_2mm"])
-    assert (found.verdict, found.reason) == ("fail", "NSD_2mm 0 is not >= 0.9 because the test is empty.")
-    found = judge("a", Rule("a", "HD95", "<=", 3), result["HD95"])
-    assert found.reason == "HD95 inf is not <= 3 because the test is empty."

@@ -38,7 +38,7 @@ import numpy as np
 from .bounded import Bounded
 from .crossing import total
 from .elements import Part
-from .extrapolation import BOUNDS, ROUNDING
+from .extrapolation import BOUNDS, ROUNDING, errorOf
 
 # The part of a sum of differences that the next one is expected to be.
 EXPECTED = 1 / 4
@@ -51,11 +51,9 @@ FEW = 300
 # What even small differences count when elements are drawn, as a share of the average: where the corners agree by
 # chance the pieces need not.
 LEAST_CHANCE = 1.0
-# What may be left of the last sum of differences: of that of all elements, with sides halved once and twice, and of
-# those that were drawn.
-LEFT_OF_ALL, LEFT_OF_FINE, LEFT_OF_DRAWN = 0.15, 0.05, 0.08
-# What is left to chance, as a share of the root of the sum of squares: of differences, and of what is drawn.
-CHANCE_OF_ALL, CHANCE_OF_DRAWN = 0.3, 0.5
+# What may be left of the last sum of differences of those that were drawn, and what is left to chance, as a share of
+# the root of the sum of squares of what they change beyond expectation.
+LEFT_OF_DRAWN, CHANCE_OF_DRAWN = 0.08, 0.5
 # Elements asked whether they are drawn at a time, so that temporary arrays stay small.
 CHUNK = 1 << 15
 GOLDEN = (5**0.5 - 1) / 2
@@ -65,7 +63,7 @@ Means = Callable[[Part], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Sample:
     """Elements drawn from a part.
 
     rows: (n,) which elements. chances: (n,) of having been drawn: each stands for as many as the reciprocal says.
@@ -80,35 +78,30 @@ class Drawn:
 class Estimate:
     """A mean over the elements of a boundary, and what it may be off by, as more and more elements are drawn.
 
-    sum: of the last differences, mm times size. differences: (k,) of the elements that can be drawn.
+    total: distance times size, mm times mm2 (mm for contours), and error: how far off that is estimated to be.
+    differences: (k,) of the elements that can be drawn. left: what may be left of their sum, as for errorOf().
     """
 
-    def __init__(self, whole: Part, means: Means, isFine: bool):
-        self._means, self._left = means, LEFT_OF_FINE if isFine else LEFT_OF_ALL
+    def __init__(self, whole: Part, means: Means, left: tuple[float, float]):
+        self._means = means
         self.total, self.differences = told(whole, means)
-        self.sum = float(self.differences.sum())
-        self._scale, self._chance = abs(self.sum), CHANCE_OF_ALL**2 * float((self.differences**2).sum())
-        self._areDrawn = False
-        self.total += self.sum * EXPECTED / (1 - EXPECTED)
+        self._sum = float(self.differences.sum())
+        self.total += self._sum * EXPECTED / (1 - EXPECTED)
+        self.error = errorOf(self.differences, left)
+        self._scale, self._variance = abs(self._sum), 0.0
 
-    def add(self, drawn: Drawn) -> None:
+    def add(self, sample: Sample) -> None:
         """Take into account what elements tell that were drawn from those of which was known so far."""
-        _, ofPieces = told(drawn.pieces, self._means)
-        beyond = ofPieces.reshape(len(drawn.rows), -1).sum(axis=1)
-        beyond -= EXPECTED * self.differences[drawn.rows] / drawn.chances
+        _, ofPieces = told(sample.pieces, self._means)
+        beyond = ofPieces.reshape(len(sample.rows), -1).sum(axis=1)
+        beyond -= EXPECTED * self.differences[sample.rows] / sample.chances
         more = float(beyond.sum())
-        self.sum, self.total = EXPECTED * self.sum + more, self.total + more / (1 - EXPECTED)
+        self._sum, self.total = EXPECTED * self._sum + more, self.total + more / (1 - EXPECTED)
         # a sum that vanishes may do so by chance
-        self._scale = max(abs(self.sum), EXPECTED * self._scale)
-        if not self._areDrawn:
-            self._left, self._chance, self._areDrawn = LEFT_OF_DRAWN, 0.0, True
-        self._chance += (CHANCE_OF_DRAWN / (1 - EXPECTED)) ** 2 * float(((1 - drawn.chances) * beyond**2).sum())
+        self._scale = max(abs(self._sum), EXPECTED * self._scale)
+        self._variance += float(((1 - sample.chances) * beyond**2).sum())
+        self.error = LEFT_OF_DRAWN * self._scale + CHANCE_OF_DRAWN * self._variance**0.5 / (1 - EXPECTED)
         self.differences = ofPieces
-
-    @property
-    def error(self) -> float:
-        """Estimated error of the total, mm times size."""
-        return self._left * self._scale + self._chance**0.5
 
     def over(self, size: float, least: float) -> Bounded:
         """Return the mean over a size, not below `least`, with bounds, mm."""
@@ -118,13 +111,14 @@ class Estimate:
 class MeanDistances:
     """Means over the elements of a boundary, of which some are drawn and cut while a wanted error in mm needs that.
 
-    whole: all elements, before any has been cut. isFine: whether their sides have been halved twice.
+    whole: all elements, before any has been cut. size: of the boundary, mm2 (mm for contours). left: what may be left
+    of the sum of their differences, as for errorOf().
     """
 
-    def __init__(self, whole: Part, size: float, isFine: bool, wanted: float):
-        self._whole, self._size, self._isFine, self._wanted = whole, size, isFine, wanted * size
-        self._drawn: list[Drawn] = []
-        self._estimate, self._last = Estimate(whole, Part.means, isFine), whole
+    def __init__(self, whole: Part, size: float, left: tuple[float, float], wanted: float):
+        self._whole, self._size, self._left, self._wanted = whole, size, left, wanted * size
+        self.samples: list[Sample] = []
+        self._estimate, self._last = Estimate(whole, Part.means, left), whole
 
     def draw(self) -> Part | None:
         """Return elements to be cut, whose pieces add() wants, as large as all for which they stand; None for none."""
@@ -134,7 +128,7 @@ class MeanDistances:
         count = np.count_nonzero(isApart)
         # the differences of a few elements may vanish by chance
         isKnown = count > FEW and self._estimate.error <= self._wanted
-        if isKnown or not count or len(self._drawn) == MOST_LEVELS:
+        if isKnown or not count or len(self.samples) == MOST_LEVELS:
             self._estimate.differences = np.zeros(0)  # they take memory, and are not asked for any more
             return None
         self._rows, self._chances = drawn(self._estimate.differences, isApart, CHANCE_OF_DRAWN * self._wanted)
@@ -143,14 +137,9 @@ class MeanDistances:
 
     def add(self, pieces: Part) -> None:
         """Take into account the pieces of the elements that were drawn last."""
-        self._drawn.append(Drawn(self._rows, self._chances, pieces))
-        self._estimate.add(self._drawn[-1])
+        self.samples.append(Sample(self._rows, self._chances, pieces))
+        self._estimate.add(self.samples[-1])
         self._last = pieces
-
-    @property
-    def parts(self) -> list[Part]:
-        """The pieces of what was drawn."""
-        return [one.pieces for one in self._drawn]
 
     @property
     def magnitude(self) -> Bounded:
@@ -160,9 +149,9 @@ class MeanDistances:
     @property
     def signed(self) -> Bounded:
         """Mean signed distance in mm."""
-        estimate = Estimate(self._whole, Part.signedMeans, self._isFine)
-        for drawn in self._drawn:
-            estimate.add(drawn)
+        estimate = Estimate(self._whole, Part.signedMeans, self._left)
+        for sample in self.samples:
+            estimate.add(sample)
         return estimate.over(self._size, -np.inf)
 
 

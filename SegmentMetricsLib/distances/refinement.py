@@ -147,7 +147,7 @@ class Refined:
         del cells, sides  # to ask takes as much memory
         self.values = self.base.values = sampler.signed(self.coordinates, int(halvings[0]) + 1)
         sampler.forget()
-        self._means = MeanDistances(self.base, self.totalSize, bool(halvings[0]), meanError)
+        self._means = MeanDistances(self.base, self.totalSize, self.leftOfMean, meanError)
         self.fine = self.base.chosen(np.zeros(0, int))
         # whether the elements are the boundary's own, of which none has been cut
         self._areWhole = not halvings[0]
@@ -244,7 +244,8 @@ class Refined:
         asked = cut if drawn is None else cut.joined(drawn)
         count = len(PIECES[asked.corners])
         new = self._withNodes(asked.pieces(), np.repeat(asked.sizes / count, count), np.repeat(asked.halvings, count))
-        for part in (self.base, *self._means.parts):  # else each would keep the distances as they were at its time
+        # else each would keep the distances as they were at its time
+        for part in (self.base, *(sample.pieces for sample in self._means.samples)):
             part.values = self.values
         ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [count * len(cut.sizes)])
         if drawn is not None:
@@ -269,20 +270,20 @@ class Refined:
         return self._estimates[percent]
 
     @staticmethod
-    def _mark(flags, chosen: np.ndarray | None, differences: np.ndarray, wanted: float, left=LEFT_OF_SIZE) -> bool:
+    def _mark(flags: np.ndarray, chosen: np.ndarray, differences: np.ndarray, wanted: float) -> bool:
         """Flag the leaves with the largest differences, so that the error is half of what is wanted without them.
 
-        chosen: whose differences they are, None for all. Returns whether any had to be.
+        chosen: whose differences they are. Returns whether any had to be.
         """
-        if errorOf(differences, left) <= wanted:
+        if errorOf(differences) <= wanted:
             return False
         # By magnitude, in steps of a fifth, which is as good as sorted; what is tiny is never worth cutting.
         with np.errstate(divide="ignore"):
             steps = (4 * np.log2(np.abs(differences) / wanted)).clip(-160, 160).astype(np.int64) + 160
         sums, squares = (np.cumsum(np.bincount(steps, values)) for values in (differences, differences**2))
-        kept = np.flatnonzero(left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted / 2)
-        rows = np.flatnonzero(steps > (kept[-1] if len(kept) else 0))
-        flags[rows if chosen is None else chosen[rows]] = True
+        ofSum, ofChance = LEFT_OF_SIZE
+        kept = np.flatnonzero(ofSum * np.abs(sums) + ofChance * np.sqrt(squares) <= wanted / 2)
+        flags[chosen[steps > (kept[-1] if len(kept) else 0)]] = True
         return True
 
     @cached_property

@@ -39,11 +39,6 @@ def stamp(structure: Structure, segmentationNode, surface: str = "unsmoothed") -
     return digest.hexdigest()
 
 
-def currentStamp(segmentationNode, segmentID: str, surface: str = "unsmoothed") -> str:
-    """Return the stamp of a segment as it is now. Raises ValueError as structureFromSegment does."""
-    return dict(Stamps().current(segmentationNode, [segmentID], surface))[segmentID]
-
-
 class Stamps:
     """The stamps of a node's segments as they are now, and with which signs they were read last.
 
