@@ -174,15 +174,17 @@ def distribution(comparison: Comparison) -> dict:
             ],
             "annotations": [
                 {
+                    # outside the tolerance, where bars are low, and below the tool bar
                     "x": x,
+                    "xanchor": "right" if x < 0 else "left",
                     "y": 1,
                     "yref": "paper",
-                    "yanchor": "bottom",
+                    "yanchor": "top",
                     "showarrow": False,
                     "text": f"τ = {shortest(abs(x))} mm",
                     "font": {"size": 11},
                 }
-                for x in lines[-1:]  # the tool bar is on the right
+                for x in lines[-1:]
             ],
         },
     }
