@@ -14,62 +14,82 @@ from .linear import orderedShareBelow
 
 # How far a guess may be off, as a part of the values there are.
 GUESSED = 16
-# Elements whose sizes are added at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 13
+# Elements times limits looked at at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 14
+# Functions that change by less than this over an element are level; by as little may be divided twice.
+LEVEL = 1e-100
 
 
 def firstReaching(
-    ascending: tuple[np.ndarray, ...], sizes: np.ndarray, wanted: float, least: float, most: float, precision=0.0
+    ascending: tuple[np.ndarray, ...],
+    sizes: np.ndarray,
+    wanted: float,
+    limits: np.ndarray,
+    reached: np.ndarray,
+    precision: float = 0.0,
 ) -> float:
     """Return the smallest value up to which linear functions have a wanted size, or one that is up to precision larger.
 
-    ascending: their values (n,) at the corners of every element, in order. least, most: between which it is sought; the
-    one itself if the size is not smaller there, the other if the size does not reach there.
+    ascending: their values (n,) at the corners of every element, in order. limits, reached: (m,) values between which
+    it is sought, in order, and the sizes up to these; the first one if that is not smaller, the last one if it is.
     """
-    sizeLeast, sizeMost = sizesBelow(ascending, sizes, np.array([least, most]))
-    if sizeLeast >= wanted or sizeMost < wanted:
-        return float(least if sizeLeast >= wanted else most)
-    values = np.concatenate([column.compress((column > least) & (column < most)) for column in ascending])
-    values.sort()
+    if reached[0] >= wanted or reached[-1] < wanted:
+        return float(limits[0] if reached[0] >= wanted else limits[-1])
+    values = None
     while True:
+        number = int(np.searchsorted(reached, wanted))
+        (least, most), (sizeLeast, sizeMost) = (
+            (float(one) for one in limits[number - 1 : number + 1]),
+            reached[number - 1 : number + 1],
+        )
+        if most - least <= precision:
+            return most
         isNear = (ascending[0] < most) & (ascending[-1] > least)
         below = float(sizes.compress(ascending[-1] <= least).sum())
         wanted, sizeLeast, sizeMost = wanted - below, sizeLeast - below, sizeMost - below
         ascending, sizes = tuple(column.compress(isNear) for column in ascending), sizes.compress(isNear)
+        if values is None:
+            values = np.sort(np.concatenate(ascending))
+        values = values[np.searchsorted(values, least, "right") : np.searchsorted(values, most, "left")]
         count = len(values)
-        if most - least <= precision:
-            return float(most)
         if not count:
             return reachedWithin(ascending, sizes, wanted, least, most)
         guess = least + (most - least) * (wanted - sizeLeast) / (sizeMost - sizeLeast)
         place, off = int(np.searchsorted(values, guess)), count // GUESSED + 1
-        limits = values[sorted({max(place - off, 0), count // 2, min(place + off, count - 1)})]
-        found = sizesBelow(ascending, sizes, limits)
-        number = int(np.searchsorted(found, wanted))
-        if number:
-            least, sizeLeast = limits[number - 1], found[number - 1]
-        if number < len(limits):
-            most, sizeMost = limits[number], found[number]
-        values = values[np.searchsorted(values, least, "right") : np.searchsorted(values, most, "left")]
+        between = values[[max(place - off, 0), count // 2, min(place + off, count - 1)]]
+        limits = np.unique([least, *between, most])
+        reached = np.concatenate([[sizeLeast], sizesBelow(ascending, sizes, limits[1:-1]), [sizeMost]])
 
 
 def sizesBelow(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Return the sizes (m,) on which linear functions are at most each of the limits (m,)."""
-    result = np.zeros(len(limits))
+    result, count = np.zeros(len(limits)), max(CHUNK // max(len(limits), 1), 1)
     limits = limits[:, None]
-    for first in range(0, len(sizes), CHUNK):
-        chosen = slice(first, first + CHUNK)
-        low, high = ascending[0][chosen], ascending[-1][chosen]
-        inside = np.minimum(np.maximum(limits, low), high)
+    for first in range(0, len(sizes), count):
+        chosen = slice(first, first + count)
+        low, high, size = ascending[0][chosen], ascending[-1][chosen], sizes[chosen]
+        span = high - low
+        level = np.flatnonzero(span < LEVEL)
+        growth = size / np.maximum(span, LEVEL)
         if len(ascending) == 2:
-            share = (inside - low) / _orOne(high - low)
+            result += np.einsum("mn,n->m", _between(low, limits, high) - low, growth)
         else:
+            # what is below is a triangle at the lowest corner, as far as the middle one, and then all but another one
             middle = ascending[1][chosen]
-            lower = (inside - low) ** 2 / _orOne((high - low) * (middle - low))
-            upper = 1 - (high - inside) ** 2 / _orOne((high - low) * (high - middle))
-            share = np.where(inside <= middle, lower, upper)
-        result += np.einsum("mn,n->m", np.where(limits >= high, 1.0, share), sizes[chosen])
+            above, under = _between(low, limits, middle), _between(middle, limits, high)
+            above -= low
+            np.subtract(high, under, out=under)
+            result += np.einsum("mn,mn,n->m", above, above, growth / np.maximum(middle - low, LEVEL))
+            result -= np.einsum("mn,mn,n->m", under, under, growth / np.maximum(high - middle, LEVEL))
+            result += np.einsum("n,n->", growth, high - middle)
+        if len(level):
+            result += np.einsum("mn,n->m", limits >= low[level], size[level])
     return result
+
+
+def _between(low: np.ndarray, values: np.ndarray, high: np.ndarray) -> np.ndarray:
+    result = np.maximum(values, low)
+    return np.minimum(result, high, out=result)
 
 
 def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -112,10 +132,6 @@ def reachedWithin(ascending, sizes: np.ndarray, wanted: float, least: float, mos
     root = max(linear**2 + 4 * square * missing, 0.0) ** 0.5
     # the size jumps at most, or grows so slowly that it is not reached before
     return float(min(least + 2 * missing / (linear + root), most)) if linear + root > 0 else float(most)
-
-
-def _orOne(values: np.ndarray) -> np.ndarray:
-    return np.where(values > 0, values, 1.0)
 
 
 def valueBelow(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:

@@ -18,8 +18,9 @@ from .linear import negative
 
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
-# How far around a percentile its bounds are sought first, and how precisely, as multiples of its error.
-AROUND, COARSE = (1, 2, 4, 8), 1 / 80
+# How far around a percentile its bounds are sought first, how precisely they are found there, and how precisely the
+# percentile is before it is corrected, as multiples of its error.
+AROUND, COARSE, ROUGH = (1, 2, 4, 8), 1 / 80, 1 / 16
 
 
 class Estimate(NamedTuple):
@@ -48,44 +49,53 @@ class Percentiles:
 
         last: what it was before elements were cut further.
         """
-        near = self.error
-        within = None if last is None else self._around(max(last.low - near, 0.0), last.high + near)
-        fine = self._ofSize(percent / 100 * self.totalSize, within, near / 16)
-        within = self._around(max(fine - AROUND[-1] * near, 0.0), fine + AROUND[-1] * near)
-        limits, reached = within.sizesAround(fine, near)
-        low, high = np.interp([fine - near, fine + near], limits, reached)
+        near, size = self.error, percent / 100 * self.totalSize
+        around = None if last is None else self._stepsAround(last.value)
+        if around is None or not around.holds(self._wanted(size)):
+            around = self._stepsAround(self._ofSize(size, around, ROUGH * near))
+        fine = self._ofSize(size, around, ROUGH * near)
+        low, high = np.interp([fine - near, fine + near], around.limits, around.reached)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
         _, chosen, differences = self.leaves.within(fine)
         # with a third of the differences the size up to it is that much larger, so another one is wanted
-        size = percent / 100 * self.totalSize - float(differences.sum()) / 3
+        size -= float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
-        value = self._ofSize(size, within)
-        low, high = (
-            float(np.interp(bound - self.sharedSize, reached, limits))
-            if reached[0] < bound - self.sharedSize < reached[-1]
-            else self._ofSize(bound, within, COARSE * near)
-            for bound in (size - error, size + error)
-        )
-        low, high = max(min(low - COARSE * near, value - ROUNDING), 0.0), max(high, value + ROUNDING)
+        value = self._ofSize(size, around)
+        low, high = self._bound(size - error, around, -1), self._bound(size + error, around, 1)
+        low, high = max(min(low, value - ROUNDING), 0.0), max(high, value + ROUNDING)
         return Estimate(value, low, high, chosen, differences, wanted)
 
-    def _ofSize(self, size: float, within: Surroundings | None, precision: float = 0.0) -> float:
+    def _bound(self, size: float, around: Surroundings, side: int) -> float:
+        """Return a distance in mm within which there is no more (side -1) or no less (1) than a size, and nearly it."""
+        wanted = self._wanted(size)
+        if around.holds(wanted):
+            return float(np.interp(wanted, around.reached, around.limits)) + side * COARSE * self.error
+        # what lies far off need not be told closely
+        return self._ofSize(size, around, self.error) - (self.error if side < 0 else 0.0)
+
+    def _wanted(self, size: float) -> float:
+        """Return how much of a size has to be found among the leaves."""
+        return min(size, self.totalSize) * (1 - SIZE_ROUNDING) - self.sharedSize
+
+    def _ofSize(self, size: float, around: Surroundings | None, precision: float = 0.0) -> float:
         """Return the smallest distance in mm within which the boundary has a size, sought among some pieces first."""
-        wanted = min(size, self.totalSize) * (1 - SIZE_ROUNDING) - self.sharedSize
+        wanted = self._wanted(size)
         if wanted <= 0:  # also where more is taken off a small size than there is
             return 0.0 if self.sharedSize else float(self.leaves.low.min())
-        if within is not None:
-            found = within.reaching(wanted, precision)
-            if within.least < found < within.most:
-                return found
-        leaves = self.leaves
-        # the size within a distance lies between that of the elements wholly within and of those partly within
-        least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
-        return self._around(least, most).reaching(wanted, precision)
+        if around is None or not around.holds(wanted):
+            leaves = self.leaves
+            # the size within a distance lies between that of the elements wholly within and of those partly within
+            least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
+            around = self._around(np.array([least, most]))
+        return around.reaching(wanted, precision)
 
-    def _around(self, least: float, most: float) -> Surroundings:
-        """Return the pieces that a limit from least to most in mm passes through."""
-        leaves = self.leaves
+    def _stepsAround(self, value: float) -> Surroundings:
+        steps = np.array([*(-step for step in reversed(AROUND)), 0, *AROUND])
+        return self._around(np.maximum(value + self.error * steps, 0.0))
+
+    def _around(self, limits: np.ndarray) -> Surroundings:
+        """Return the pieces that a limit between the first and the last of some (m,) in mm passes through."""
+        leaves, least, most = self.leaves, limits[0], limits[-1]
         below = float(leaves.sizes[leaves.high <= least].sum())
         ascending, sizes = leaves.between(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once
@@ -95,27 +105,27 @@ class Percentiles:
             below -= float(sizes[both].sum())
             ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
             sizes = np.concatenate([sizes, sizes[both]])
-        return Surroundings(least, most, below, ascending, sizes)
+        return Surroundings(limits, sizesBelow(ascending, sizes, limits) + below, below, ascending, sizes)
 
 
 class Surroundings(NamedTuple):
-    """Pieces through which limits from least to most in mm pass, and the size of what lies below all of these limits.
+    """Pieces through which limits in mm pass, and how much lies within these.
 
-    ascending: (n,) each, distances at their corners in order. sizes: (n,) mm2 or mm.
+    limits: (m,) mm, in order. reached: (m,) mm2 or mm, within them. below: of that, what lies below all of them and is
+    not among the pieces. ascending: (n,) each, distances at the pieces' corners in order. sizes: (n,) mm2 or mm.
     """
 
-    least: float
-    most: float
+    limits: np.ndarray
+    reached: np.ndarray
     below: float
     ascending: tuple[np.ndarray, ...]
     sizes: np.ndarray
 
-    def sizesAround(self, value: float, near: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances (n,) around one, multiples of `near` away where there are pieces, and the sizes within."""
-        steps = np.array([*(-step for step in reversed(AROUND)), 0, *AROUND])
-        limits = (value + near * steps).clip(self.least, self.most)
-        return limits, sizesBelow(self.ascending, self.sizes, limits) + self.below
+    def holds(self, wanted: float) -> bool:
+        """Return whether a size is reached between the limits."""
+        return bool(self.reached[0] < wanted <= self.reached[-1])
 
     def reaching(self, wanted: float, precision: float) -> float:
         """Return the smallest distance within which there is a wanted size, or the nearer end of the limits."""
-        return firstReaching(self.ascending, self.sizes, wanted - self.below, self.least, self.most, precision)
+        below = self.below
+        return firstReaching(self.ascending, self.sizes, wanted - below, self.limits, self.reached - below, precision)
