@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
 TIES_WORTH_A_WORD = 0.005
+# Families that need more of voxels than how many are shared: both structures on one grid.
+BY_VOXEL = {"voxel", "hazard", "similarity", "slices", "effort"}
 # A mirrored test must match this much better to be reported. Structures in the middle of the body look alike in a
 # mirror: their centers must be at least so many mm off the plane, and the Dice of the reference with its own mirror
 # image at most this.
@@ -223,14 +225,21 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 
 
 def _grids(pair: Pair) -> Iterator[str]:
-    if pair.wasComputed("masks") and all(s.mask for s in pair.structures) and "resampled" in pair.overlapGrid[1]:
+    if not ((pair.wasComputed("counts") or pair.wasComputed("masks")) and pair.isResampled):
+        return
+    isExact = pair.sharedVolume is not None and not pair.isFuzzy
+    sentences = ["The masks lie on different grids."]
+    if isExact:
+        sentences.append("Overlap was counted in parts of voxels, exactly.")
+    if not isExact or BY_VOXEL & set(pair.settings.families):
         spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
+        what = "What else is counted in voxels" if isExact else "Overlap"
         how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
-        yield (
-            f"The masks lie on different grids: overlap was counted on a common grid of {spacing} mm "
-            f"that contains both{how}, which hardly sees shifts of less than a voxel: DSC may be some percent off. "
-            "Distances were measured on the original surfaces."
+        sentences.append(
+            f"{what} was counted on a common grid of {spacing} mm that contains both{how}, which hardly sees shifts of "
+            f"less than a voxel{'.' if isExact else ': DSC may be some percent off.'}"
         )
+    yield " ".join([*sentences, "Distances were measured on the original surfaces."])
 
 
 def _ties(pair: Pair) -> Iterator[str]:

@@ -13,9 +13,9 @@ from .distances import converged
 from .distances.surfacedistances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
 from .extents import Extent
-from .geometry import voxelization
+from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
-from .geometry.masks import LARGEST_BOX, Mask, boxAround, commonGrid
+from .geometry.masks import LARGEST_BOX, Mask, boxAround, commonGrid, finerFirst
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
@@ -23,6 +23,8 @@ from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, boun
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
+# Why the grid for voxels of both is neither mask's own.
+RESAMPLED = "both masks resampled to the finer spacing"
 
 T = TypeVar("T")
 
@@ -158,7 +160,7 @@ class Pair:
         masks = [s.mask for s in self.structures]
         if all(masks):
             grid, resampled = commonGrid(*masks)
-            return grid, "both masks resampled to the finer spacing" if resampled else "the masks' own"
+            return grid, RESAMPLED if resampled else "the masks' own"
         if any(masks):
             grid = next(mask.grid for mask in masks if mask)
             corners = np.concatenate([np.reshape(bounds(s), (2, 3)) for s in self.structures if not s.isEmpty])
@@ -166,11 +168,28 @@ class Pair:
         grid = voxelization.gridForMeshes(*(s.surface for s in self.structures), self.settings.meshSpacing)
         return grid, "made for the meshes"
 
+    @property
+    def isResampled(self) -> bool:
+        """Whether both structures are masks on different grids."""
+        return self.overlapGrid[1] == RESAMPLED
+
     @cached_property
     def counts(self) -> overlap.Counts:
         if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
             return overlap.areas(*(s.surface for s in self.structures))
-        return overlap.count(*self.masks)
+        if self.sharedVolume is None:
+            return overlap.count(*self.masks)
+        volumes = (self.sharedVolume, *(s.mask.size for s in self.structures))
+        both, reference, test = (volume / self.overlapGrid[0].voxelSize for volume in volumes)
+        return overlap.Counts(both, test - both, reference - both)
+
+    @cached_property
+    def sharedVolume(self) -> float | None:
+        """What two masks share whose grids differ but run along the same axes, mm3 (mm2); None for all other pairs."""
+        masks = [s.mask for s in self.structures]
+        if not all(masks) or not self.isResampled:
+            return None
+        return sharedvolume.sharedVolume(*finerFirst(*masks))
 
     @property
     def weightedCounts(self) -> overlap.Counts:

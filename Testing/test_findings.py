@@ -258,7 +258,10 @@ def testRepairsAreTold():
 def testDifferentGrids():
     coarse = shapes.box((3, 3, 3), (7, 6, 6), (12, 12, 12), (2, 2, 2))
     (finding,) = found(compare(BOX, coarse), "different grids")
-    assert "common grid of 1 x 1 x 1 mm" in finding and "hardly sees shifts of less than a voxel" in finding
+    assert "in parts of voxels, exactly" in finding and "common grid" not in finding
+    for families in ("voxel", "all"):
+        (finding,) = found(compare(BOX, coarse, Settings(families=families)), "different grids")
+        assert "common grid of 1 x 1 x 1 mm" in finding and "hardly sees shifts of less than a voxel" in finding
     assert not found(compare(BOX, BOX), "different grids")
     crop = shapes.box((4, 4, 4), (13, 12, 11), (18, 18, 18), origin=(2, 2, 2))  # of the same lattice
     assert not found(compare(BOX, crop), "different grids")

@@ -261,9 +261,7 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     planar = first.grid.planar and second.grid.planar
     if planar:
         first, second = first.oneThick(), second.oneThick()
-    finer, other = first, second
-    if (_fineness(second), _view(second, first)) < (_fineness(first), _view(first, second)):
-        finer, other = second, first
+    finer, other = finerFirst(first, second)
     if other.alongAxesOf(finer.grid).grid.offsetOn(finer.grid) is not None:
         return finer.grid, False
     grid = finer.grid
@@ -279,6 +277,13 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
         axis = finer.grid.flatAxis
         common = common.plane(int(np.rint(common.toIndex(start)[0, axis])), axis)
     return common, True
+
+
+def finerFirst(first: Mask, second: Mask) -> tuple[Mask, Mask]:
+    """Return two masks, that on the finer grid first, whichever is given first and wherever both lie."""
+    if (_fineness(second), _view(second, first)) < (_fineness(first), _view(first, second)):
+        return second, first
+    return first, second
 
 
 def _fineness(mask: Mask) -> tuple:

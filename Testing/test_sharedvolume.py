@@ -1,0 +1,113 @@
+"""The overlap of masks on different grids, held against the same shapes on a grid that both grids divide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.sharedvolume import sharedParts, sharedVolume
+
+OVERLAP = Settings(families=("overlap", "agreement"))
+
+
+def maskOf(image: SimpleITK.Image) -> Mask:
+    return Mask.fromArray(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image))
+
+
+def onSteps(array: np.ndarray, spacing, origin, size: int, step: float) -> np.ndarray:
+    """Return an array [k, j, i] on cubes as long as a step, from a corner at -10 mm, of which voxels are multiples."""
+    for axis, length in enumerate(reversed(spacing)):
+        array = np.repeat(array, round(length / step), axis)
+    first = [round((start - length / 2 + 10) / step) for start, length in zip(reversed(origin), reversed(spacing))]
+    result = np.zeros((size,) * 3, bool)
+    result[tuple(slice(a, a + n) for a, n in zip(first, array.shape))] = array
+    return result
+
+
+@pytest.mark.parametrize(
+    ("spacing", "origin"),
+    [
+        ((1, 1, 1), (0.5, 0, 0)),  # half a voxel apart, where the nearest voxel is either of two
+        ((2, 1.5, 1), (0.25, -0.5, 1)),
+        ((3, 0.5, 2.5), (-1, 0.75, 0.25)),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def testAgainstAGridThatDividesBoth(spacing, origin, seed):
+    first, second = shapes.blob(seed, (12, 10, 14)), shapes.blob(seed + 7, (6, 12, 5), smooth=1.0)
+    both = [
+        onSteps(array, lengths, start, 240, 0.25)
+        for array, lengths, start in ((first, (1, 1, 1), (0, 0, 0)), (second, spacing, origin))
+    ]
+    expected = float(np.count_nonzero(both[0] & both[1])) * 0.25**3
+    images = shapes.imageOf(first), shapes.imageOf(second, spacing, origin)
+    assert expected > 0
+    for one, other in (images, images[::-1]):
+        assert sharedVolume(maskOf(one), maskOf(other)) == pytest.approx(expected, rel=1e-12)
+    sizes = [float(np.count_nonzero(array)) * 0.25**3 for array in both]
+    result, swapped = compare(*images, OVERLAP), compare(*images[::-1], OVERLAP)
+    assert result["DSC"].value == pytest.approx(2 * expected / sum(sizes), rel=1e-12)
+    assert result["DSC"].value == swapped["DSC"].value
+    assert result["TPR"].value == pytest.approx(expected / sizes[0], rel=1e-12)
+    assert result["PPV"].value == pytest.approx(expected / sizes[1], rel=1e-12)
+    # of all voxels, too: both say the same of what is in both
+    assert result["FMS"].value == pytest.approx(result["DSC"].value, rel=1e-12)
+    assert result["FNR"].value == pytest.approx(1 - expected / sizes[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 0, 2)])
+@pytest.mark.parametrize("turned", [(False, False, False), (True, False, True)])
+def testAxesInAnyOrder(order, turned):
+    direction = shapes.rotation((1, 2, 3), 30)
+    first = shapes.imageOf(shapes.blob(3), (1, 1.5, 2), (4, 5, 6), direction)
+    second = shapes.imageOf(shapes.blob(4), (1.3, 1, 2.2), (4.2, 5.5, 6), direction)
+    expected = sharedVolume(maskOf(first), maskOf(second))
+    stored = SimpleITK.Flip(SimpleITK.PermuteAxes(second, order), turned)
+    assert expected > 100
+    assert sharedVolume(maskOf(first), maskOf(stored)) == pytest.approx(expected, rel=1e-9)
+    assert sharedVolume(maskOf(stored), maskOf(first)) == pytest.approx(expected, rel=1e-9)
+
+
+def testShiftsOfPartsOfAVoxelAreSeen():
+    box = shapes.box((4, 4, 4), (13, 13, 13))
+    for shift in (0.1, 0.25, 0.5, 0.75):
+        moved = shapes.box((4, 4, 4), (13, 13, 13), origin=(shift, 0, 0))
+        result = compare(box, moved, OVERLAP)
+        assert result["DSC"].value == pytest.approx(1 - shift / 10, rel=1e-9)
+        assert any("exactly" in finding for finding in result.findings)
+
+
+def testContoursInAPlane():
+    """Pixels of 1 x 1 and of 1.5 x 0.5 mm; how thick either slice is does not matter."""
+    first = shapes.box((2, 2, 0), (9, 9, 0), (20, 20, 1), (1, 1, 3))
+    second = shapes.box((1, 4, 0), (6, 11, 0), (20, 20, 1), (1.5, 0.5, 5), (0.25, 1, 0))
+    # from 1.5 to 9.5 along both axes, and from 1 to 10 and 2.75 to 6.75
+    shared = 8 * 4
+    assert sharedVolume(maskOf(first), maskOf(second)) == pytest.approx(shared, rel=1e-12)
+    assert compare(first, second, OVERLAP)["DSC"].value == pytest.approx(2 * shared / (64 + 36), rel=1e-12)
+
+
+def testTurnedGridsShareNoLines():
+    turned = shapes.imageOf(shapes.blob(3), direction=shapes.rotation((0, 0, 1), 20))
+    straight = shapes.imageOf(shapes.blob(3))
+    assert sharedVolume(maskOf(straight), maskOf(turned)) is None
+    findings = compare(straight, turned, OVERLAP).findings
+    assert any("DSC may be some percent off" in finding for finding in findings)
+
+
+def testNothingIsShared():
+    far = shapes.imageOf(shapes.blob(3), (1.5, 1.5, 1.5), (100, 0, 0))
+    assert sharedVolume(maskOf(shapes.imageOf(shapes.blob(3))), maskOf(far)) == 0
+    empty = shapes.imageOf(np.zeros((4, 4, 4), bool), (1.5, 1.5, 1.5))
+    assert sharedVolume(maskOf(far), maskOf(empty)) == 0
+
+
+def testPartsOfIntervals():
+    # others from -0.25 to 0.5 and on in steps of 0.75
+    assert sharedParts(2, 0.125, 0.75, 3).toarray() == pytest.approx(np.array([[0.75, 0, 0], [0, 0.75, 0.25]]))
+    assert sharedParts(2, 1.625, -0.75, 3).toarray() == pytest.approx(np.array([[0, 0, 0.75], [0.25, 0.75, 0]]))
