@@ -229,10 +229,13 @@ class Refined:
         if len(self.values):
             ofSides = np.empty(len(sides), np.int8)
             ofSides[numbers] = halvings[:, None] + 1
-            values = np.empty(len(middles))
+            values, atEnds = np.empty(len(middles)), self.values.take(sides[:, 0])
             for halved in np.unique(ofSides):
                 rows = ofSides == halved
-                values[rows] = self.sampler.signed(middles.compress(rows, axis=0), int(halved))
+                near = atEnds.compress(rows)
+                # on the way from an end to the middle the sign changes only if the end is no farther than the middle
+                known = np.where(np.abs(near) > self.sampler.longestSide / 2**halved, np.sign(near), 0)
+                values[rows] = self.sampler.signed(middles.compress(rows, axis=0), int(halved), known)
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
         nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")

@@ -96,14 +96,15 @@ class Sampler:
         """Return places as LPS points (n, 3), mm."""
         return coordinates if self._lattice is None else self._lattice.grid.toWorld(coordinates / SCALE)
 
-    def signed(self, coordinates: np.ndarray, halvings: int) -> np.ndarray:
+    def signed(self, coordinates: np.ndarray, halvings: int, sides: np.ndarray | None = None) -> np.ndarray:
         """Return signed distances (n,) in mm at places (n, 3); positive where the test lies outside the reference.
 
-        halvings: of elements' sides after which the places are corners.
+        halvings: of elements' sides after which the places are corners. sides: (n,) 1 or -1 where the sign is known, 0
+        elsewhere.
         """
         tabulated = LARGEST_LATTICE_HALVINGS if len(coordinates) >= MANY_PLACES else LATTICE_HALVINGS
         if self._lattice is None or halvings > tabulated:
-            return self.signedAt(self.points(coordinates))
+            return self.signedAt(self.points(coordinates), sides)
         positions, shift = nodePositions(halvings), SCALE.bit_length() - 2 - halvings
         result = lookup.signedDistancesAt(
             self._lattice, self._source, coordinates, positions, lambda points: self._closest().distances(points), shift
@@ -111,11 +112,14 @@ class Sampler:
         result *= self._sign
         return result
 
-    def signedAt(self, points: np.ndarray) -> np.ndarray:
-        """Return signed distances (n,) in mm at LPS points (n, 3), mm."""
-        if self._lattice is not None:
-            return self.sidesAt(points) * self.distancesAt(points)
-        return self._sign * self._closest().signedDistances(points)
+    def signedAt(self, points: np.ndarray, sides: np.ndarray | None = None) -> np.ndarray:
+        """Return signed distances (n,) in mm at LPS points (n, 3), mm. sides: as far as they are known, see signed()."""
+        if self._lattice is None:
+            return self._sign * self._closest().signedDistances(points)
+        sides = np.zeros(len(points)) if sides is None else sides.copy()
+        unknown = np.flatnonzero(sides == 0)
+        sides[unknown] = self.sidesAt(points[unknown])
+        return sides * self.distancesAt(points)
 
     def sidesAt(self, points: np.ndarray) -> np.ndarray:
         """Return whether signed distances at LPS points (n, 3), mm, are positive (1) or negative (-1); 0 may be either.
