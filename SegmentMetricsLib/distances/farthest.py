@@ -106,14 +106,18 @@ def farthest(
     return lowest, max(highest, lowest), place
 
 
+def nearCorner(corners: int) -> float:
+    """Return how far any place of an element is from the nearest of its corners at most, per mm of its longest side."""
+    return 1 / 2 if corners == 2 else 1 / 3**0.5
+
+
 def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return what the distance (k,) may be on elements at most, as it changes by at most 1 mm per mm.
 
-    Every point of a triangle is closer to one of its corners than its longest side over the root of 3. And to all of
-    them together it is no farther than from one of them, where the two longer sides meet.
+    To all corners together a place is no farther than from one of them, where the two longer sides meet.
     """
     sides = np.linalg.norm(elements - np.roll(elements, 1, axis=1), axis=2)
-    near = sides.max(axis=1) / (2 if elements.shape[1] == 2 else np.sqrt(3))
+    near = sides.max(axis=1) * nearCorner(elements.shape[1])
     # from any one corner, nothing is farther than the longer of the sides there
     longer = np.maximum(sides, np.roll(sides, -1, axis=1))
     fromOne = np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1))

@@ -55,7 +55,7 @@ from .extrapolation import (
     SIZE_ROUNDING,
     errorOf,
 )
-from .farthest import MOST_OF_SIDE, MOST_PIECES, farthest
+from .farthest import MOST_OF_SIDE, MOST_PIECES, farthest, nearCorner
 from .linear import PIECES, ordered
 from .means import MeanDistances
 from .percentiles import Estimate, Percentiles
@@ -327,10 +327,10 @@ class Refined:
         place = self.sampler.points(self.coordinates[worst : worst + 1])[0]
         nodes = []
         for part in self.parts:
-            # no place of a piece is farther from the nearest of its corners than the piece is long
-            near = self.sampler.longestSide / 2 ** int(part.halvings.min(initial=MOST_HALVINGS))
+            # so near to a corner is every place of a piece
+            near = self.sampler.longestSide * nearCorner(part.corners) / 2.0**part.halvings
             high = part.signedRange(side)[1] if side else part.range()[1]
-            leaves = np.flatnonzero(part.isLeaf & (high > max(lowest, known) - near))
+            leaves = np.flatnonzero(part.isLeaf & (high + near > max(lowest, known)))
             if side and len(leaves):
                 centers = self.coordinates[part.nodes[leaves][:, : part.corners]].sum(axis=1) // part.corners
                 leaves = leaves[self.sampler.mayReach(centers, side)]
