@@ -113,7 +113,7 @@ class Sampler:
         return result
 
     def signedAt(self, points: np.ndarray, sides: np.ndarray | None = None) -> np.ndarray:
-        """Return signed distances (n,) in mm at LPS points (n, 3), mm. sides: as far as they are known, see signed()."""
+        """Return signed distances (n,) in mm at LPS points (n, 3), mm. sides: as far as known, see signed()."""
         if self._lattice is None:
             return self._sign * self._closest().signedDistances(points)
         sides = np.zeros(len(points)) if sides is None else sides.copy()
