@@ -12,7 +12,8 @@ from shapes import meshOf
 from vtkmodules.vtkFiltersSources import vtkCubeSource
 
 from SegmentMetricsLib import compare, readStructures
-from SegmentMetricsLib.files import ply
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.files import ply, stlheaders
 from SegmentMetricsLib.files import reading as files
 
 
@@ -166,6 +167,20 @@ def testMeshesCutOff(tmp_path, capfd, suffix, ascii, share):
     else:
         assert "damaged" in refusal(path)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", [b"VTK", b"solid of a program that writes numbers"])
+def testBinaryStlCutOff(tmp_path, name):
+    """Told from the number of triangles: VTK 9.5 reads those that are there as if they were all."""
+    path = tmp_path / "x.stl"
+    whole = name.ljust(80) + struct.pack("<I", 4) + bytes(4 * 50)
+    for length in (0, 83, 84, 84 + 50, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(InputError, match="damaged"):
+            stlheaders.check(path)
+    for more in (b"", b"what some programs add"):
+        path.write_bytes(whole + more)
+        stlheaders.check(path)
 
 
 CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]

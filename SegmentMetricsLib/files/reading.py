@@ -18,7 +18,7 @@ from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import fromLabels
 from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, codeSource
-from . import fractional, integrity, niftiheaders, vtpheaders
+from . import fractional, integrity, niftiheaders, stlheaders, vtpheaders
 from .messages import quiet
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
@@ -394,6 +394,7 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
         vtpheaders.check(path)
         from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader
     elif suffix == ".stl":
+        stlheaders.check(path)
         from vtkmodules.vtkIOGeometry import vtkSTLReader as Reader
     else:
         from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
