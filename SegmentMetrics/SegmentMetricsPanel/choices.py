@@ -8,6 +8,7 @@ from SegmentMetricsLib.relevance import isRelevant
 from SegmentMetricsLib.settings import DECIDED_BY_TOOLS, FAMILIES
 
 from .enumerations import HazardKernel
+from .markup import asTip
 from .parameters import OWN_CONVENTION, conventionOf, criticalNames, possibleCriticals
 
 COLUMNS = 2
@@ -107,4 +108,4 @@ class Choices:
             if box.itemData(row, qt.Qt.CheckStateRole) != state:
                 box.setItemData(row, state, qt.Qt.CheckStateRole)
         tip = explanations.ofSetting("critical")
-        box.toolTip = f"{tip}\n{', '.join(chosen)}" if chosen else tip
+        box.toolTip = asTip(f"{tip}\n{', '.join(chosen)}" if chosen else tip)

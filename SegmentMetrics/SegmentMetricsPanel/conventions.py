@@ -63,7 +63,7 @@ class Conventions:
         self.ui.conventionsButton.toolTip = self.problem or _("Compute what every other tool would report.")
         if self.record is not None:
             about = _("What other tools would report for {name}. Hover over a row to read why.")
-            self.ui.conventionsLabel.text = about.format(name=self.record.name.replace("<", "&lt;"))
+            self.ui.conventionsLabel.text = about.format(name=self.record.name)
         else:
             self.ui.conventionsLabel.text = self.problem or _("What would other tools report for these contours?")
 

@@ -10,6 +10,7 @@ from SegmentMetricsLib.mrml import pairSegments, proposePairs
 from SegmentMetricsLib.structures import listed
 
 from .enumerations import Mode
+from .markup import asTip
 from .segments import segmentIDs, segmentNames
 
 # How a pair was found that the user has chosen; other texts say how a proposal was.
@@ -119,11 +120,12 @@ class PairEditor:
         texts = [_("None"), *possible[1:]]
         for row, name in enumerate(names):
             item = qt.QTableWidgetItem(name)
-            item.setToolTip(name)
+            item.setToolTip(asTip(name))
             table.setItem(row, 0, item)
             table.setItem(row, 2, qt.QTableWidgetItem(""))
             box = qt.QComboBox()
             box.addItems(texts)
+            box.setAccessibleName(name)
             box.setSizeAdjustPolicy(qt.QComboBox.AdjustToMinimumContentsLengthWithIcon)
             box.connect("currentIndexChanged(int)", lambda index, row=row: self.take(row, index))
             table.setCellWidget(row, 1, box)

@@ -19,6 +19,7 @@ from .conventions import Conventions
 from .freshness import SegmentWatcher, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
+from .markup import asTip
 from .pairs import PairEditor
 from .parameters import GuiConnection, settingsOf
 from .places import Places
@@ -244,7 +245,7 @@ class Panel(VTKObservationMixin):
         """Enable Apply, or disable it and say why in its tool tip; return why."""
         problem = self.whyNot()
         self.ui.applyButton.enabled = not problem
-        self.ui.applyButton.toolTip = problem or _("Measure how the two differ.")
+        self.ui.applyButton.toolTip = asTip(problem) or _("Measure how the two differ.")
         return problem
 
     def _recall(self) -> None:

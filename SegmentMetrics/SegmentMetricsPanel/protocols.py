@@ -19,6 +19,7 @@ from SegmentMetricsLib.protocol.protocol import exampleNames, readProtocol
 from SegmentMetricsLib.protocol.verdictwriting import VERDICTS_FILE, summary, writeVerdicts
 from SegmentMetricsLib.settings import shortest
 
+from .markup import escaped
 from .saving import askForPath
 from .sorting import SortableTable
 
@@ -197,8 +198,3 @@ def verdictCell(judgment: Mapping, name: str) -> tuple:
 def badge(verdict: str) -> str:
     """Return a verdict in its color, for a label."""
     return f'<span style="background-color: {COLORS[verdict]}; color: black;">&nbsp;{verdict.upper()}&nbsp;</span>'
-
-
-def escaped(text: str) -> str:
-    """Return a text that a label does not take for markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -10,6 +10,7 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import fileNames
 from SegmentMetricsLib.report import Report, requirePlotly
 
+from .markup import asTip
 from .parameters import settingsOf
 from .saving import askForPath
 
@@ -30,7 +31,7 @@ class Reports:
         isPair = outcome is not None and not outcome.isOfAll and len(outcome.records) == 1
         self.suggestion = fileNames([outcome.records[0].name])[0] if isPair else "report"
         self.ui.reportButton.enabled = not problem
-        self.ui.reportButton.toolTip = problem or _(
+        self.ui.reportButton.toolTip = asTip(problem) or _(
             "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
         )
 

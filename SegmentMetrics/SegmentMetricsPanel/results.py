@@ -12,8 +12,9 @@ from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
 from SegmentMetricsLib.measurements import rounded
 
+from .markup import escaped
 from .parameters import OWN_CONVENTION
-from .protocols import escaped, notJudged, verdictCell
+from .protocols import notJudged, verdictCell
 from .saving import askForPath
 from .sorting import SortableTable, sortable
 
@@ -202,7 +203,7 @@ def overview(records, family: str = "", judgment=None) -> tuple:
         tips.insert(1, _("What the protocol says; hover over a verdict to read why."))
     rows = []
     for record in records:
-        row = [(record.name, record.name.lower(), record.summary)]
+        row = [(record.name, record.name.lower(), f"{record.name}\n{record.summary}")]
         if judgment is not None:
             row.append(verdictCell(judgment, record.name))
         for key in keys:

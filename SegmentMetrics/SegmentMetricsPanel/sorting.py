@@ -4,6 +4,11 @@ import math
 
 import qt
 
+from .markup import asTip
+
+# Letters that a column is wide at most: a long name would leave no room for the numbers beside it.
+WIDEST = 26
+
 
 class SortableTable:
     """A QTableWidget that sorts texts by the values behind them: a click on a heading sorts, the third one undoes it.
@@ -36,11 +41,13 @@ class SortableTable:
         """
         self.rows, self.groups = [list(row) for row in rows], list(groups)
         self.selected = None
+        widest = WIDEST * self.table.fontMetrics().averageCharWidth()
+        self.table.horizontalHeader().setMaximumSectionSize(widest)
         self.table.setColumnCount(len(headings))
         for column, heading in enumerate(headings):
             item = qt.QTableWidgetItem(heading)
             if column < len(tips):
-                item.setToolTip(tips[column])
+                item.setToolTip(asTip(tips[column]))
             self.table.setHorizontalHeaderItem(column, item)
             mode = qt.QHeaderView.Stretch if column in stretched else qt.QHeaderView.ResizeToContents
             self.table.horizontalHeader().setSectionResizeMode(column, mode)
@@ -109,7 +116,7 @@ class SortableTable:
                 continue
             for column, (text, value, tip, *color) in enumerate(self.rows[number]):
                 item = qt.QTableWidgetItem(text)
-                item.setToolTip(tip)
+                item.setToolTip(asTip(tip))
                 if any(color):
                     item.setBackground(qt.QBrush(qt.QColor(*color)))
                     item.setForeground(qt.QBrush(qt.QColor("black")))  # that of a dark theme is white

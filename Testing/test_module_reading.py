@@ -1,0 +1,101 @@
+"""What the panel on the stand-in says to those who read it: names as they are, on screen and to screen readers."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import shapes
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLabel, QTableWidget
+from scenework import choose, segmentation
+
+from SegmentMetricsLib.settings import FAMILIES
+
+MARKED = "<u>Bar</u> & more"
+SHOWN = "&lt;u&gt;Bar&lt;/u&gt; &amp; more"
+
+
+def twoMarked(name: str = MARKED) -> list:
+    """Return two segmentation nodes with structures that have that name and another one."""
+    boxes = shapes.box((6, 5, 5), (15, 11, 12)), shapes.box((7, 5, 5), (15, 11, 12))
+    return [segmentation(f"<i>{n}</i>", **{name: box, "Other": box}) for n, box in enumerate(boxes)]
+
+
+def native(ui, kind) -> list:
+    """Return the PySide6 widgets of a kind in the panel."""
+    return ui.inputsSection.parent()._native.findChildren(kind)
+
+
+def tips(table) -> set[str]:
+    items = [table.item(row, column) for row in range(table.rowCount) for column in range(table.columnCount)]
+    items += [table.horizontalHeaderItem(column) for column in range(table.columnCount)]
+    return {item.toolTip() for item in items if item is not None}
+
+
+def testNamesAreNoMarkup(session):
+    ui = session.ui
+    choose(session, *twoMarked(), MARKED)
+    assert ui.referenceSelector.toolTip == f"&lt;i&gt;0&lt;/i&gt;: {SHOWN}"
+    session.apply()
+    assert f"Signed distances of {SHOWN}, by the side of the patient that the boundary faces." in tips(ui.sidesTable)
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    session.apply()
+    assert SHOWN in tips(ui.pairsTable)
+    assert any(tip.startswith(f"{SHOWN}<br>HD95 ") for tip in tips(ui.resultsTable))
+    assert any(tip.startswith("Other\nHD95 ") for tip in tips(ui.resultsTable)), "what has no markup stays as it is"
+    segment = session.nodes[1].GetSegmentation().GetNthSegment(1)
+    segment.SetName(MARKED)
+    session.settle(0.5)
+    session.apply()
+    for label in (ui.unpairedLabel, ui.messageLabel):
+        assert MARKED in label.text and label.textFormat == Qt.TextFormat.PlainText.value
+    session.nodes[1].GetSegmentation().RemoveAllSegments()
+    session.settle(0.5)
+    assert ui.applyButton.toolTip == "&lt;i&gt;1&lt;/i&gt; has no segments."
+    ui.modeComboBox.currentIndex = 0
+
+
+def testLongNamesLeaveRoomForTheNumbers(session):
+    from desktop import photographs
+
+    name = "a name that somebody has written as a whole sentence " * 4
+    session.parameters.reference, session.parameters.test = twoMarked(name)
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    session.apply()
+    with photographs.fontScale():
+        photographs.photograph(session.ui.inputsSection.parent(), width=400)
+        table = session.ui.resultsTable
+        assert table.columnWidth(0) < 220
+    assert any(tip.startswith(name) for tip in tips(table))
+    session.ui.modeComboBox.currentIndex = 0
+
+
+def testEveryControlHasAName(session):
+    """A screen reader says it; the segment selectors' own boxes are Slicer's."""
+    ui = session.ui
+    choose(session, *twoMarked(), "Other")
+    session.chooseFamilies(*FAMILIES)
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    nameless = []
+    for widget in native(ui, QComboBox) + native(ui, QAbstractSpinBox) + native(ui, QTableWidget):
+        parents = [widget.parent(), widget.parent().parent(), widget.parent().parent().parent()]
+        if any(type(parent).__name__ in ("qMRMLSegmentSelectorWidget", "ctkSliderWidget") for parent in parents):
+            continue
+        if not QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name):
+            nameless.append(widget.objectName() or type(widget).__name__)
+    assert nameless == []
+    assert len(session.panel.pairs.boxes) == 2
+    buddies = {label.objectName(): label.buddy().objectName() for label in native(ui, QLabel) if label.buddy()}
+    assert len(buddies) > 25
+    assert all(buddy.startswith(label.removesuffix("Label")) for label, buddy in buddies.items())
+    ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies("boundary", "signed", "overlap")
