@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
+import slicer
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from PySide6.QtCore import Qt
@@ -90,6 +93,23 @@ def testNamesOfExportedTables(desktop, session, tmp_path):
     stems = [("LIVER", ".CSV"), ("given", ".csv"), ("liver 2.5mm", ".csv"), ("plain", ".csv")]
     assert found == sorted(f"{stem}{end}" for stem, suffix in stems for end in (suffix, ".schema.csv"))
     assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"] * 4
+
+
+def testDialogsBeginWhereFilesWereSaved(desktop, session, tmp_path):
+    """Where the scene is, then where the user went; files of another scene are not put beside those of this one."""
+    choose(session, *twoBoxes())
+    session.apply()
+    folders = [tmp_path / name for name in ("scene", "export", "other")]
+    for folder in folders:
+        folder.mkdir()
+    before = slicer.mrmlScene.GetRootDirectory()
+    for root in (folders[0], folders[0], folders[2], folders[0], tmp_path / "gone"):
+        slicer.mrmlScene.SetRootDirectory(str(root))
+        exportedTo(desktop, session, folders[1] / "metrics.csv" if root == folders[0] else "")
+    slicer.mrmlScene.SetRootDirectory(before)
+    begun = [Path(start) for _dialog, start in desktop.shown]
+    expected = [folders[0], folders[1], folders[2], folders[1], Path()]
+    assert begun == [folder / "metrics.csv" for folder in expected]
 
 
 def testAFileThatTheDialogDidNotAskAbout(desktop, session, tmp_path):

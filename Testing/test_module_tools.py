@@ -215,7 +215,7 @@ def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, mon
     monkeypatch.setattr(session.panel.reports, "write", written.append)
     desktop.answers.extend([QMessageBox.StandardButton.Ok.value, str(tmp_path / "report.html")])
     session.ui.reportButton.click()
-    assert desktop.shown[-1] == ("getSaveFileName", "Box.html")
+    assert desktop.shown[-1][0] == "getSaveFileName" and Path(desktop.shown[-1][1]).name == "Box.html"
     assert installed == [reports.PLOTLY] and written == [tmp_path / "report.html"]
 
 
