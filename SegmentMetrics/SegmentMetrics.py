@@ -41,7 +41,7 @@ class SegmentMetrics(ScriptedLoadableModule):
         super().__init__(parent)
         parent.title = _("Segment Metrics")
         parent.categories = [translate("qSlicerAbstractCoreModule", "Quantification")]
-        parent.dependencies = ["Cameras", "Markups", "Plots", "Segmentations"]
+        parent.dependencies = ["Cameras", "Colors", "Markups", "Plots", "Segmentations"]
         parent.contributors = ["SegmentMetrics contributors"]
         parent.helpText = _(
             "Choose a reference and a test segment, then Apply: exact surface distances, overlap and volumes, and "

@@ -14,6 +14,24 @@ import slicer
 from desktop import Desktop, modules
 from panelfixtures import MODULE
 
+# Slicer's modules, by what sources name that comes with them.
+MODULES = {
+    "slicer.modules.cameras": "Cameras",
+    "slicer.vtkSlicerColorLogic": "Colors",
+    "vtkMRMLMarkups": "Markups",
+    "slicer.qMRMLPlotView": "Plots",
+    "slicer.vtkSlicerSegmentationsModuleLogic": "Segmentations",
+}
+
+
+def testTheModulesThatItNeedsAreThereFirst():
+    folders = (MODULE.parent, MODULE.parents[1] / "SegmentMetricsLib")
+    sources = "".join(path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.rglob("*.py")))
+    needed = sorted(module for name, module in MODULES.items() if name in sources)
+    with Desktop() as desktop:
+        desktop.loadModule(MODULE)
+        assert list(slicer.modules.segmentmetrics.dependencies) == needed
+
 
 @pytest.mark.parametrize("isRunning", [True, False])
 def testTheSampleIsOfferedInTheSession(monkeypatch, isRunning):

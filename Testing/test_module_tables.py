@@ -14,7 +14,7 @@ from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox
 from scenework import applyAll, choose, observers, twoBoxes
 
 
@@ -74,6 +74,23 @@ def testTheTabulatorLeavesTheTables(session):
     ui = session.ui
     for table in (ui.resultsTable, ui.placesTable, ui.slicesTable, ui.conventionsTable, ui.sidesTable):
         assert not table.tabKeyNavigation
+
+
+def testTheTabulatorLeavesThePairs(session):
+    session.parameters.reference, session.parameters.test = observers()
+    session.ui.modeComboBox.currentIndex = 1
+    session.ui.pairsGroupBox.collapsed = False
+    session.settle(0.1)
+    boxes = [box._native for box in session.panel.pairs.boxes]
+    assert len(boxes) > 1
+    boxes[0].setFocus()
+    visited = []
+    while QApplication.focusWidget() in boxes and len(visited) <= len(boxes):
+        visited.append(QApplication.focusWidget())
+        QTest.keyClick(visited[-1], Qt.Key.Key_Tab)
+    assert visited == boxes
+    session.ui.pairsGroupBox.collapsed = True
+    session.ui.modeComboBox.currentIndex = 0
 
 
 def exportedTo(desktop, session, path) -> None:
