@@ -83,6 +83,27 @@ def testEveryNodeHasAFileOfItsOwn(session, tmp_path):
     session.chooseFamilies("boundary", "signed", "overlap")
 
 
+def testLongNamesCanBeSaved(session, tmp_path):
+    """A file's name has the names of two structures, or of two segmentations, and file systems end at 255 letters."""
+    boxes = [scenework.shapes.box((6 + n, 5, 5), (15, 11, 12)) for n in range(2)]
+    nodes = [
+        scenework.segmentation(letter * 110, **{letter.lower() * 110: boxes[0], "Box": boxes[1]}) for letter in "AB"
+    ]
+    p = session.parameters
+    p.reference, p.test = nodes
+    p.referenceSegment, p.testSegment = (node.GetSegmentation().GetNthSegmentID(0) for node in nodes)
+    session.ui.mapSideComboBox.currentIndex = 2
+    session.settle(0.05)
+    measureAndShowAll(session)
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    session.apply()
+    names = scenework.saveToFolder(tmp_path)
+    assert max(map(len, names)) < 140 and len(names) == len(set(names))
+    assert any(name.startswith("aaa") and name.endswith("b distance map on reference.vtk") for name in names)
+    session.ui.modeComboBox.currentIndex = session.ui.mapSideComboBox.currentIndex = 0
+
+
 def testFilesThatAreMissing(session, desktop, tmp_path):
     """Without the files of its surface and of the hazard a scene has its numbers, and says what has to be drawn."""
     scenework.choose(session, *scenework.observers())
