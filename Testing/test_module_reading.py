@@ -99,3 +99,26 @@ def testEveryControlHasAName(session):
     assert all(buddy.startswith(label.removesuffix("Label")) for label, buddy in buddies.items())
     ui.modeComboBox.currentIndex = 0
     session.chooseFamilies("boundary", "signed", "overlap")
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
+    """Scripts make them: Slicer asks for a name or an ID."""
+    nodes = twoMarked("Box")
+    for node in nodes:
+        segmentation = node.GetSegmentation()
+        segment = segmentation.GetNthSegment(0)
+        segmentation.RemoveSegment(segment)
+        segment.SetName(name)
+        assert segmentation.AddSegment(segment, "plan")
+    session.parameters.reference, session.parameters.test = nodes
+    session.parameters.referenceSegment = session.parameters.testSegment = "plan"
+    session.settle(0.05)
+    session.apply()
+    assert "<b>plan</b>: HD95 " in session.ui.verdictLabel.text
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.05)
+    session.apply()
+    names = [session.ui.resultsTable.item(row, 0).text() for row in range(2)]
+    assert names == ["Other", "plan"] and not session.panel.staleness()
+    session.ui.modeComboBox.currentIndex = 0

@@ -1,5 +1,7 @@
 """The segments of segmentation nodes, by ID and by name."""
 
+from SegmentMetricsLib.mrml.inputs import nameOf
+
 
 def segmentIDs(node) -> tuple[str, ...]:
     """Return the IDs of a segmentation node's segments."""
@@ -8,7 +10,7 @@ def segmentIDs(node) -> tuple[str, ...]:
 
 def segmentName(node, identifier: str) -> str:
     """Return a segment's name, "" when there is no such segment."""
-    return node.GetSegmentation().GetSegment(identifier).GetName() if identifier in segmentIDs(node) else ""
+    return nameOf(node.GetSegmentation(), identifier) if identifier in segmentIDs(node) else ""
 
 
 def segmentNames(node) -> list[str]:

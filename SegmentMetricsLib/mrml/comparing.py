@@ -14,7 +14,7 @@ from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.protocol import Protocol
 from ..settings import Settings
 from ..structures import Match, Pairing, Structure, listed
-from .inputs import SegmentReader, segmentationOf, structureFromSegment
+from .inputs import SegmentReader, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
 
@@ -190,7 +190,7 @@ def _readAll(
     read: list[dict[str, Structure]] = [{} for _ in nodes]
     failures: dict[str, str] = {}
     for count, (number, identifier) in enumerate(segments):
-        name = segmentations[number].GetSegment(identifier).GetName()
+        name = nameOf(segmentations[number], identifier)
         if progress is not None and progress(count, len(segments), name) is False:
             return None
         try:

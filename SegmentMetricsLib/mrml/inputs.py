@@ -31,6 +31,11 @@ def segmentationOf(node):
     return segmentation
 
 
+def nameOf(segmentation, identifier: str) -> str:
+    """Return the name of a segment of a vtkSegmentation; its ID where a script has made it without a name."""
+    return segmentation.GetSegment(identifier).GetName() or identifier
+
+
 def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     """Return the ID of a segment given by ID or by name. Raises ValueError unless there is exactly one.
 
@@ -40,7 +45,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
         raise InputError(f"A segment is given by ID, name or any of them, not by {by!r}.")
     segmentation = segmentationOf(segmentationNode)
     identifiers = segmentation.GetSegmentIDs()
-    named = [i for i in identifiers if by != "ID" and segmentation.GetSegment(i).GetName() == segment]
+    named = [i for i in identifiers if by != "ID" and nameOf(segmentation, i) == segment]
     isIdentifier = by != "name" and segment in identifiers
     found = {*named, segment} if isIdentifier else set(named)
     if len(found) == 1:
@@ -54,7 +59,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     if found:
         way = "give them different names" if by == "name" else "use the segment ID"
         raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
-    names = ", ".join(segmentation.GetSegment(i).GetName() for i in identifiers[:10]) or "none"
+    names = ", ".join(nameOf(segmentation, i) for i in identifiers[:10]) or "none"
     raise InputError(f"{node} has no segment {segment!r}; it has {names}.")
 
 
@@ -91,7 +96,7 @@ class SegmentReader:
         segmentation = self.node.GetSegmentation()
         node = segmentation.GetSegment(identifier)
         common = {
-            "name": node.GetName(),
+            "name": nameOf(segmentation, identifier),
             "color": tuple(node.GetColor()),
             "source": {
                 "nodeID": self.node.GetID(),

@@ -15,6 +15,7 @@ from ..settings import Settings
 from .comparing import Comparisons
 from .contents import Stamps, stamp
 from .folders import Compared, ComparedPair
+from .inputs import nameOf
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, showComparisonsTable, showTable
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
@@ -116,13 +117,13 @@ class Outcome:
             try:
                 for identifier, now in self.seen[side].current(node, suspected, self.settings.surface):
                     if now != stamps[identifier]:
-                        name = node.GetSegmentation().GetSegment(identifier).GetName()
+                        name = nameOf(node.GetSegmentation(), identifier)
                         return f"{name} of the {side} has changed."
             except InputError as error:
                 return str(error)
             if side == "reference":
                 for name, identifier in self.criticals.items():  # which are chosen by name
-                    if node.GetSegmentation().GetSegment(identifier).GetName() != name:
+                    if nameOf(node.GetSegmentation(), identifier) != name:
                         return f"{name} of the reference has another name now."
             if self.isOfAll and set(identifiers) != set(self.members[side]):
                 return f"The {side} has other segments now."

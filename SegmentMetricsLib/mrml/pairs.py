@@ -8,7 +8,7 @@ from ..errors import InputError
 from ..pairing import pairStructures, propose
 from ..structures import Match, Pairing, codeSource
 from .folders import Compared
-from .inputs import SegmentReader, segmentationOf, tagOf
+from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
 
 def pairSegments(referenceNode, testNode, choices: Mapping[str, str | None] | None = None) -> Pairing:
@@ -51,7 +51,9 @@ def _named(node) -> list[Compared]:
     for identifier in segmentation.GetSegmentIDs():
         segment = segmentation.GetSegment(identifier)
         code = codeSource(tagOf(segment, segment.GetTerminologyEntryTagName()))
-        found.append(Compared(segment.GetName(), {"nodeID": node.GetID(), "segmentID": identifier, **code}))
+        found.append(
+            Compared(nameOf(segmentation, identifier), {"nodeID": node.GetID(), "segmentID": identifier, **code})
+        )
     return found
 
 

@@ -82,7 +82,7 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
     try:
         return Mask.ofMemberships(fractional.memberships(voxels, limits), grid, low)
     except InputError as error:
-        raise InputError(f"{segment.GetName()}: {error}") from error
+        raise InputError(f"{segment.GetName() or identifier}: {error}") from error
 
 
 def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
