@@ -122,3 +122,28 @@ def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
     names = [session.ui.resultsTable.item(row, 0).text() for row in range(2)]
     assert names == ["Other", "plan"] and not session.panel.staleness()
     session.ui.modeComboBox.currentIndex = 0
+
+
+def testNamesOfManySegmentsTakeOneLookEach(session):
+    """The panel asks for all names whenever a parameter changes, as when a slider is dragged."""
+    from SegmentMetricsPanel.segments import segmentNames, segmentOfName
+
+    asked = []
+
+    class Many:
+        def GetSegmentation(self):
+            return self
+
+        def GetSegmentIDs(self):
+            asked.append("IDs")
+            return tuple(f"ID {n}" for n in range(200))
+
+        def GetSegment(self, identifier):
+            asked.append(identifier)
+            return self
+
+        def GetName(self):
+            return asked[-1].removeprefix("ID ")
+
+    assert len(segmentNames(Many())) == 200 and segmentOfName(Many(), "199") == "ID 199"
+    assert asked.count("IDs") == 2 and len(asked) == 402

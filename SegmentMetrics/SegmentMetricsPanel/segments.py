@@ -15,9 +15,9 @@ def segmentName(node, identifier: str) -> str:
 
 def segmentNames(node) -> list[str]:
     """Return the names of a segmentation node's segments, each once."""
-    return list(dict.fromkeys(segmentName(node, identifier) for identifier in segmentIDs(node)))
+    return list(dict.fromkeys(nameOf(node.GetSegmentation(), identifier) for identifier in segmentIDs(node)))
 
 
 def segmentOfName(node, name: str | None) -> str:
     """Return the ID of the first segment of a name, "" when there is none."""
-    return next((i for i in segmentIDs(node) if name and segmentName(node, i) == name), "")
+    return next((i for i in segmentIDs(node) if name and nameOf(node.GetSegmentation(), i) == name), "")
