@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from . import naming
-from .comparison import Pair
 from .errors import InputError, Undefined
 from .metrics import overlap
+from .pair import Pair
 from .progress import checkpoint
 from .settings import Settings
 from .structures import (

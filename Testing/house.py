@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -126,6 +127,30 @@ def importsOf(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]
 
     known = parts()
     yield from visit(ast.parse(path.read_text(encoding="utf-8")), False)
+
+
+def borrowed() -> Iterator[str]:
+    """Yield the names that a file imports from another one, not a package, which only imports them as well."""
+    for path in sorted((ROOT / LIBRARY).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.level or not node.module:
+                continue
+            home = path.parents[node.level - 1].joinpath(*node.module.split(".")).with_suffix(".py")
+            if home.is_file():
+                missing = [alias.name for alias in node.names if alias.name not in _defined(home)]
+                yield from (f"{path.relative_to(ROOT).as_posix()}: {name} from {node.module}" for name in missing)
+
+
+@cache
+def _defined(path: Path) -> set[str]:
+    """Return the names that a file defines outside functions and classes."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            found |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return found
 
 
 WIDTH, LEFT, ROW, GAP = 980, 175, 54, 12

@@ -26,6 +26,10 @@ def testNeighborsDoNotImportEachOther():
     assert [(part, target) for part, target in beside if (target, part) in beside] == []
 
 
+def testNamesAreImportedFromWhereTheyAreDefined():
+    assert list(house.borrowed()) == []
+
+
 @pytest.mark.parametrize(
     ("part", "above"), [("metrics", "commands"), ("metrics", "registry"), ("geometry", "metrics"), ("report", "mrml")]
 )

@@ -15,9 +15,10 @@ from typing import TextIO
 from ..definitions import PARAMETERS
 from ..errors import InputError
 from ..files.writing import UNENCODABLE, cell, harmless
-from ..measurements import REGISTRY, Measurement
+from ..measurements import Measurement
 from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
+from ..registry import REGISTRY
 from ..settings import Settings, shortest
 from .cases import RECORDS, Task
 from .missing import BOTH, Roster

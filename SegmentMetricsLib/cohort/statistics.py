@@ -10,7 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from .. import naming
-from ..measurements import REGISTRY, ROUNDING, Measurement, findDefinition
+from ..measurements import ROUNDING, Measurement
+from ..registry import REGISTRY, findDefinition
 from .missing import REFERENCE, TEST, Roster
 from .summaryoptions import CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, Options
 

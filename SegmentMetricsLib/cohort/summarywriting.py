@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import oneLine
 from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
-from ..measurements import findDefinition
+from ..registry import findDefinition
 from ..structures import listed
 from ..tables import LONGEST_NAME, aligned, shortened
 from .boxplots import boxPlots

@@ -54,7 +54,6 @@ IDENTITY = {
 def versions() -> dict[str, str]:
     """Return the versions of everything that decides the numbers."""
     import scipy
-    import SimpleITK
     from vtkmodules.vtkCommonCore import vtkVersion
 
     return {

@@ -93,7 +93,6 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite or farther
     from the origin than any patient, points without cells and the reverse, and open or non-planar lines.
     """
-
     _requireKnownPoints(polyData)
     if polyData.GetNumberOfPoints() == 0:
         return empty()

@@ -16,7 +16,7 @@ from .masks import Mask
 from .triangles import areaVectors
 
 if TYPE_CHECKING:
-    from ..extents import Slab
+    from .lateral import Slab
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from ..errors import Undefined
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 from ..structures import Structure
-from .signed import SIDES
+from .facing import SIDES
 
 # Segments that are looked at first when the nearest one is searched.
 NEIGHBORS = 4

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.places import Place
+from ..palettes import SIGNED
 from . import folders
-from .colors import SIGNED, rgb
+from .colors import rgb
 from .headless import ensureScene
 from .naming import nameResult
 from .outputs import pairName

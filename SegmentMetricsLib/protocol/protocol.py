@@ -14,7 +14,8 @@ from .. import naming
 from ..definitions import PARAMETERS, Definition
 from ..errors import InputError
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
-from ..measurements import REGISTRY, ROUNDING, findDefinition
+from ..measurements import ROUNDING
+from ..registry import REGISTRY, findDefinition
 from ..registry.multilabel import MULTI_LABEL
 from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings, shortest
 from . import EXAMPLES, exampleNames

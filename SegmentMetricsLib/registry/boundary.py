@@ -9,7 +9,8 @@ from ..definitions import CHENG, NIKOLOV, REVOLUTIONS, Definition, Empty
 from ..errors import Undefined
 from ..geometry import voxelization
 from ..metrics import boundary
-from ..metrics.bands import Bands, bands
+from ..metrics.bandlookup import Bands
+from ..metrics.bands import bands
 
 if TYPE_CHECKING:
     from ..pair import Pair
