@@ -25,9 +25,11 @@ ACCURACIES = ("converged", "sampled")
 DEFAULT_ACCURACY = "converged"
 EXTENTS = ("whole", "common")
 SURFACES = ("unsmoothed", "displayed")
+# The preset, and so the convention, that is no other tool's.
+OWN_CONVENTION = "SegmentMetrics"
 # Named ways to measure whose numbers never change; parity with the tool of that name is tested.
 PRESETS = {
-    "SegmentMetrics": {},
+    OWN_CONVENTION: {},
     "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
     "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
 }
@@ -117,7 +119,7 @@ class Settings:
     asPublished: bool = False
     msiUnit: str = "mm"
     splitContours: bool = False
-    convention: str = "SegmentMetrics"
+    convention: str = OWN_CONVENTION
 
     def __post_init__(self) -> None:
         for name, what in (("tolerances", "tolerance"), ("percentiles", "percentile")):

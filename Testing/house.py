@@ -131,11 +131,12 @@ def importsOf(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]
 
 def borrowed() -> Iterator[str]:
     """Yield the names that a file imports from another one, not a package, which only imports them as well."""
-    for path in sorted((ROOT / LIBRARY).rglob("*.py")):
+    for path in sorted(path for folder in (LIBRARY, "SegmentMetrics") for path in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.ImportFrom) or not node.level or not node.module:
+            if not isinstance(node, ast.ImportFrom) or not node.module:
                 continue
-            home = path.parents[node.level - 1].joinpath(*node.module.split(".")).with_suffix(".py")
+            folder = path.parents[node.level - 1] if node.level else ROOT
+            home = folder.joinpath(*node.module.split(".")).with_suffix(".py")
             if home.is_file():
                 missing = [alias.name for alias in node.names if alias.name not in _defined(home)]
                 yield from (f"{path.relative_to(ROOT).as_posix()}: {name} from {node.module}" for name in missing)

@@ -5,11 +5,11 @@ import qt
 from SegmentMetricsLib import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.relevance import isRelevant
-from SegmentMetricsLib.settings import DECIDED_BY_TOOLS, FAMILIES
+from SegmentMetricsLib.settings import DECIDED_BY_TOOLS, FAMILIES, OWN_CONVENTION
 
 from .enumerations import HazardKernel
 from .markup import asTip
-from .parameters import OWN_CONVENTION, conventionOf, criticalNames, possibleCriticals
+from .parameters import conventionOf, criticalNames, possibleCriticals
 
 COLUMNS = 2
 # settings whose rows disappear while no chosen family uses them; each has a label and a control of its name

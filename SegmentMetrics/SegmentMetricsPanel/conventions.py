@@ -15,8 +15,8 @@ from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import pasteable
 from SegmentMetricsLib.mrml import folders, recallConventions
+from SegmentMetricsLib.settings import OWN_CONVENTION
 
-from .parameters import OWN_CONVENTION
 from .saving import askForPath
 from .sorting import SortableTable, sortable
 

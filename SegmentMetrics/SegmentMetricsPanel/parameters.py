@@ -15,6 +15,7 @@ from SegmentMetricsLib.settings import (
     LARGEST_BETA,
     LARGEST_LEVEL,
     LARGEST_TOLERANCE,
+    OWN_CONVENTION,
     Settings,
 )
 
@@ -36,8 +37,6 @@ from .segments import segmentName, segmentNames
 
 # Shown as "Automatic" by the spin boxes, whose lowest value it is.
 AUTOMATIC_SUBDIVISIONS, AUTOMATIC_OVERSAMPLING = -1, 0
-# The convention that is no other tool's.
-OWN_CONVENTION = "SegmentMetrics"
 
 
 @parameterNodeWrapper

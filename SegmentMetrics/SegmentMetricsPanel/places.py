@@ -3,7 +3,9 @@
 import slicer
 from slicer.i18n import tr as _
 
+from SegmentMetricsLib.metrics.places import DIRECTIONS
 from SegmentMetricsLib.mrml import folders, markers, navigation
+from SegmentMetricsLib.registry.signed import SIDES
 
 from .sorting import SortableTable
 
@@ -59,7 +61,7 @@ def rows(places, signed: bool) -> tuple:
     ]
     listed = []
     for place in places:
-        where = f"{markers.SIDE_NAMES[place.direction]}, {written(place.position)}"
+        where = f"{SIDES[place.direction]}, {written(place.position)}"
         tip = markers.describe(place, signed)
         listed.append(
             [
@@ -74,9 +76,8 @@ def rows(places, signed: bool) -> tuple:
 
 def written(position) -> str:
     """Return an LPS position as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
-    sides = (("R", "L"), ("A", "P"), ("I", "S"))
     # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
-    return " ".join(f"{pair[value > 0]} {abs(value) + 1e-6:.0f}" for pair, value in zip(sides, position))
+    return " ".join(f"{pair[value > 0]} {abs(value) + 1e-6:.0f}" for pair, value in zip(DIRECTIONS, position))
 
 
 def cameras() -> list | None:

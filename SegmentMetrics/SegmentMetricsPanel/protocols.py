@@ -11,12 +11,14 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.files.writing import VERDICTS_FILE
 from SegmentMetricsLib.measurements import rounded
 from SegmentMetricsLib.mrml import protocolFromTable, tableFromProtocol
 from SegmentMetricsLib.mrml.protocols import allProtocols
+from SegmentMetricsLib.protocol import exampleNames
 from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
-from SegmentMetricsLib.protocol.protocol import exampleNames, readProtocol
-from SegmentMetricsLib.protocol.verdictwriting import VERDICTS_FILE, summary, writeVerdicts
+from SegmentMetricsLib.protocol.protocol import readProtocol
+from SegmentMetricsLib.protocol.verdictwriting import summary, writeVerdicts
 from SegmentMetricsLib.settings import shortest
 
 from .markup import escaped

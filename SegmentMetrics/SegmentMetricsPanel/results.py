@@ -11,9 +11,9 @@ from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
 from SegmentMetricsLib.measurements import rounded
+from SegmentMetricsLib.settings import OWN_CONVENTION
 
 from .markup import escaped
-from .parameters import OWN_CONVENTION
 from .protocols import notJudged, verdictCell
 from .saving import askForPath
 from .sorting import SortableTable, sortable

@@ -14,17 +14,17 @@ from typing import TextIO
 
 from ..definitions import PARAMETERS
 from ..errors import InputError
-from ..files.writing import UNENCODABLE, cell, harmless
+from ..files.writing import UNENCODABLE, VERDICTS_FILE, cell, harmless
 from ..measurements import Measurement
 from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..registry import REGISTRY
-from ..settings import Settings, shortest
+from ..settings import OWN_CONVENTION, Settings, shortest
 from .cases import RECORDS, Task
 from .missing import BOTH, Roster
 from .tasks import OK
 
-TABLE, SCHEMA, VERDICTS = "results.csv", "results.schema.csv", "verdicts.csv"
+TABLE, SCHEMA = "results.csv", "results.schema.csv"
 # The folder of the reports, and what they are called.
 REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
 # Where a record that no longer belongs to the cases is put aside.
@@ -55,7 +55,7 @@ class CohortFiles:
         self.folder = folder
         self.tasks = {task.key: task for task in tasks if not task.problem}
         self.columns = columnsOf(tasks)
-        plain = all(task.settings.convention == "SegmentMetrics" for task in tasks)
+        plain = all(task.settings.convention == OWN_CONVENTION for task in tasks)
         self.identity = IDENTITY if plain else IDENTITY | CONVENTION
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
@@ -163,9 +163,9 @@ class CohortFiles:
         self._table = _table(self.folder / TABLE)
         csv.writer(self._table).writerow([*self.identity, *self.columns])
         self._verdicts = None
-        (self.folder / VERDICTS).unlink(missing_ok=True)
+        (self.folder / VERDICTS_FILE).unlink(missing_ok=True)
         if self.isJudged:
-            self._verdicts = _table(self.folder / VERDICTS)
+            self._verdicts = _table(self.folder / VERDICTS_FILE)
             csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.COLUMNS])
         with _table(self.folder / SCHEMA) as file:
             writer = csv.writer(file)

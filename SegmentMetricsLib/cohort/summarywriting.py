@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import oneLine
 from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
 from ..registry import findDefinition
+from ..settings import OWN_CONVENTION
 from ..structures import listed
 from ..tables import LONGEST_NAME, aligned, shortened
 from .boxplots import boxPlots
@@ -19,8 +20,6 @@ from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 
 SCHEMA = "segment-metrics-summary/1"
 BOX_PLOTS = "boxplots"
-# The convention that nobody has to be told of.
-PLAIN = "SegmentMetrics"
 # More names that may be of the same structure are left to summary.json.
 MOST_PROPOSALS = 3
 # What the overview on the terminal shows, where it was measured.
@@ -28,7 +27,7 @@ OVERVIEW = ("DSC", "HD95", "MASD", "NSD_")
 
 
 def writeSummary(
-    cohort: Cohort, options: Options, counts: Mapping[str, int], folder: Path, convention: str = PLAIN
+    cohort: Cohort, options: Options, counts: Mapping[str, int], folder: Path, convention: str = OWN_CONVENTION
 ) -> list[Summary]:
     """Write all statistics of a cohort and return the summaries.
 
@@ -64,7 +63,7 @@ def writeSummary(
 
 def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
     """Write a table, with the convention as last column if it is not ours."""
-    stated = [] if convention == PLAIN else [convention]
+    stated = [] if convention == OWN_CONVENTION else [convention]
     names = [field.name for field in fields(kind)]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
@@ -82,7 +81,7 @@ def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: s
     """Write one picture per measurement in place of those of an earlier run."""
     found = {key: findDefinition(key) for key in cohort.keys}
     titles = {key: given[0].title.format(**given[1]) for key, given in found.items() if given}
-    if convention != PLAIN:
+    if convention != OWN_CONVENTION:
         titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
     plots = boxPlots(cohort, options, titles)
     for old in folder.glob("*.svg"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..cohort.summaryoptions import EMPTY, LEAVE_OUT, MISSING, RESAMPLES, SEED, TREATMENTS, Options
 from ..cores import availableProcessors
 from ..errors import InputError, oneLine
+from ..settings import OWN_CONVENTION
 from ..workers import requireWorkers
 from .options import (
     addProtocol,
@@ -175,7 +176,7 @@ def report(
 ) -> None:
     """Print what became of the cases; what failed goes to standard error."""
     if table:
-        stated = "" if convention == "SegmentMetrics" else f", boundary and overlap in the convention {convention}"
+        stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
         print(f"Median (interquartile range){stated}\n\n{table}\n")
     if sentences:
         print("\n".join(sentences) + "\n")

@@ -151,7 +151,7 @@ def compareAndWrite(
             for pair, one in zip(document["pairs"], found, strict=True):
                 pair["settings"] = one.settings.toDictionary()
             document["protocol"] = judged.toDictionary()
-            verdictwriting.writeVerdicts(document["protocol"], unfinished / verdictwriting.VERDICTS_FILE)
+            verdictwriting.writeVerdicts(document["protocol"], unfinished / writing.VERDICTS_FILE)
         if report is not None:
             report.write(unfinished / writing.REPORT_FILE, judged or None, document["unmatched"])
             document["report"] = writing.REPORT_FILE

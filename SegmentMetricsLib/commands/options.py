@@ -19,6 +19,7 @@ from ..settings import (
     GRIDS,
     KERNELS,
     MSI_UNITS,
+    OWN_CONVENTION,
     PRESETS,
     SURFACES,
     VOXEL_UNITS,
@@ -92,9 +93,7 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
     )
-    parser.add_argument(
-        "--preset", choices=[name for name in PRESETS if name != "SegmentMetrics"], help="parity preset"
-    )
+    parser.add_argument("--preset", choices=[name for name in PRESETS if name != OWN_CONVENTION], help="parity preset")
 
 
 def addPairs(parser: argparse.ArgumentParser) -> None:
@@ -178,7 +177,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
     }
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
-    convention = options.preset or options.convention or saved.pop("convention", "SegmentMetrics")
+    convention = options.preset or options.convention or saved.pop("convention", OWN_CONVENTION)
     return Settings.preset(convention, **{**saved, **{k: v for k, v in given.items() if v is not None}})
 
 

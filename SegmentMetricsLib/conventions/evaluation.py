@@ -13,7 +13,7 @@ from ..errors import Undefined
 from ..measurements import Measurement, finite
 from ..progress import checkpoint
 from ..registry import REGISTRY
-from ..settings import Settings, shortest
+from ..settings import OWN_CONVENTION, Settings, shortest
 from . import known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .rules import Sample
@@ -124,7 +124,7 @@ def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measuremen
     )
     pair = Pair(comparison.reference, comparison.test, plain)
     has = set(plain.families) <= set(settings.families) and not isFuzzy
-    if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, "SegmentMetrics"):
+    if has and (settings.subdivisions, settings.oversampling, settings.convention) == (None, None, OWN_CONVENTION):
         return pair, comparison.measurements
     return pair, measurements.evaluate(pair)
 

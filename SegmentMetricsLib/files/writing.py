@@ -28,7 +28,7 @@ from ..measurements import Measurement
 from ..metrics.slices import SliceRow
 from ..multilabel import MultiLabel
 from ..records import Record
-from ..settings import Settings
+from ..settings import OWN_CONVENTION, Settings
 from ..structures import Pairing
 from ..version import __version__
 from .messages import quiet
@@ -39,6 +39,7 @@ UNENCODABLE = "backslashreplace"
 # What is written for every pair.
 RESULT_FILES = {"distances": "vtp", "overlay": "png", "slices": "csv"}
 REPORT_FILE = "report.html"
+VERDICTS_FILE = "verdicts.csv"
 # zlib's level for surfaces: VTK's default takes five times as long for a tenth of the bytes.
 COMPRESSION = 1
 # Longest name of a structure in a file name, in characters and in bytes: file systems take 255 bytes in all.
@@ -134,7 +135,7 @@ def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
 
 def identityColumns(records: Sequence[Record]) -> dict[str, str]:
     """Return the columns that say what a row is about, with the convention if it is not ours, and what they mean."""
-    if all(record.convention == "SegmentMetrics" for record in records):
+    if all(record.convention == OWN_CONVENTION for record in records):
         return IDENTITY
     return {**IDENTITY, "Convention": "Whose convention the boundary and overlap measurements follow"}
 
@@ -329,7 +330,7 @@ def earlierResults(folder: Path) -> list[Path]:
         if content["schema"] != SCHEMA:
             return []
         named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
-        judged = [folder / "verdicts.csv"] if "protocol" in content else []
+        judged = [folder / VERDICTS_FILE] if "protocol" in content else []
         reported = [folder / REPORT_FILE] if content.get("report") == REPORT_FILE else []
     except (
         OSError,

@@ -16,7 +16,7 @@ from . import folders
 from .headless import ensureScene
 from .naming import nameResult
 from .navigation import PLACE_COLUMNS
-from .outputs import fillTable, pairName, requireDistances
+from .outputs import fillTable, pairName, requireDistances, shownTolerance
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
@@ -232,7 +232,7 @@ class _Chart:
 
 def _checkedTolerance(comparison, tolerance: float | None) -> float:
     if tolerance is None:
-        tolerance = comparison.settings.tolerances[0] if comparison.settings.tolerances else 2.0
+        tolerance = shownTolerance(comparison)
     if not 0 < tolerance < float("inf"):
         raise InputError(f"The tolerance of a chart is a positive number of millimeters, not {tolerance}.")
     return float(tolerance)

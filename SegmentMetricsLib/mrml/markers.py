@@ -10,6 +10,7 @@ import numpy as np
 from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.places import Place
 from ..palettes import SIGNED
+from ..registry.signed import SIDES
 from . import folders
 from .colors import rgb
 from .headless import ensureScene
@@ -18,7 +19,6 @@ from .outputs import pairName
 
 # the ends of the distance map's colors: readable as text on a light ground
 UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
-SIDE_NAMES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "I": "inferior", "S": "superior"}
 
 
 def showMarkers(
@@ -73,7 +73,7 @@ def describe(place: Place, signed: bool = True) -> str:
         what = f"{abs(place.value):.1f} mm {'over' if place.value > 0 else 'under'}-contoured"
     else:
         what = f"{abs(place.value):.1f} mm apart"
-    return f"{what}, {SIDE_NAMES[place.direction]}"
+    return f"{what}, {SIDES[place.direction]}"
 
 
 def _style(display) -> None:

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..metrics.distributions import mapRange
+from ..settings import OWN_CONVENTION
 from . import colors, folders
 from .conversion import displayedSurface as convertedSurface
 from .conversion import toRas
@@ -28,6 +29,8 @@ COMPARISONS_ATTRIBUTE = "SegmentMetrics.Comparisons"
 MAP_ATTRIBUTE = "SegmentMetrics.Map"
 
 SIDES = ("reference", "test")
+# mm; what is shown where nothing was measured with a tolerance.
+DEFAULT_TOLERANCE = 2.0
 # Elements looked at at a time, so that temporary arrays stay small.
 CHUNK = 1 << 16
 
@@ -86,7 +89,7 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     scene = ensureScene() if scene is None else scene
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
     columns = []
-    if any(record.convention != "SegmentMetrics" for record in records):
+    if any(record.convention != OWN_CONVENTION for record in records):
         named = [record.convention for record in records]
         columns.append(("Convention", "Convention", "", named, "Tool as which boundary and overlap are reported"))
     for what, title, description in (("name", "", "Structure of the {}"), ("file", " file", "File of the {}")):
@@ -221,11 +224,15 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
         if value is not None and not 0 < value < np.inf:
             raise InputError(f"The {name} of a distance map is a positive number of millimeters, not {value}.")
     requireDistances(comparison)
-    if tolerance is None:
-        tolerance = comparison.settings.tolerances[0] if comparison.settings.tolerances else 2.0
+    tolerance = shownTolerance(comparison) if tolerance is None else tolerance
     if range is None:
         range = mapRange(comparison.distances, tolerance)
     return float(range), float(tolerance)
+
+
+def shownTolerance(comparison) -> float:
+    """Return the tolerance in mm that maps and charts show: the first one of the settings, 2 mm if there is none."""
+    return next(iter(comparison.settings.tolerances), DEFAULT_TOLERANCE)
 
 
 def requireHazard(comparison) -> None:
@@ -339,7 +346,7 @@ def _remarks(record) -> str:
 def _ofConvention(comparison) -> str:
     """Return which tool's convention the measurements follow, for names; "" for none."""
     convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
-    return "" if convention == "SegmentMetrics" else f" ({convention})"
+    return "" if convention == OWN_CONVENTION else f" ({convention})"
 
 
 def pairName(comparison) -> str:

@@ -10,7 +10,6 @@ from ..files.writing import UNENCODABLE, harmless
 from ..tables import LONGEST_NAME, aligned, shortened
 from .judgment import VERDICTS, Judgment, worst
 
-VERDICTS_FILE = "verdicts.csv"
 # A column of the file and the key of the verdict's dictionary.
 COLUMNS = {
     "Structure": "structure",
