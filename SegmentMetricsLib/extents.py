@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from .distances.surfacedistances import SurfaceDistances
+from .geometry.graphs import components
 from .geometry.grids import Grid
 from .geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
 from .geometry.surfaces import Surface, outwardNormals
@@ -167,9 +168,6 @@ def spanOf(structure: Structure, normal: np.ndarray) -> tuple[float, float]:
 
 def _endWithoutCap(surface: Surface, normal: np.ndarray) -> float:
     """Return where in mm along a normal the cap begins with which a mesh ends there."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     heights = surface.points @ normal
     facing = np.flatnonzero(outwardNormals(surface, np.arange(len(surface.cells))) @ normal >= CAP_COSINE)
     cells = surface.cells[facing]
@@ -177,10 +175,8 @@ def _endWithoutCap(surface: Surface, normal: np.ndarray) -> float:
         return float(heights.max())
     used, corners = np.unique(cells, return_inverse=True)
     corners = corners.reshape(cells.shape)
-    links = (np.concatenate([corners[:, 0], corners[:, 0]]), np.concatenate([corners[:, 1], corners[:, 2]]))
-    _, parts = connected_components(
-        coo_matrix((np.ones(len(links[0]), np.int8), links), shape=(len(used),) * 2), directed=False
-    )
+    first, second, third = corners.T
+    parts = components(np.concatenate([first, first]), np.concatenate([second, third]), len(used))
     top = parts[heights[used].argmax()]
     return float(heights[used][parts == top].min())
 

@@ -11,7 +11,6 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from .errors import InputError
 from .geometry import masks, meshing
 from .geometry.grids import Grid
-from .geometry.surfaces import Surface
 from .settings import shortest
 from .structures import Structure
 
@@ -52,7 +51,7 @@ def structureFromImage(
             raise InputError(f"The image has {len(found)} labels ({labels}): say which one to compare (label=...).")
         label = next(iter(found), None)
     # a label that does not occur is an empty structure
-    return Structure(name, found.get(label, emptyMask(Grid.fromImage(image))))
+    return Structure(name, found.get(label, masks.Mask.empty(Grid.fromImage(image))))
 
 
 def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
@@ -92,19 +91,9 @@ def _areMemberships(low: float, high: float) -> bool:
     return low >= -ROUNDING and high <= 1 + ROUNDING
 
 
-def emptyMask(grid: Grid) -> masks.Mask:
-    """Return the mask of a structure without voxels."""
-    return masks.Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
-
-
 def structureFromPolyData(polyData: vtkPolyData, name: str) -> Structure:
     """Return the structure of a surface or planar contours in LPS mm."""
-    return Structure(name, givenSurface=surfaceFromPolyData(polyData), surfaceKind="imported")
-
-
-def surfaceFromPolyData(polyData: vtkPolyData) -> Surface:
-    """Return the boundary that a polydata in LPS mm describes. Raises ValueError where meshing.fromPolyData does."""
-    return meshing.fromPolyData(polyData)
+    return Structure(name, givenSurface=meshing.fromPolyData(polyData), surfaceKind="imported")
 
 
 def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask]:

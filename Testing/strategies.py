@@ -19,9 +19,9 @@ import shapes
 from hypothesis import strategies as st
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.inputs import labelMasks, surfaceFromPolyData
+from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.settings import ACCURACIES, COMBINATIONS, GRIDS, KERNELS
 
 # The time of a comparison is no property; health checks would make a slow machine fail.
@@ -191,17 +191,12 @@ def meshes(draw):
         else:
             high = [draw(st.floats(2, 9)) for _ in range(3)]
             polyData = shapes.boxMesh(np.array(center) - radius, np.array(center) + high)
-        parts.append(surfaceOf(polyData))
+        parts.append(fromPolyData(polyData))
         start = parts[-1].points[:, 0].max() + 13
     turn, stretch = draw(turns()), draw(st.sampled_from([(1, 1, 1), (1, 0.6, 1.7)]))
     first = np.cumsum([0, *(len(part.points) for part in parts[:-1])])
     points = np.concatenate([part.points for part in parts]) * stretch @ turn.T
     return Surface(points, np.concatenate([part.cells + n for part, n in zip(parts, first)]))
-
-
-def surfaceOf(polyData) -> Surface:
-    """Return a vtkPolyData as the library reads it."""
-    return surfaceFromPolyData(polyData)
 
 
 def numbers(low: float, high: float, most: int = 3):

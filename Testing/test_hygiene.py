@@ -19,6 +19,7 @@ from test_invariance import powerOf, scaledSettings, turnsWithThePatient, width
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.files.reading import readStructures
+from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.settings import ACCURACIES
 
@@ -123,10 +124,10 @@ class TestImages:
 
 def surfaces() -> list[Surface]:
     """Return two bodies and a wall that no lattice made, around the origin."""
-    ball = some.surfaceOf(shapes.ballMesh(11, (0.3, -0.2, 0.1), 16))
-    egg = some.surfaceOf(shapes.ballMesh(10, (0.7, 1.1, -0.4), 14))
+    ball = fromPolyData(shapes.ballMesh(11, (0.3, -0.2, 0.1), 16))
+    egg = fromPolyData(shapes.ballMesh(10, (0.7, 1.1, -0.4), 14))
     turn = shapes.rotation((3, 1, 2), 50)
-    wall = some.surfaceOf(shapes.boxMesh((9, -15, -15), (14, 15, 15)))
+    wall = fromPolyData(shapes.boxMesh((9, -15, -15), (14, 15, 15)))
     return [
         Surface(s.points * stretch @ turn.T, s.cells) for s, stretch in ((ball, 1), (egg, (1, 1.2, 0.9)), (wall, 1))
     ]

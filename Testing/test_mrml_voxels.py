@@ -12,7 +12,6 @@ from labelmaps import BINARY, OBLIQUE, arrayOf, boxesOf, labelmap, nodeOf  # noq
 from SegmentMetricsLib import Settings, mrml  # noqa: E402
 from SegmentMetricsLib.geometry import masks  # noqa: E402
 from SegmentMetricsLib.geometry.masks import Mask  # noqa: E402
-from SegmentMetricsLib.inputs import emptyMask  # noqa: E402
 from SegmentMetricsLib.mrml import outcomes  # noqa: E402
 from SegmentMetricsLib.mrml.inputs import SegmentReader, structureFromSegment  # noqa: E402
 from SegmentMetricsLib.mrml.voxels import VoxelReader, voxelsOf  # noqa: E402
@@ -23,7 +22,7 @@ def slicersMask(node, segmentID: str) -> Mask:
     image = slicer.vtkOrientedImageData()
     node.GetBinaryLabelmapRepresentation(segmentID, image)
     array, grid, low = voxelsOf(image, node.GetSegmentation())
-    return emptyMask(grid) if array is None else Mask.fromArray(array, grid, low)
+    return Mask.empty(grid) if array is None else Mask.fromArray(array, grid, low)
 
 
 def assertAsSlicersOwn(node) -> None:

@@ -14,7 +14,7 @@ from SegmentMetricsLib.metrics import overlap
 from SegmentMetricsLib.metrics.overlap import Counts
 
 GRID = Grid((20, 20, 20), np.eye(4))
-NOTHING = Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), GRID)
+NOTHING = Mask.empty(GRID)
 
 
 def maskOf(low, high) -> Mask:

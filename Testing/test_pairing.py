@@ -265,9 +265,9 @@ def testMeshesAndEmptyStructuresAreProposedToo():
 
 def readEmpty() -> list[Structure]:
     from SegmentMetricsLib.geometry.grids import Grid
-    from SegmentMetricsLib.inputs import emptyMask
+    from SegmentMetricsLib.geometry.masks import Mask
 
-    return [Structure("Nothing", emptyMask(Grid.fromImage(shapes.imageOf(np.zeros((3, 3, 3), np.uint8)))))]
+    return [Structure("Nothing", Mask.empty(Grid.fromImage(shapes.imageOf(np.zeros((3, 3, 3), np.uint8)))))]
 
 
 # Observers of the head and neck

@@ -125,7 +125,7 @@ def testDistancesOfRodsThatLieApart():
 @pytest.mark.parametrize(("order", "which"), [((0, 1), "test"), ((1, 0), "reference"), ((1, 1), "reference")])
 def testDistancesFromNothing(order, which):
     grid = Grid((4, 4, 4), np.eye(4))
-    masks = Mask(np.ones((1, 1, 1), np.uint8), (1, 1, 1), grid), Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+    masks = Mask(np.ones((1, 1, 1), np.uint8), (1, 1, 1), grid), Mask.empty(grid)
     pair = [masks[number] for number in order]
     with pytest.raises(Undefined, match=f"the {which} encloses no voxel"):
         voxels.measure(*pair, "mm")

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .. import inputs, naming
+from .. import naming
 from ..comparison import Comparison
 from ..errors import InputError, oneLine
+from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..structures import LEFT_OUT, WITHOUT_LABELS, Match, Pairing, Structure
 
@@ -112,7 +113,7 @@ def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
     file = others[0].file if others else ""
     frame = others[0].frameOfReference if others else ""
     if grids:
-        return Structure(structure.name, inputs.emptyMask(grids[0]), file=file, frameOfReference=frame)
+        return Structure(structure.name, Mask.empty(grids[0]), file=file, frameOfReference=frame)
     given = structure.surface
     nothing = Surface(np.zeros((0, 3)), np.zeros((0, given.dimension), given.cells.dtype), given.normal)
     return Structure(structure.name, givenSurface=nothing, surfaceKind="imported", file=file)

@@ -7,26 +7,30 @@ import math
 import numpy as np
 
 from ..cores import threads
+from ..metrics import overlap
 from .elements import faceBorder
 from .sampling import Sampling
 
 
 def dice(sampling: Sampling) -> float:
-    """Return 2 |A and B| / (|A| + |B|)."""
-    reference, test = sampling.pair.counts.reference, sampling.pair.counts.test
-    return 2 * sampling.pair.counts.truePositive / (reference + test)
+    """Return the Dice coefficient of the voxels, on which all tools agree."""
+    return overlap.dice(sampling.pair.counts)
 
 
 def jaccard(sampling: Sampling) -> float:
-    """Return |A and B| / |A or B|."""
-    counts = sampling.pair.counts
-    return counts.truePositive / (counts.reference + counts.test - counts.truePositive)
+    """Return the Jaccard index of the voxels, on which all tools agree."""
+    return overlap.intersectionOverUnion(sampling.pair.counts)
 
 
 def voxelBands(sampling: Sampling, tolerance: float) -> float:
     """Return the overlap of the voxels closer than the tolerance, in voxels, to a voxel of their own mask's border."""
     first, second = (sampling.keep(("band", number, tolerance), lambda n=number: _band(sampling, n, tolerance))
                      for number in (0, 1))  # fmt: skip
+    return sharedShare(first, second)
+
+
+def sharedShare(first: np.ndarray, second: np.ndarray) -> float:
+    """Return intersection over union, in [0, 1], of two sets of voxels, bool arrays; NaN when both are empty."""
     either = np.count_nonzero(first | second)
     return np.count_nonzero(first & second) / either if either else float("nan")
 

@@ -17,6 +17,7 @@ from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, triangleIndices
 from ..progress import checkpoint
 from ..structures import Structure
+from .bandrules import sharedShare
 from .meshes import samples
 from .rules import Sample
 from .sampling import Sampling
@@ -118,8 +119,7 @@ def faceBands(sampling: Sampling, tolerance: float) -> float:
     first, second = (
         sampling.keep(("faces", number, tolerance), lambda n=number: _band(sampling, n, tolerance)) for number in (0, 1)
     )
-    either = np.count_nonzero(first | second)
-    return np.count_nonzero(first & second) / either if either else float("nan")
+    return sharedShare(first, second)
 
 
 def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:

@@ -242,7 +242,7 @@ def fill(loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = (
     Raises InputError when a contour does not run along the slices.
     """
     if not loops:
-        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid), []
+        return Mask.empty(grid), []
     planar = [grid.toIndex(loop) for loop in loops]
     heights = np.array([index[:, 2].mean() for index in planar])
     if any(np.abs(index[:, 2] - height).max() > FLATNESS for index, height in zip(planar, heights, strict=True)):

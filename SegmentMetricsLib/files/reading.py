@@ -16,7 +16,7 @@ from ..cores import eachSideBySide
 from ..errors import InputError, requireText
 from ..geometry import meshing
 from ..geometry.grids import Grid
-from ..geometry.masks import fromLabels
+from ..geometry.masks import Mask, fromLabels
 from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, codeSource
 from . import fractional, integrity, niftiheaders, stlheaders, vtpheaders
 from .messages import quiet
@@ -194,7 +194,7 @@ def _structuresOf(
         return [structure]
     labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
-        nothing = inputs.emptyMask(Grid.fromImage(image))
+        nothing = Mask.empty(Grid.fromImage(image))
         return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]
     return [Structure(f"Label {label}", mask, **common) for label, mask in labels.items()]
 
@@ -295,7 +295,7 @@ def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], fram
             raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
         if segment["label"] == 0:
             raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
-        mask = masks[segment["layer"]].get(segment["label"], inputs.emptyMask(grid)).on(whole)
+        mask = masks[segment["layer"]].get(segment["label"], Mask.empty(grid)).on(whole)
         structures.append(
             Structure(
                 segment["name"],
@@ -377,7 +377,7 @@ def _readMesh(path: Path, suffix: str) -> list[Structure]:
     polyData, inRas = readPolyData(path, suffix)
     if polyData.GetNumberOfCells() == 0:
         raise InputError("the mesh has no cells: no triangles and no contour lines.")
-    surface = inputs.surfaceFromPolyData(polyData)
+    surface = meshing.fromPolyData(polyData)
     if inRas:
         surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
     return [Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))]

@@ -33,12 +33,17 @@ class Mask:
     grid: Grid
 
     @staticmethod
+    def empty(grid: Grid) -> Mask:
+        """Return the mask of a structure without voxels."""
+        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+
+    @staticmethod
     def fromArray(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
         """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
         array = np.asarray(array)
         slices = np.flatnonzero(array.any(axis=(1, 2)))
         if not len(slices):
-            return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+            return Mask.empty(grid)
         # what is known to be empty is not looked at again
         layer = array[slices[0] : slices[-1] + 1].any(axis=0)
         found = slices, np.flatnonzero(layer.any(axis=1)), np.flatnonzero(layer.any(axis=0))

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .closest import ClosestSurface
+from .graphs import components
 from .surfaces import Surface
 from .triangles import areaVectors, dot
 from .windings import doublyCoveredShare
@@ -167,15 +168,6 @@ def shellsOf(edges: Edges, count: int) -> np.ndarray:
     # sheets that are not closed hang together at the edges where they need each other
     follows = edge[1:] == edge[:-1]
     return components(sheet[1:][follows], sheet[:-1][follows], int(sheets.max()) + 1)[sheets]
-
-
-def components(one: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
-    """Return which of the connected parts every node (count,) of a graph with these links belongs to."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_matrix((np.ones(len(one), np.int8), (one, other)), (count, count))
-    return connected_components(graph, directed=False)[1]
 
 
 def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .graphs import components
 from .masks import Mask
 
 # Slices looked at at a time, so that temporary arrays are small beside the mask.
@@ -12,9 +13,6 @@ SLICES = 16
 
 def partSizes(mask: Mask) -> list[int]:
     """Return how many voxels each separate part of a mask has, the largest first; parts touch at no corner."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     if mask.isEmpty:
         return []
     slices, rows, columns = mask.voxels.shape
@@ -39,6 +37,5 @@ def partSizes(mask: Mask) -> list[int]:
         other = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number) + low[one]
         edges.append((one, other))
     one, other = (np.concatenate(ends) for ends in zip(*edges, strict=True))
-    graph = coo_matrix((np.ones(len(one), bool), (one, other)), shape=(len(first), len(first)))
-    labels = connected_components(graph, directed=False)[1]
+    labels = components(one, other, len(first))
     return sorted(np.bincount(labels, last - first + 1).astype(int).tolist(), reverse=True)

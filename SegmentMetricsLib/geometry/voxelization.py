@@ -19,7 +19,7 @@ LARGEST_GRID = 50_000_000
 def maskOf(surface: Surface, grid: Grid) -> Mask:
     """Return the voxels of a grid whose centers lie inside a closed boundary, also beyond the grid's edges."""
     if surface.isEmpty:
-        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
+        return Mask.empty(grid)
     surface = surface.solid
     index = grid.toIndex(surface.points)
     if surface.dimension == 2:

@@ -132,7 +132,7 @@ def _near(critical: Mask | Surface, low: np.ndarray, high: np.ndarray) -> Mask |
         return critical
     low, high = np.maximum(low, critical.low), np.minimum(high, critical.high)
     if (low > high).any():
-        return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), critical.grid)
+        return Mask.empty(critical.grid)
     return Mask.fromArray(critical.block(low, high), critical.grid, low)
 
 

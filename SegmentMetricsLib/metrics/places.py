@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
+from ..geometry.graphs import components
 from ..geometry.surfaces import Surface, outwardNormals
 
 # Toward which side of the patient the LPS axes point.
@@ -153,9 +154,6 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
 
 def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
     """Return the connected parts of a boundary beyond the tolerance; over- and under-contoured ones are apart."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
     pieces = direction.pieces
     signed = direction.signed.reshape(-1, pieces)
     patches = []
@@ -167,9 +165,7 @@ def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
         corners = direction.surface.cells[cells]
         rows = np.repeat(np.arange(len(cells)), corners.shape[1])
         points = np.unique(corners, return_inverse=True)[1].ravel() + len(cells)
-        count = points.max() + 1
-        graph = coo_matrix((np.ones(len(rows), np.int8), (rows, points)), shape=(count, count))
-        _, labels = connected_components(graph, directed=False)
+        labels = components(rows, points, points.max() + 1)
         labels = np.unique(labels[: len(cells)], return_inverse=True)[1]
         farthest = direction.rangesOf((cells[:, None] * pieces + np.arange(pieces)).ravel())[sign > 0]
         values = np.where(beyond[cells], sign * farthest.reshape(-1, pieces), -1)

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..files import fractional
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Labels, Mask
-from ..inputs import HALF, emptyMask
+from ..inputs import HALF
 
 
 class VoxelReader:
@@ -52,7 +52,7 @@ class VoxelReader:
         image = segment.GetRepresentation(name) or slicer.vtkOrientedImageData()
         array, grid, low = voxelsOf(image, segmentation)
         if array is None:
-            return emptyMask(grid)
+            return Mask.empty(grid)
         label = segment.GetLabelValue()
         if array.dtype.kind in "iu":  # Slicer looks for the nearest number that the labelmap can hold
             label = max(np.iinfo(array.dtype).min, min(label, np.iinfo(array.dtype).max))
@@ -78,7 +78,7 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
     limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
     voxels, grid, low = voxelsOf(image, segmentation)
     if voxels is None:
-        return emptyMask(grid)
+        return Mask.empty(grid)
     try:
         return Mask.ofMemberships(fractional.memberships(voxels, limits), grid, low)
     except InputError as error:
