@@ -59,6 +59,27 @@ def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
 
 
 @contextmanager
+def later(*numbers: int) -> Iterator[None]:
+    """Hear these signals at the end of the block, not inside of it, as far as Python handles them here.
+
+    An extension module that imports others, such as VTK's, loses what a handler raises meanwhile, or crashes.
+    """
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():  # elsewhere signals do not arrive
+        handlers = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+    heard = []
+    for number in handlers:
+        signal.signal(number, lambda *given: heard.append(given))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for given in heard:
+        handlers[given[0]](*given)
+
+
+@contextmanager
 def deaf() -> Iterator[None]:
     """Start processes inside the block, which then never hear Ctrl-C, not even while they import.
 
@@ -67,18 +88,14 @@ def deaf() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # where signals do not arrive
         yield
         return
-    heard = []
-    handler = signal.signal(signal.SIGINT, lambda *given: heard.append(given))
-    # what is blocked here stays so in processes started here
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
-    try:
-        yield
-    finally:
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-    if heard and callable(handler):
-        handler(*heard[0])
+    with later(signal.SIGINT):
+        # what is blocked here stays so in processes started here
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+        try:
+            yield
+        finally:
+            if mask is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def stop(executor: Executor) -> None:

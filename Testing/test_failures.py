@@ -20,6 +20,7 @@ from SegmentMetricsLib.dicom import segmentation
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.messages import quiet
 from SegmentMetricsLib.files.textheaders import checkMeta, checkNrrd
+from SegmentMetricsLib.mrml import headless
 from SegmentMetricsLib.workers import DIED, deaf
 
 
@@ -145,6 +146,33 @@ def testProcessesAreStartedWhereSignalsDoNotArrive():
     with ThreadPoolExecutor(1) as executor:
         assert executor.submit(during).result() is handler
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def testASignalWhileSlicerLoadsStopsTheCommand(tmp_path, monkeypatch, capsys, number, status):
+    """Extension modules that import others say that these cannot be loaded, whatever a handler raised meanwhile."""
+    (tmp_path / "slicer.py").write_text(
+        "import signal\n"
+        "try:\n"
+        f"    signal.raise_signal({int(number)})\n"
+        "except BaseException as error:\n"
+        "    raise ImportError('Failed to load another') from error\n"
+    )
+    # what is imported instead is forgotten afterwards, too
+    monkeypatch.setitem(sys.modules, "slicer", None)
+    monkeypatch.delitem(sys.modules, "slicer")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("SegmentMetricsLib.commands.compare.run", lambda options: len(headless.whyUnavailable()))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        stopped = __main__.main(command(tmp_path))
+    except SystemExit as ended:
+        stopped = ended.code
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert stopped == status
+    assert "slicer" not in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):

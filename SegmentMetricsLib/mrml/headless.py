@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+
+from ..workers import later
+
 
 class HeadlessSlicer:
     """A scene with the logics that Slicer's application would provide, alive as long as this object.
@@ -68,7 +72,9 @@ def privateScene():
 def whyUnavailable() -> str:
     """Return why Slicer's classes cannot be used here, "" when they can."""
     try:
-        import slicer  # noqa: F401
+        # Ctrl-C or the end of a batch system's patience is no reason why it cannot be loaded
+        with later(signal.SIGINT, signal.SIGTERM):
+            import slicer  # noqa: F401
     except ImportError as error:
         return f"the package slicer-core is missing or cannot be loaded ({error})."
     return ""
