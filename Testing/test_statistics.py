@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 import xml.etree.ElementTree as ElementTree
@@ -166,6 +167,35 @@ def testWilcoxonByHand():
     # with one sign turned, the smallest: sums of ranks 14 and 1; as extreme are none, {1} and their mirrors: 4 / 32
     (found,) = compareMethods(Cohort(methods([10] * 5, [9, 12, 13, 14, 15])))
     assert found.p == pytest.approx(4 / 32)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9, 13])
+@pytest.mark.parametrize("values", [2, 4, 1000])
+def testWilcoxonWithTiesCountsAllChoicesOfSigns(count, values, monkeypatch):
+    """As by listing them, without the seconds that SciPy takes for it; equal values are common, such as an NSD of 1."""
+    import scipy.stats
+
+    generator = np.random.default_rng(count + values)
+    first, second = generator.integers(0, values, (2, count)).astype(float)
+    second[0] = first[0] + 1
+    differences = (second - first)[second != first]
+    ranks = scipy.stats.rankdata(np.abs(differences))
+    signs = np.array(list(itertools.product((False, True), repeat=len(ranks))))
+    sums, observed = signs @ ranks, ranks[differences > 0].sum()
+    expected = min(1, 2 * min(np.mean(sums <= observed), np.mean(sums >= observed)))
+    monkeypatch.setattr(scipy.stats, "wilcoxon", None)
+    (found,) = compareMethods(Cohort(methods(first, second)))
+    assert found.p == expected
+
+
+def testWilcoxonOfManyCasesIsSciPys():
+    from scipy.stats import wilcoxon
+
+    generator = np.random.default_rng(2)
+    for count in (5, 10, 14, 30):
+        first, second = generator.random((2, count))
+        (found,) = compareMethods(Cohort(methods(first, second)))
+        assert found.p == wilcoxon(second - first).pvalue
 
 
 def testBonferroni():
