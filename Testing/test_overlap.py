@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 
+from SegmentMetricsLib import compare
 from SegmentMetricsLib.errors import Undefined
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
@@ -88,3 +89,16 @@ def testMeasuresByHand():
 def testUndefinedWithoutAny(function, counts, message):
     with pytest.raises(Undefined, match=message):
         function(counts)
+
+
+@pytest.mark.parametrize("origin", [0.0, -512.3, 10000.1])
+def testTheSameShapeElsewhereHasTheSameVolume(origin):
+    """Sums over other coordinates round differently, which is no difference to report."""
+    blob = np.pad(shapes.blob(1), 4)
+    comparison = compare(*(shapes.imageOf(np.roll(blob, n, 2), (0.7,) * 3, (origin,) * 3) for n in (0, 3)))
+    assert comparison["VolumeDifference"].value == 0 and "has the same volume" in comparison.summary
+
+
+def testAVoxelIsADifferenceOfVolumes():
+    assert overlap.volumeDifference(1e9, 1e9 + 1) == 1
+    assert overlap.volumeDifference(0.0, 0.0) == 0 and overlap.volumeDifference(0.0, 1e-30) == 1e-30

@@ -13,6 +13,8 @@ from ..geometry.surfaces import Surface
 
 # Slices looked at at a time, so that temporary arrays are small beside the masks.
 LAYERS = 16
+# Two volumes that differ by less than this share of them differ by rounding; a voxel is a larger share of any image.
+VOLUME_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,12 @@ def sensitivity(counts: Counts) -> float:
 def precision(counts: Counts) -> float:
     """Return the share of the test that is in the reference, TP / (TP + FP) in [0, 1]."""
     return _ratio(counts.truePositive, counts.test, "the test encloses", counts)
+
+
+def volumeDifference(reference: float, test: float) -> float:
+    """Return how much larger the test is, in the unit of both; 0 where the two differ by rounding alone."""
+    difference = test - reference
+    return 0.0 if abs(difference) <= VOLUME_ROUNDING * max(reference, test) else difference
 
 
 def _ratio(part: float, whole: float, who: str, counts: Counts) -> float:

@@ -57,7 +57,7 @@ OVERLAP = (
     Definition(
         "VolumeDifference", "Volume difference", "mm3", -math.inf, math.inf, "", "overlap", OURS, Empty.COMPUTED,
         "Volume of the test minus volume of the reference, of the closed surfaces.",
-        lambda pair: pair.volume(1) - pair.volume(0), symmetric=False,
+        lambda pair: overlap.volumeDifference(pair.volume(0), pair.volume(1)), symmetric=False,
         identity=0,
         hint="Choose it when volume is what matters; it can be 0 without any overlap.",
     ),
