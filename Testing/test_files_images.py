@@ -221,6 +221,17 @@ def testUncompressedNiftiWithTheWrongName(tmp_path):
     assert set(read(path)) == {"Label 1", "Label 5"}
 
 
+def testNiftiThatOtherProgramsRead(tmp_path):
+    """What is a good file elsewhere is not called damaged."""
+    whole = save(LABELS, tmp_path / "whole.nii", False).read_bytes()
+    (tmp_path / "packed.nii").write_bytes(gzip.compress(whole))
+    assert refusal(tmp_path / "packed.nii") == "it is compressed; rename it so that it ends in .nii.gz."
+    newer = struct.pack("<i8s", 540, b"n+2\0\r\n\x1a\n").ljust(700, b"\0")
+    for name, data in (("newer.nii", newer), ("newer.nii.gz", gzip.compress(newer))):
+        (tmp_path / name).write_bytes(data)
+        assert refusal(tmp_path / name) == "it is in the format NIfTI-2, which is not supported; save it as NIfTI-1."
+
+
 @pytest.mark.parametrize("order", "<>")
 def testNiftiOfBothByteOrders(tmp_path, order):
     path = tmp_path / "x.nii"

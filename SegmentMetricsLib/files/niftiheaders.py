@@ -104,8 +104,12 @@ def check(path: Path) -> Header | None:
         isCompressed = file.read(2) == GZIP
         file.seek(0)
         data = (gzip.GzipFile(fileobj=file) if isCompressed else file).read(LENGTH)
+    if isCompressed and path.suffix.lower() != ".gz":
+        raise InputError("it is compressed; rename it so that it ends in .nii.gz.")
     header = parsed(data)
     if header is None:
+        if data[4:7] == b"n+2":
+            raise InputError("it is in the format NIfTI-2, which is not supported; save it as NIfTI-1.")
         if len(data) == LENGTH and LENGTH in (struct.unpack_from(f"{order}i", data)[0] for order in "<>"):
             raise InputError("its header is not that of a NIfTI file that holds its own voxels.")
         return None
