@@ -32,6 +32,8 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 # common for structures to be alike in another unit or with other axes.
 UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
+NO_OVERLAP = "The two contours do not overlap at all: check that they are the same structure of the same patient."
+
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield all findings of a pair whose measurements are known, the most serious first."""
@@ -97,6 +99,8 @@ def _frames(pair: Pair) -> Iterator[str]:
             f"The files have different frames of reference ({frames[0]} and {frames[1]}): "
             "distances are meaningful only if the images are registered."
         )
+    if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
+        yield "The reference and the test are the same structure of the same file."
     patients = [s.source.get(PATIENT) for s in pair.structures]
     if all(patients) and patients[0] != patients[1]:
         yield "The files belong to different patients: their patient IDs differ."
@@ -111,10 +115,12 @@ def _placement(pair: Pair) -> Iterator[str]:
         which = " and the ".join(w for w in ("reference", "test") if not getattr(pair.counts, w))
         verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
         yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
+        if not _meet(*(bounds(s) for s in pair.structures)):
+            yield NO_OVERLAP
         yield from _otherCoordinates(pair)
         return
     if pair.counts.truePositive == 0 if counted else not _meet(*(bounds(s) for s in pair.structures)):
-        yield "The two contours do not overlap at all: check that they are the same structure of the same patient."
+        yield NO_OVERLAP
         yield from _otherCoordinates(pair)
     if counted and pair.dimension == 3:
         yield from _sides(pair)

@@ -51,6 +51,17 @@ def testMeshesWithoutOverlap():
         settings = Settings(families=families)
         assert found(compare(box, shapes.boxMesh((20, 0, 0), (30, 10, 10)), settings), "do not overlap at all")
         assert not found(compare(box, shapes.boxMesh((9, 0, 0), (19, 10, 10)), settings), "do not overlap at all")
+    # so far away that the voxels of a common grid are larger than either
+    assert found(compare(box, shapes.boxMesh((1e6, 0, 0), (1e6 + 10, 10, 10))), "do not overlap at all")
+
+
+def testAStructureComparedWithItself(tmp_path):
+    """A line of a table that was copied, say: perfect numbers that mean nothing."""
+    for name in ("one.nrrd", "two.nrrd"):
+        SimpleITK.WriteImage(BOX, str(tmp_path / name))
+    (one,), (again,), (two,) = (readStructures(tmp_path / name) for name in ("one.nrrd", "one.nrrd", "two.nrrd"))
+    assert found(compare(one, again), "are the same structure of the same file")
+    assert compare(one, two).findings == () and compare(BOX, BOX).findings == ()
 
 
 @pytest.mark.parametrize("families", ["overlap", "signed"])
