@@ -199,3 +199,25 @@ def testDisplayedSurface(run, tmp_path):
     choices = ["--surface", "displayed", "--metrics", "signed"]
     assert run("compare", first, mesh, "--output", "mixed", *choices)[0] == 0
     assert metrics("mixed")["pairs"][0]["surface"] == "displayed and imported"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "changes"),
+    [
+        ([], ["--preset", "MeshMetrics-1.4.1"], {"accuracy": "sampled", "subdivisions": 0, "oversampling": 1}),
+        ([], ["--subdivisions", "2"], {"accuracy": "sampled", "subdivisions": 2}),
+        (["--subdivisions", "2"], ["--accuracy", "converged"], {"accuracy": "converged", "subdivisions": None}),
+        (["--preset", "MeshMetrics-0.1"], ["--convention", "MedPy"], {"accuracy": "converged", "oversampling": None}),
+        (["--subdivisions", "2"], ["--convention", "MedPy"], {"accuracy": "sampled", "subdivisions": None}),
+    ],
+)
+def testWhatAnOptionDecidesIsNotTakenFromSavedSettings(run, pair, earlier, now, changes):
+    """A file of settings holds all of them, so nobody could leave out those that an option beside it contradicts."""
+    common = ["--metrics", "boundary"]
+    assert run("compare", *pair, "--output", "earlier", "--tolerance", "1.5", *common, *earlier)[0] == 0
+    status, _, err = run("compare", *pair, "--output", "now", "--settings", "earlier/metrics.json", *now)
+    assert (status, err) == (0, "")
+    before, after = (metrics(folder)["settings"] for folder in ("earlier", "now"))
+    convention = now[1] if now[0] in ("--preset", "--convention") else "SegmentMetrics"
+    expected = {**before, "convention": convention, **changes}
+    assert after == expected and after["tolerances"] == [1.5]

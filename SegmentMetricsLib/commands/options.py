@@ -13,6 +13,7 @@ from ..errors import InputError, requireText
 from ..protocol import exampleNames
 from ..settings import (
     ACCURACIES,
+    DECIDED_BY_TOOLS,
     DEFAULT_FAMILIES,
     EXTENTS,
     FAMILIES,
@@ -177,8 +178,14 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
     }
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
-    convention = options.preset or options.convention or saved.pop("convention", OWN_CONVENTION)
-    return Settings.preset(convention, **{**saved, **{k: v for k, v in given.items() if v is not None}})
+    before = saved.pop("convention", OWN_CONVENTION)
+    convention = options.preset or options.convention or before
+    given = {name: value for name, value in given.items() if value is not None}
+    replaced = {"accuracy", "subdivisions"} if given.keys() & {"accuracy", "subdivisions"} else set()
+    if convention != before:
+        replaced |= {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
+    kept = {name: value for name, value in saved.items() if name not in replaced}
+    return Settings.preset(convention, **{**kept, **given})
 
 
 def savedSettings(path: Path) -> dict:
