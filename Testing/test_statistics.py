@@ -262,6 +262,21 @@ def testPicturesAreWellFormed():
     assert len(heights) == 2 and all(64 <= height <= 64 + 320 for height in heights)
 
 
+def testBoxesAreSpreadOverThePicture():
+    """A long title makes the picture wide; boxes, labels and lines share all of it."""
+    given = [one for name in ("Lens", "Cord", "Brain") for one in methods([1, 2, 3], [2, 3, 5], name)]
+    root = ElementTree.fromstring(boxPlots(Cohort(given), Options(), {"DSC": "Dice coefficient " * 4})["DSC"])
+    space = "{http://www.w3.org/2000/svg}"
+    boxes = [rect for rect in root.findall(f"{space}rect") if rect.get("fill-opacity")]
+    middles = [float(box.get("x")) + float(box.get("width")) / 2 for box in boxes]
+    line = next(line for line in root.findall(f"{space}line"))
+    left, right = float(line.get("x1")), float(line.get("x2"))
+    labels = [float(text.get("x")) for text in root.findall(f"{space}text") if text.get("transform")]
+    third = (right - left) / 3
+    assert labels == pytest.approx([left + third * place for place in (0.5, 1.5, 2.5)], abs=0.01)
+    assert middles == pytest.approx([x + side for side in (-13, 13) for x in labels], abs=0.01)
+
+
 # Files
 
 

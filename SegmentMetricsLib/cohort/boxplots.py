@@ -37,9 +37,12 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
     boxes = [one for given in series for one in given.boxes if one is not None]
     ends = [value for one in boxes for value in (one.low, one.high, *one.outliers)]
     ticks = axisTicks(min(ends), max(ends))
-    group = SLOT * len(series) + 12
+    narrowest = SLOT * len(series) + 12
     shown = _text(title)
-    width = LEFT + max(group * len(structures), 120 * len(series), round(8.8 * len(title[:MOST_CHARACTERS]))) + RIGHT
+    inner = max(narrowest * len(structures), 120 * len(series), round(8.8 * len(title[:MOST_CHARACTERS])))
+    width = LEFT + inner + RIGHT
+    # where title or legend need more room than the boxes, these are spread over it
+    centers = [round(LEFT + inner * (place + 0.5) / len(structures), 2) for place in range(len(structures))]
     height = TOP + HEIGHT + BOTTOM
 
     def y(value: float) -> float:
@@ -62,9 +65,9 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
             parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or "no method", 14)}</text>')
         for place, one in enumerate(given.boxes):
             if one is not None:
-                parts += _drawn(one, LEFT + group * place + 6 + SLOT * number + SLOT / 2, y, color)
-    for place, structure in enumerate(structures):
-        x, below = LEFT + group * (place + 0.5), TOP + HEIGHT + 14
+                parts += _drawn(one, round(centers[place] + SLOT * (number - (len(series) - 1) / 2), 2), y, color)
+    for x, structure in zip(centers, structures, strict=True):
+        below = TOP + HEIGHT + 14
         parts.append(
             f'<text x="{x}" y="{below}" text-anchor="end" transform="rotate(-45 {x} {below})">'
             f"{_text(structure, 26)}</text>"
