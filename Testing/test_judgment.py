@@ -13,6 +13,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.measurements import Measurement
 from SegmentMetricsLib.protocol.judgment import judge, judgeCase, score, worst
 from SegmentMetricsLib.protocol.protocol import Rule
+from SegmentMetricsLib.protocol.verdictwriting import verdictTable
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,8 @@ def testACase():
     ]
     assert judged.verdict == "not evaluable" and judged.toDictionary()["score"] == 1.0
     assert len(judgeCase(protocol, measured, {"reference": [], "test": []}, isWhole=False).verdicts) == 1
+    none = judgeCase(protocol, [], {"reference": [], "test": []}, isWhole=False)
+    assert none.verdict == "not evaluable" and verdictTable(none) == "No rule is about what was compared."
 
 
 def testTheDictionaryOfACase():

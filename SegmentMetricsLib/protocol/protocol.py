@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import itertools
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -200,9 +202,8 @@ def _measurement(line: Line) -> tuple[Definition, str]:
     given = line.cells["Measurement"]
     found = findDefinition(given)
     if found is None:
-        templates = [definition.keyFor({"percentile": "95", "tolerance": "2"}) for definition in REGISTRY]
-        likely = difflib.get_close_matches(given, templates, 1, 0.4)
-        hint = f"; is it {likely[0]}?" if likely else "."
+        likely = _likeliest(given)
+        hint = f"; is it {likely}?" if likely else "."
         raise line.problem("Measurement", f"there is no measurement {given!r}{hint}")
     definition, words = found
     if definition in MULTI_LABEL:
@@ -213,6 +214,23 @@ def _measurement(line: Line) -> tuple[Definition, str]:
     except (InputError, ValueError) as error:
         raise line.problem("Measurement", f"{given}: {error}") from error
     return definition, definition.keyFor({name: shortest(value) for name, value in parameters.items()})
+
+
+def _likeliest(given: str) -> str:
+    """Return the key that somebody may have meant, "" if there is none: by key, by title, by how it is written."""
+    if not given:
+        return ""
+    word = given.casefold()
+    titles = {d.keyFor({"percentile": "95", "tolerance": "2"}): d.title.casefold() for d in REGISTRY}
+    return next(
+        itertools.chain(
+            (key for key in titles if re.match(rf"{re.escape(word)}(?![a-z])", key.casefold())),
+            (key for key, title in titles.items() if title.startswith(word)),
+            (key for key, title in titles.items() if word in title),
+            difflib.get_close_matches(given, titles, 1, 0.4),
+        ),
+        "",
+    )
 
 
 def _requireReported(line: Line, key: str, definition: Definition) -> None:

@@ -44,7 +44,7 @@ def writeVerdicts(judgment: Mapping, path: Path) -> None:
 
 
 def verdictTable(judgment: Judgment) -> str:
-    """Return the verdict on every structure, the worst first, with its reason."""
+    """Return the verdict on every structure, the worst first, with its reason; a sentence if there is none."""
     rows = []
     for name, verdicts in judgment.byStructure().items():
         verdict = worst(v.verdict for v in verdicts)
@@ -52,6 +52,8 @@ def verdictTable(judgment: Judgment) -> str:
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         rows.append([shortened(name, LONGEST_NAME), verdict, f"{shortened(reasons[0], 90)}{more}"])
     rows.sort(key=lambda row: -VERDICTS.index(row[1]))
+    if not rows:
+        return "No rule is about what was compared."
     return aligned([["Structure", "Verdict", "Reason"], *rows], left=3)
 
 
