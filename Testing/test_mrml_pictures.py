@@ -302,3 +302,16 @@ def addBall(scene, center, color):
 
 def centerOf(where: np.ndarray) -> np.ndarray:
     return np.argwhere(where).mean(axis=0)
+
+
+@pytest.mark.parametrize("size", [(1, 1, 1), (2, 2, 2), (4, 4, 1)])
+def testWhatIsAVoxelThickIsSeen(tmp_path, size):
+    """Slicer's smoothing makes a point or a sheet of it."""
+    high = np.array(size) + 5
+    images = [shapes.box((6 + shift, 6, 6), (high[0] + shift, high[1], high[2])) for shift in (0, 1)]
+    picture = read(pictures.writeOverlay(compare(*images), tmp_path / "small.png", (640, 400)))
+    area = picture[60:-30, 20:500]
+    left, right = area[:, :240], area[:, 240:]
+    for half in (left, right):
+        colored = np.ptp(half, axis=2) > 25
+        assert colored.mean() > 0.05

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkStripper, vtkTubeFilter
+from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFilter
 
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..settings import shortest
 from . import colors, outputs
+from .conversion import withNormals
 from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
 from .views import ANTERIOR_LEFT, ThreeDView, startOpenGLCheck, viewAxes, writePng
@@ -40,6 +41,8 @@ LINE = (0.86, 0.88, 0.90)
 # The part of a picture that the structure fills: left, bottom, right, top.
 AREA = (0.06, 0.09, 0.94, 0.9)
 SMALLEST = (640, 400)
+# The part of the measured area that the surface that Slicer shows must have to be drawn.
+LEAST_AREA = 0.25
 # Of every pixel where lines are drawn.
 LINE_SAMPLES = 8
 
@@ -55,7 +58,8 @@ def writeOverlay(
     """Draw a comparison with Slicer's 3D view and color legend, write it as PNG and return the path.
 
     Left the reference's surface, right the test's, both colored by their distance to the other one and seen from the
-    direction that shows the differences best; each with the outline that the other has from there. size: width and
+    direction that shows the differences best; each with the outline that the other has from there. They are drawn as
+    Slicer shows them, or as measured if one of them is so thin that nothing would be left of it. size: width and
     height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is not
     touched. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and when there are no
     distances, OSError when it cannot write.
@@ -82,7 +86,7 @@ class Overlay:
         limit, tolerance = outputs.checkedLimits(comparison, kind, range, tolerance)
         comparison.distances.forget()  # the limits are all that is asked
         startOpenGLCheck()  # it runs beside the making of the surfaces
-        self._size, self._maps = size, [outputs.distanceMap(comparison, side) for side in outputs.SIDES]
+        self._size, self._maps = size, visibleMaps(comparison)
         if comparison.dimension == 2:
             self._seenFrom, self._direction = sliceDirection(comparison.reference.surface.normal)
         else:
@@ -104,6 +108,28 @@ class Overlay:
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
         writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
         return writePng(canvas, path)
+
+
+def visibleMaps(comparison) -> list[vtkPolyData]:
+    """Return the distance maps of both sides, on the surfaces that Slicer shows, with normals.
+
+    As measured where Slicer's smoothing leaves next to nothing of one: it shrinks what is a voxel or two thick.
+    """
+    maps = [outputs.distanceMap(comparison, side) for side in outputs.SIDES]
+    structures = [getattr(comparison, side) for side in outputs.SIDES]
+    if comparison.dimension == 2 or all(
+        structure.mask is None or _area(shown) > LEAST_AREA * structure.surface.sizes.sum()
+        for shown, structure in zip(maps, structures, strict=True)
+    ):
+        return maps
+    return [withNormals(outputs.distanceMap(comparison, side, "measured")) for side in outputs.SIDES]
+
+
+def _area(polyData: vtkPolyData) -> float:
+    """Return the area of the triangles of a polydata."""
+    properties = vtkMassProperties()
+    properties.SetInputData(polyData)
+    return properties.GetSurfaceArea()
 
 
 def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance") -> str:
