@@ -402,3 +402,17 @@ def testTwoRunsAtOnce(study, inline, capsys):
         fcntl.flock(file, fcntl.LOCK_EX)
         assert batch() == 2 and "another run" in capsys.readouterr().err
     assert batch() == 0
+
+
+def testFailuresAreListedInTheOrderOfTheCases(study, inline, monkeypatch, capsys):
+    """Whichever process is done first, another run says the same."""
+    original = cohort.runAll
+
+    def lastFirst(*given):
+        yield from reversed(list(original(*given)))
+
+    monkeypatch.setattr(cohort, "runAll", lastFirst)
+    cases = write("a,gone.nrrd,t1.nrrd,,", "b,ref.nrrd,t1.nrrd,,", "c,away.nrrd,t1.nrrd,,")
+    assert __main__.main(["batch", cases, "--output", "out", "--metrics", "overlap"]) == 1
+    failed = [line for line in capsys.readouterr().err.splitlines() if "there is no such file" in line]
+    assert [line.split(":")[1] for line in failed] == [" a", " c"]

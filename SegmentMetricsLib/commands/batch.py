@@ -144,12 +144,15 @@ def executors(options: argparse.Namespace, tasks: int):
 
 
 def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
-    """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs."""
+    """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs.
+
+    In the order of the tasks, whichever is done first.
+    """
     from tqdm import tqdm
 
     from ..cohort import tasks as cohort
 
-    failures = []
+    failures = {}
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
     # the bar shows on terminals only
     with (
@@ -159,10 +162,10 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
         for task, outcome in outcomes:
             files.add(outcome)
             if outcome["status"] == cohort.FAILED:
-                failures.append({**outcome, "pairs": []})
+                failures[task.key] = {**outcome, "pairs": []}
             progress.set_postfix_str(task.title, refresh=False)
             progress.update()
-    return failures
+    return [failures[task.key] for task in waiting if task.key in failures]
 
 
 def report(
