@@ -165,3 +165,10 @@ def testSegmentationsOfFractions(tmp_path):
         refusal(save(image, tmp_path / "x.seg.nrrd"))
         == "the segmentation is stored with values that are not whole numbers."
     )
+
+
+def testSegmentsWithoutANameAreCalledByTheirID(tmp_path):
+    layer = np.zeros((6, 6, 6), np.uint8)
+    layer[2:4, 2:4, 2:4], layer[4, 4, 4] = 1, 2
+    segments = [{"ID": "Segment_1", "Name": "", "LabelValue": 1, "Layer": 0}, {"ID": "b", "LabelValue": 2, "Layer": 0}]
+    assert set(read(save(shapes.segmentation([layer], segments), tmp_path / "x.seg.nrrd"))) == {"Segment_1", "b"}

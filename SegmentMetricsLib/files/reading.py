@@ -237,7 +237,7 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
         segments.append(
             {
                 "id": value("ID", ""),
-                "name": value("Name", value("ID", "")),
+                "name": value("Name", "") or value("ID", ""),
                 # files of Slicer before 4.11 keep every segment in a layer of its own
                 "label": _wholeNumber(value("LabelValue", "1")),
                 "layer": _wholeNumber(value("Layer", str(len(segments)))),
