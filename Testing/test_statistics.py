@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import math
+import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -260,6 +261,16 @@ def testPicturesAreWellFormed():
     assert "Dice <coefficient> (DSC)" in [text.text for text in root.findall(f"{space}text")]
     heights = [float(rect.get("y")) for rect in root.findall(f"{space}rect")[1:] if rect.get("fill-opacity")]
     assert len(heights) == 2 and all(64 <= height <= 64 + 320 for height in heights)
+
+
+@pytest.mark.parametrize(("treatment", "shown"), [("leave-out", ["∞ 2", "∞ 3"]), ("image-diagonal", [])])
+def testInfiniteValuesAreCountedAboveTheirBox(treatment, shown):
+    """A method that misses structures must not look better for it, in a picture neither."""
+    cohort = Cohort(methods([1, 2, math.inf, math.inf, math.nan], [2, 3, 4, 5, 6], key="HD"))
+    picture = boxPlots(cohort, Options(treatment), {})["HD"]
+    assert re.findall("∞ .", picture) == shown[:1]
+    cohort = Cohort(methods([math.inf] * 3, [2, 3, 4], key="HD"))  # no box at all
+    assert re.findall("∞ .", boxPlots(cohort, Options(treatment), {})["HD"]) == shown[1:]
 
 
 def testBoxesAreSpreadOverThePicture():

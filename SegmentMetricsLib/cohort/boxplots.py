@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -26,10 +27,14 @@ MOST_CHARACTERS = 90
 
 @dataclass(frozen=True)
 class Series:
-    """The boxes of one method, one per structure; None where it has no values."""
+    """The boxes of one method, one per structure; None where it has no values.
+
+    infinite: how many values of each structure are infinite, which no box can show.
+    """
 
     method: str
     boxes: Sequence[Box | None]
+    infinite: Sequence[int]
 
 
 def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> str:
@@ -63,9 +68,12 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
             x = LEFT + 120 * number
             parts.append(f'<rect x="{x}" y="36" width="12" height="12" fill="{color}"/>')
             parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or "no method", 14)}</text>')
-        for place, one in enumerate(given.boxes):
+        for center, one, infinite in zip(centers, given.boxes, given.infinite, strict=True):
+            x = round(center + SLOT * (number - (len(series) - 1) / 2), 2)
             if one is not None:
-                parts += _drawn(one, round(centers[place] + SLOT * (number - (len(series) - 1) / 2), 2), y, color)
+                parts += _drawn(one, x, y, color)
+            if infinite:
+                parts.append(f'<text x="{x}" y="{TOP - 6}" font-size="10" text-anchor="middle">∞ {infinite}</text>')
     for x, structure in zip(centers, structures, strict=True):
         below = TOP + HEIGHT + 14
         parts.append(
@@ -111,12 +119,21 @@ def _text(text: str, length: int = MOST_CHARACTERS) -> str:
 
 def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
     """Return a picture for every measurement that has values, by key. titles: of the measurements, by key."""
-    used = cohort.used(options)
+    given, used = cohort.given(options), cohort.used(options)
+
+    def infinite(name: tuple[str, str, str]) -> int:
+        left = (value.value for case, value in given.get(name, {}).items() if case not in used[name])
+        return sum(map(math.isinf, left))
+
     result = {}
     for key in cohort.keys:
         structures = [s for s in cohort.structures if any(used.get((s, m, key)) for m in cohort.methods)]
         series = [
-            Series(method, [box(list(values.values())) if values else None for values in groups])
+            Series(
+                method,
+                [box(list(values.values())) if values else None for values in groups],
+                [infinite((s, method, key)) for s in structures],
+            )
             for method in cohort.methods
             for groups in [[used.get((s, method, key), {}) for s in structures]]
         ]
