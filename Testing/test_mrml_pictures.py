@@ -67,6 +67,13 @@ def picture(comparison, tmp_path_factory):
     return read(path)
 
 
+@pytest.fixture(scope="module")
+def contours():
+    """Two circles in a slice, the test's 4 mm wider and 3 mm further to the patient's left."""
+    circle = np.stack([np.cos(a := np.linspace(0, 2 * np.pi, 60, endpoint=False)), np.sin(a)], axis=1)
+    return compare(shapes.loops(20 * circle), shapes.loops(24 * circle + [3, 0]))
+
+
 class TestOverlay:
     def testSizeAndBackground(self, picture):
         assert picture.shape == (700, 1200, 3)
@@ -132,12 +139,18 @@ class TestOverlay:
         structures = [Structure(name, comparison.reference.mask) for name in ("Submandibular gland " * 6, "肝臓")]
         read(pictures.writeOverlay(compare(*structures), tmp_path / "picture.png"))
 
-    def testContours(self, tmp_path):
-        circle = np.stack([np.cos(a := np.linspace(0, 2 * np.pi, 60, endpoint=False)), np.sin(a)], axis=1)
-        comparison = compare(shapes.loops(20 * circle), shapes.loops(24 * circle + [3, 0]))
-        image = read(pictures.writeOverlay(comparison, tmp_path / "picture.png"))
+    def testContours(self, contours, tmp_path):
+        image = read(pictures.writeOverlay(contours, tmp_path / "picture.png"))
         assert near(image[88:, :525], colors.SIGNED[-2]).sum() > 200
-        assert pictures.sliceDirection(comparison.reference.surface.normal)[0] == "the patient's feet"
+        assert pictures.sliceDirection(contours.reference.surface.normal)[0] == "the patient's feet"
+
+    def testNothingOfAPictureStaysOnTheEasel(self, comparison, contours, tmp_path):
+        drawn = [(comparison, (900, 600)), (contours, (640, 400)), (comparison, (1200, 700))]
+        with pictures.Easel() as easel:
+            for number, (result, size) in enumerate(drawn):
+                alone = read(pictures.writeOverlay(result, tmp_path / "alone.png", size))
+                together = read(pictures.Overlay(result, size).write(tmp_path / f"{number}.png", easel))
+                np.testing.assert_array_equal(together, alone)
 
     def testWrongArguments(self, comparison, tmp_path):
         with pytest.raises(ValueError, match="at least 640 x 400"):

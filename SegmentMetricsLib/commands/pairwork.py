@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -58,22 +60,25 @@ class Outcome:
 
 
 class Overlays:
-    """Draws overlay pictures as long as the machine can; `problem` says why it cannot."""
+    """Draws overlay pictures as long as the machine can, until it is closed; `problem` says why it cannot."""
 
     def __init__(self) -> None:
         self.problem = ""
+        self._easel = None
 
     def prepared(self, result):
         """Return the picture of a comparison for write(), which does not need the comparison; None if there is none."""
         if self.problem:
             return None
-        from ..mrml import headless
+        from ..mrml import headless, views
 
+        views.startOpenGLCheck()  # it runs beside the import of Slicer
         self.problem = headless.whyUnavailable()
         if self.problem:
             return None
         from ..mrml import pictures
 
+        self._easel = self._easel or pictures.Easel()
         return pictures.Overlay(result)
 
     def write(self, picture, path: Path) -> None:
@@ -83,9 +88,14 @@ class Overlays:
         from ..mrml import views
 
         try:
-            picture.write(path)
+            picture.write(path, self._easel)
         except views.NoOpenGLError as error:
             self.problem = str(error)
+
+    def close(self) -> None:
+        """Give back what drawing holds; nothing is drawn afterwards."""
+        if self._easel is not None:
+            self._easel.close()
 
 
 def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> Outcome:
@@ -128,22 +138,22 @@ def outcomes(
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
     number = min(workers or availableProcessors(), len(matches))
     isWorth = _Forecast(costs, number) if workers is None else lambda _: number > 1
-    overlays = Overlays()
-    while waiting and not isWorth(waiting):
-        pair = waiting.pop(0)
-        try:
-            found[pair] = comparePairAlone(job, overlays, pair, matches[pair], names[pair])
-        except InputError as error:
-            errors[pair] = error
-            # a pair before it may fail, too, and be the one that is told of
-            waiting = [other for other in waiting if other < pair]
-        done(matches[pair].reference.name)
-    if waiting:
-        tasks = {pair: (pair, replace(matches[pair]), names[pair]) for pair in reversed(waiting)}
-        helpers = min(number, len(tasks)) - 1
-        for pair, outcome in _inProcesses(job, tasks, helpers, errors, partial(comparePairAlone, job, overlays)):
-            found[pair] = outcome
+    with closing(Overlays()) as overlays:
+        while waiting and not isWorth(waiting):
+            pair = waiting.pop(0)
+            try:
+                found[pair] = comparePairAlone(job, overlays, pair, matches[pair], names[pair])
+            except InputError as error:
+                errors[pair] = error
+                # a pair before it may fail, too, and be the one that is told of
+                waiting = [other for other in waiting if other < pair]
             done(matches[pair].reference.name)
+        if waiting:
+            tasks = {pair: (pair, replace(matches[pair]), names[pair]) for pair in reversed(waiting)}
+            helpers = min(number, len(tasks)) - 1
+            for pair, outcome in _inProcesses(job, tasks, helpers, errors, partial(comparePairAlone, job, overlays)):
+                found[pair] = outcome
+                done(matches[pair].reference.name)
     if errors:
         raise errors[min(errors)]
     return [found[pair] for pair in range(len(matches))]
@@ -272,6 +282,8 @@ _overlays: Overlays | None = None
 def _prepare(job: Job) -> None:
     global _job, _overlays
     _job, _overlays = job, Overlays()
+    # graphics that are left to the end of the interpreter may crash there
+    atexit.register(_overlays.close)
 
 
 def _work(number: int, match: Match, name: str) -> Outcome:

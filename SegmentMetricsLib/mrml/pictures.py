@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +66,39 @@ def writeOverlay(
     touched. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and when there are no
     distances, OSError when it cannot write.
     """
-    return Overlay(comparison, size, kind, range, tolerance).write(path)
+    overlay = Overlay(comparison, size, kind, range, tolerance)
+    with Easel() as easel:
+        return overlay.write(path, easel)
+
+
+class Easel:
+    """The views that pictures are drawn in, one after the other; close it, or use it in a with statement.
+
+    To make a view takes longer than to draw a picture. Of a picture that was drawn nothing stays.
+    """
+
+    def __init__(self) -> None:
+        self._views: dict[int, ThreeDView] = {}
+
+    def view(self, samples: int) -> ThreeDView:
+        """Return an empty view with so many samples of every pixel, of any size and seen from anywhere.
+
+        Raises NoOpenGLError on a machine that cannot draw.
+        """
+        if samples not in self._views:
+            self._views[samples] = ThreeDView(privateScene(), background=(BACKGROUND, BACKGROUND), samples=samples)
+        return self._views[samples]
+
+    def close(self) -> None:
+        """Give back what the views hold; whoever draws again waits for new ones."""
+        while self._views:
+            self._views.popitem()[1].close()
+
+    def __enter__(self) -> Easel:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.close()
 
 
 class Overlay:
@@ -96,14 +130,15 @@ class Overlay:
         self._names = " / ".join(dict.fromkeys((comparison.reference.name, comparison.test.name)))
         self._numbers = mainNumbers(comparison, tolerance, kind)
 
-    def write(self, path: str | Path) -> Path:
+    def write(self, path: str | Path, easel: Easel) -> Path:
         """Draw the picture, write it as PNG and return the path."""
         width, height = self._size
         scale = min(width / 1200, height / 700)
         header = round(88 * scale)
         strip = round(150 * scale)  # at the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
-        _drawMaps(canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
+        view = easel.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
+        _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
         _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring[0])
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
         writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
@@ -155,43 +190,42 @@ def sliceDirection(normal: np.ndarray) -> tuple[str, np.ndarray]:
     return name, normal * np.sign(along[name])
 
 
-def _drawMaps(canvas: np.ndarray, maps: list, direction, strip: int, coloring: tuple, scale: float) -> None:
+def _isPlanar(maps: list[vtkPolyData]) -> bool:
+    return maps[0].GetNumberOfPolys() == 0
+
+
+def _drawMaps(
+    view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: tuple, scale: float
+) -> None:
     """Draw both maps, each with the other one's outline, and at the right the strip with legend and orientation."""
     height, width = canvas.shape[:2]
     half = (width - strip) // 2
     points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
-    planar = maps[0].GetNumberOfPolys() == 0
     thickness = 0.006 * np.ptp(points, axis=0).max()
-    scene = privateScene()
-    with ThreeDView(scene, (half, height), (BACKGROUND, BACKGROUND), LINE_SAMPLES if planar else 0) as view:
+    view.resize((half, height))
+    view.lookFrom(direction, points, AREA)
+    if _isPlanar(maps):
+        images = [_imageOf(view, tube(m, thickness), coloring) for m in maps]
+        thin = [_imageOf(view, tube(m, 0.2 * thickness), coloring) for m in maps]
+        lines = [_softened(_covered(image, canvas)) for image in thin]
+    else:
+        images = [_imageOf(view, m, coloring) for m in maps]
+        lines = [_edge(_covered(image, canvas), 0.8 * scale) for image in images]
+    for n, image in enumerate(images):
+        where = np.nonzero(lines[1 - n])
+        share = 0.9 * lines[1 - n][where][:, None]
+        image[where] = np.rint(image[where] * (1 - share) + 255 * np.array(INK) * share)
+        canvas[:, n * half : (n + 1) * half] = image
 
-        def imageOf(surface: vtkPolyData) -> np.ndarray:
-            # one after the other: what a graphics driver keeps of a surface is as large as the surface
-            model = _hiddenMap(scene, surface, coloring)
-            view.lookFrom(direction, points, AREA)
-            image = _imageOf(view, model.GetDisplayNode())
-            scene.RemoveNode(model)
-            return image
-
-        images = [imageOf(tube(m, thickness) if planar else m) for m in maps]
-        if planar:
-            lines = [_softened(_covered(imageOf(tube(m, 0.2 * thickness)), canvas)) for m in maps]
-        else:
-            lines = [_edge(_covered(image, canvas), 0.8 * scale) for image in images]
-        for n, image in enumerate(images):
-            where = np.nonzero(lines[1 - n])
-            share = 0.9 * lines[1 - n][where][:, None]
-            image[where] = np.rint(image[where] * (1 - share) + 255 * np.array(INK) * share)
-            canvas[:, n * half : (n + 1) * half] = image
-
-        # The strip shows only the legend of a model without geometry and the orientation marker.
-        empty = _hiddenMap(scene, vtkPolyData(), coloring)
+    # The strip shows only the legend of a model without geometry and the orientation marker.
+    with _hiddenMap(view.scene, vtkPolyData(), coloring) as empty:
         empty.GetDisplayNode().SetVisibility(True)
         _printLegend(colors.legendOf(empty), width - 2 * half, scale)
         view.resize((width - 2 * half, height))
         view.lookFrom(direction, points)
         view.showOrientationMarker()
         canvas[:, 2 * half :] = view.image()
+        view.showOrientationMarker("None")
 
 
 def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
@@ -207,27 +241,35 @@ def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
     return filter.GetOutput()
 
 
-def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple):
-    """Add a colored surface to the scene, not yet visible and without its legend, and return its model node."""
+@contextmanager
+def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple) -> Iterator:
+    """Have a colored surface in the scene, not yet visible and without its legend; gives its model node."""
     kind, limit, tolerance, signed = coloring
     model = scene.AddNewNodeByClass("vtkMRMLModelNode")
     model.SetAndObservePolyData(surface)
     outputs.colorMap(model, kind, "reference", limit, tolerance, signed)  # the legend is at the right for both
-    colors.legendOf(model).SetVisibility(False)
-    model.GetDisplayNode().SetVisibility(False)
-    return model
-
-
-def _imageOf(view: ThreeDView, display) -> np.ndarray:
-    """Return the picture (height, width, 3) of one hidden model."""
-    display.SetVisibility(True)
-    for actor in view.renderer.GetActors():
-        if actor.GetMapper() is not None:
-            # colors between points follow the distance there, which draws clean edges between bands
-            actor.GetMapper().SetInterpolateScalarsBeforeMapping(True)
-    image = view.image()
+    legend, display = colors.legendOf(model), model.GetDisplayNode()
+    legend.SetVisibility(False)
     display.SetVisibility(False)
-    return image
+    try:
+        yield model
+    finally:
+        for node in (legend, display.GetColorNode(), display, model):
+            scene.RemoveNode(node)
+
+
+def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: tuple) -> np.ndarray:
+    """Return the picture (height, width, 3) of one colored surface.
+
+    One after the other is drawn: what a graphics driver keeps of a surface is as large as the surface.
+    """
+    with _hiddenMap(view.scene, surface, coloring) as model:
+        model.GetDisplayNode().SetVisibility(True)
+        for actor in view.renderer.GetActors():
+            if actor.GetMapper() is not None:
+                # colors between points follow the distance there, which draws clean edges between bands
+                actor.GetMapper().SetInterpolateScalarsBeforeMapping(True)
+        return view.image()
 
 
 def _covered(image: np.ndarray, canvas: np.ndarray) -> np.ndarray:
@@ -247,9 +289,21 @@ def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
     """Return the edge of a shape (height, width) of 0 and 1 as a smooth line, 0..1; thickness in pixels."""
     from scipy.ndimage import gaussian_filter
 
-    smooth = gaussian_filter(shape, 1.0)
+    line = np.zeros_like(shape)
+    if not shape.any():
+        return line
+    # the line reaches no further than what is smoothed
+    box = tuple(_around(shape.any(axis=across), 8) for across in (1, 0))
+    smooth = gaussian_filter(shape[box], 1.0)
     slope = np.maximum(np.hypot(*np.gradient(smooth)), 1e-3)
-    return np.clip(thickness + 0.5 - np.abs(smooth - 0.5) / slope, 0, 1)
+    line[box] = np.clip(thickness + 0.5 - np.abs(smooth - 0.5) / slope, 0, 1)
+    return line
+
+
+def _around(isUsed: np.ndarray, margin: int) -> slice:
+    """Return where along an axis (n,) something is, and so much more on both sides."""
+    used = np.flatnonzero(isUsed)
+    return slice(max(used[0] - margin, 0), used[-1] + 1 + margin)
 
 
 def _printLegend(legend, strip: int, scale: float) -> None:

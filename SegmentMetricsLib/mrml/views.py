@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import subprocess
 import sys
@@ -59,11 +60,17 @@ def _openGLCheck() -> subprocess.Popen:
 
 
 def startOpenGLCheck() -> None:
-    """Begin to find out whether pictures can be drawn, so that requireOpenGL need not wait for it later."""
-    import slicer
+    """Begin to find out whether pictures can be drawn, so that requireOpenGL need not wait for it later.
 
-    if not hasattr(slicer, "app"):
+    Where they cannot be for want of Slicer's classes, nothing happens.
+    """
+    if not _isInApplication() and importlib.util.find_spec("slicer") is not None:
         _openGLCheck()
+
+
+def _isInApplication() -> bool:
+    # an application has imported it; without one that takes a second, which nobody needs to wait for here
+    return hasattr(sys.modules.get("slicer"), "app")
 
 
 def requireOpenGL() -> str:
@@ -71,9 +78,7 @@ def requireOpenGL() -> str:
 
     Raises NoOpenGLError when there is none. Slicer's own views prove that its application can draw.
     """
-    import slicer
-
-    if hasattr(slicer, "app"):
+    if _isInApplication():
         return "vtkRenderWindow"
     check = _openGLCheck()
     try:
@@ -239,7 +244,8 @@ class ThreeDView:
 
         self.renderer.ResetCameraClippingRange()
         for renderer in self.window.GetRenderers():
-            renderer.SetUseFXAA(not self.window.GetMultiSamples())
+            # also where there is nothing to smooth it would take time
+            renderer.SetUseFXAA(not self.window.GetMultiSamples() and renderer.VisibleActorCount() > 0)
         self.window.Render()
         width, height = self.window.GetSize()
         pixels = vtkUnsignedCharArray()
