@@ -310,7 +310,10 @@ def testContoursThatEncloseNoVoxel(tmp_path):
     for other in ("None", "Rod"):
         assert findings("Seed", other)[0] == one
         assert not any("neither observer" in finding for finding in findings("Seed", other))
-    assert findings("None", "None") == ("Absent in both: neither observer drew this structure.",)
+    assert findings("None", "None") == (
+        "Absent in both: neither observer drew this structure.",
+        "The reference and the test are the same structure of the same file.",
+    )
 
 
 def tilted(height=20.0):
