@@ -12,6 +12,8 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib.protocol.judgment import judgeCase
+from SegmentMetricsLib.protocol.protocol import parseProtocol
 from SegmentMetricsLib.report.reduction import MOST_TRIANGLES, reduced
 from SegmentMetricsLib.settings import DEFAULT_FAMILIES
 from SegmentMetricsLib.structures import Structure
@@ -22,6 +24,7 @@ from SegmentMetricsLib.report import Report
 from SegmentMetricsLib.report.document import checksum
 
 NAME = "<script>alert('x')</script> & Ünï"
+LONG = "PTV_minus_skin_" * 8
 
 
 def structure(image, name: str, file: str = "") -> Structure:
@@ -40,10 +43,13 @@ def written(tmp_path_factory):
     ball, larger = shapes.ball(12), shapes.ball(14, (2, 0, 0))
     report.add(compare(structure(ball, NAME, str(file)), structure(larger, NAME), settings))
     nothing = shapes.imageOf(np.zeros((60, 60, 60), np.uint8), origin=(-30, -30, -30))
-    report.add(compare(structure(ball, "Missing"), structure(nothing, "Missing"), settings))
+    report.add(compare(structure(ball, LONG), structure(nothing, LONG), settings))
     slices = [shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)]
     report.add(compare(structure(slices[0], "Slice"), structure(slices[1], "Slice"), settings))
-    report.write(folder / "report.html", unmatched={"reference": ["Left & over"]})
+    table = f"Structure,Measurement,Relation,Pass,Warn,Source\n{LONG},HD95,<=,3,5,our <b>ward\nSlice,HD95,<=,3,,\n"
+    measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
+    judgment = judgeCase(parseProtocol(table, "limits.csv"), measured, {})
+    report.write(folder / "report.html", judgment, unmatched={"reference": ["Left & over"]})
     return folder / "report.html"
 
 
@@ -91,6 +97,11 @@ def testItIsCompleteInItself(written):
     assert "Only in the reference: Left &amp; over" in text
 
 
+def testItRepeatsWhereLimitsComeFrom(written):
+    text = written.read_text("utf-8")
+    assert "Source: our &lt;b&gt;ward" in text and text.count(">Source: ") == 1
+
+
 def testItSaysWhereTheNumbersComeFrom(written):
     text = written.read_text("utf-8")
     assert checksum(written.parent / "observer one.nrrd") in text and "observer one.nrrd" in text
@@ -128,10 +139,17 @@ def testSectionsOpenAndClose(page):
 
 
 def testNothingIsWiderThanThePage(page):
+    """Nor does the long name of a structure push verdicts and reasons out of sight, or off the paper."""
     for width in (1200, 400):
         page.set_viewport_size({"width": width, "height": 900})
         # pictures follow a little later
         page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth", timeout=10_000)
+    for media, width in (("screen", 900), ("print", 690)):  # A4 without its margins
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(media=media)
+        verdicts = page.locator("table").first
+        assert verdicts.locator("th").last.inner_text() == "Reason"
+        assert verdicts.evaluate("table => table.getBoundingClientRect().right <= window.innerWidth")
 
 
 def testPaperHasStillPictures(page):

@@ -25,6 +25,8 @@ NO_DEVICE = "SegmentMetrics is research software and no medical device: it must 
 MOST_PLACES = 10
 # Tables with more columns are set smaller on paper.
 MANY_COLUMNS = 8
+# Names with more characters are broken in tables.
+LONG_NAME = 16
 VERDICTS = {"pass": "pass", "warn": "warn", "fail": "fail", "not evaluable": "none"}
 
 
@@ -128,7 +130,7 @@ class Report:
             return f'<p class="notice">No structure is in both.</p>{missing}'
         columns = [column for prefix in OVERVIEW for column in _columns(self.records, prefix)]
         rows = [
-            [f'<a href="#structure{n}">{escape(record.name)}</a>', *(cells[n] for _, cells in columns)]
+            [f'<a href="#structure{n}">{_name(record.name)}</a>', *(cells[n] for _, cells in columns)]
             for n, record in enumerate(self.records)
         ]
         heads = ["Structure", *(head for head, _ in columns)]
@@ -155,7 +157,7 @@ class Report:
         )
 
     def _provenance(self, judgment) -> str:
-        files = [[escape(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in self._files]
+        files = [[_name(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in self._files]
         software = [[escape(name), escape(version)] for name, version in versions().items()]
         protocol = ""
         if judgment is not None:
@@ -290,6 +292,11 @@ def _measurements(record: Record) -> str:
     return text
 
 
+def _name(text: str) -> str:
+    """Return a name for a table; a long one is broken, so that the other columns stay on the page."""
+    return f'<span class="long">{escape(text)}</span>' if len(text) > LONG_NAME else escape(text)
+
+
 def _value(measurement) -> str:
     return "" if measurement is None else escape(measurement.text())
 
@@ -346,22 +353,30 @@ def _badge(verdict: str) -> str:
 
 def _judged(judgment) -> str:
     """Return what the protocol says, structure by structure."""
+    sources = {verdict.rule.source for verdict in judgment.verdicts}
     rows = []
     for verdict in judgment.verdicts:
         rule = verdict.rule
         limits = f"{rule.relation} {rule.limit:g}" + (f" (warn {rule.warning:g})" if rule.warning is not None else "")
+        ofRule = _source(rule.source) if len(sources) > 1 else ""
         rows.append(
             [
-                escape(verdict.structure),
+                _name(verdict.structure),
                 escape(heading(rule.measurement)),
                 _value(verdict.measurement),
-                escape(limits),
+                escape(limits.replace(" ", "\u00a0")),
                 _badge(verdict.verdict),
-                escape(verdict.reason),
+                escape(verdict.reason) + ofRule,
             ]
         )
     heads = ["Structure", "Measurement", "Value", "Limit", "Verdict", "Reason"]
-    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}</p>{_table(heads, rows, numbers=(2,))}"
+    ofAll = _source(*sources) if len(sources) == 1 else ""
+    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{_table(heads, rows, numbers=(2,))}"
+
+
+def _source(text: str) -> str:
+    """Return where limits come from, "" where nobody says it."""
+    return f' <span class="soft">Source: {escape(text)}</span>' if text else ""
 
 
 def _signOff() -> str:

@@ -47,7 +47,8 @@ function ofSide(figure, side) {
   const data = structuredClone(figure.data).map((trace) =>
     trace.type === "mesh3d" ? { ...trace, visible: trace.name === side, showscale: side === "test" } : trace,
   );
-  const title = { text: side[0].toUpperCase() + side.slice(1), x: 0.5, y: 0.97, font: { size: 15 } };
+  // at the left, as the letter of a side of the patient may be above the middle
+  const title = { text: side[0].toUpperCase() + side.slice(1), x: 0.02, y: 0.97, xanchor: "left", font: { size: 15 } };
   return { data, layout: { ...figure.layout, title } };
 }
 
