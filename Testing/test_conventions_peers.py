@@ -1,4 +1,4 @@
-"""The conventions against the tools themselves, as far as they are installed: pip install segment-metrics[peers]."""
+"""The conventions against the tools themselves, as far as they are installed: pip install -e .[peers]."""
 
 from __future__ import annotations
 

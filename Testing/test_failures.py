@@ -27,11 +27,11 @@ from SegmentMetricsLib.workers import DIED, deaf
 @pytest.mark.parametrize(
     ("package", "read", "says"),
     [
-        ("pydicom", dicom.read, "needs pydicom and highdicom: install segment-metrics with the extra dicom"),
-        ("highdicom", segmentation.readSegmentation, "needs highdicom: install segment-metrics with the extra dicom"),
+        ("pydicom", dicom.read, "needs pydicom and highdicom: pip install pydicom highdicom"),
+        ("highdicom", segmentation.readSegmentation, "needs highdicom: pip install highdicom"),
     ],
 )
-def testReadersNameTheExtraThatIsMissing(monkeypatch, package, read, says):
+def testReadersNameThePackagesThatAreMissing(monkeypatch, package, read, says):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError, match=says):
         read(Path("any.dcm"))

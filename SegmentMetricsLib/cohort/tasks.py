@@ -235,7 +235,7 @@ def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], in
     try:
         from distributed import Client
     except ImportError as error:
-        raise InputError('A cluster needs Dask: pip install "segment-metrics[cluster]".') from error
+        raise InputError("A cluster needs Dask: pip install distributed.") from error
     try:
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

@@ -86,9 +86,7 @@ def requirePydicom() -> None:
     try:
         import pydicom  # noqa: F401
     except ImportError as error:
-        raise InputError(
-            "reading DICOM needs pydicom and highdicom: install segment-metrics with the extra dicom."
-        ) from error
+        raise InputError("reading DICOM needs pydicom and highdicom: pip install pydicom highdicom.") from error
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
     try:
         import highdicom
     except ImportError as error:
-        raise InputError("reading DICOM SEG needs highdicom: install segment-metrics with the extra dicom.") from error
+        raise InputError("reading DICOM SEG needs highdicom: pip install highdicom.") from error
     dataset = read(path)
     with readable():
         try:

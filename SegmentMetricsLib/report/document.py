@@ -35,7 +35,7 @@ def requirePlotly() -> None:
     try:
         import plotly.offline  # noqa: F401
     except ImportError as error:
-        raise InputError("A report needs plotly: install segment-metrics with the extra report.") from error
+        raise InputError("A report needs plotly: pip install plotly.") from error
 
 
 class Part(NamedTuple):

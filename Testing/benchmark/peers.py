@@ -1,7 +1,7 @@
 """The tools that are measured side by side, each through its own documented calls.
 
 A peer is imported only here, only when it is installed, and before the clock starts. All but MONAI come with
-`pip install segment-metrics[peers]`; MONAI needs PyTorch, some gigabytes: `pip install monai`.
+`pip install -e ".[peers]"`; MONAI needs PyTorch, some gigabytes: `pip install monai`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Without --data the pairs are generated. Prints tables, and writes them and every single time into benchmark.md and
 benchmark.json when there is an output folder, and the page of the documentation with its charts (see page.py).
-`pip install segment-metrics[peers]` installs the peers, but for MONAI (see peers.py); those that are not installed are
+`pip install -e ".[peers]"` installs the peers, but for MONAI (see peers.py); those that are not installed are
 left out.
 """
 
