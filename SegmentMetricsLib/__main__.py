@@ -19,8 +19,29 @@ UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
 class Parser(argparse.ArgumentParser):
     """An argument parser that says in one line what is wrong."""
 
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.register("type", float, number)
+        self.register("type", int, wholeNumber)
+
     def error(self, message: str):
-        self.exit(UNUSABLE_INPUT, f"segment-metrics: {oneLine(message)}\n")
+        self.exit(UNUSABLE_INPUT, f"segment-metrics: {oneLine(message)} (see {self.prog} --help)\n")
+
+
+def number(text: str) -> float:
+    """Return the number that an argument is. Raises argparse.ArgumentTypeError."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
+def wholeNumber(text: str) -> int:
+    """Return the whole number that an argument is. Raises argparse.ArgumentTypeError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -222,7 +222,24 @@ def testHelpAndVersion(run):
     options = "--output DIR,--structure NAME,--tolerance MM,--percentile P,--surface,--subdivisions N,--metrics FAMILY"
     for option in (*options.split(","), "--threshold T", "--preset"):
         assert option in out
+    assert out.index("\nCompare a test") < out.index("\n  --tolerance") < out.index("\nIn brackets")
+    for group in ("what is measured:", "surfaces and distances:", "hazard family:"):
+        assert f"\n{group}\n" in out
     assert "demo" in run("--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "the following arguments are required: COMMAND (see segment-metrics --help)"),
+        (("compare", "a"), "are required: TEST, --output (see segment-metrics compare --help)"),
+        (("compare", "a", "b", "--tolerance", "2,5"), "argument --tolerance: '2,5' is no number (see"),
+        (("demo", "--cuts", "1.5"), "argument --cuts: '1.5' is no whole number (see"),
+    ],
+)
+def testWrongArgumentsLeadToTheHelp(run, arguments, message):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "") and message in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from ..errors import InputError, oneLine
 from ..settings import OWN_CONVENTION
 from ..workers import requireWorkers
 from .options import (
+    BRACKETS,
     addProtocol,
     addReport,
     addSettings,
@@ -32,7 +33,13 @@ MOST_FAILURES = 12
 
 def add(commands) -> None:
     """Add the command to the parser."""
-    batch = commands.add_parser("batch", help="compare many cases and summarize them")
+    batch = commands.add_parser(
+        "batch",
+        help="compare many cases and summarize them",
+        description="Compare many cases on all processors, and summarize them. The same command again goes on where it "
+        "was interrupted.",
+        epilog=BRACKETS,
+    )
     batch.add_argument("cases", metavar="CASES.csv", type=Path, help="table: case, reference, test[, protocol, method]")
     batch.add_argument(
         "--output", metavar="DIR", type=Path, required=True, help="folder for the results; another run goes on there"
@@ -43,10 +50,16 @@ def add(commands) -> None:
     where.add_argument("--workers", metavar="N", type=int, help="processes of this computer (one per processor)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to run on its workers")
     batch.add_argument(
-        "--infinite", choices=TREATMENTS, default=LEAVE_OUT, help="infinite values in the summary (%(default)s)"
+        "--infinite",
+        choices=TREATMENTS,
+        default=LEAVE_OUT,
+        help="what becomes of infinite values in the summary (%(default)s)",
     )
     batch.add_argument(
-        "--missing", choices=MISSING, default=EMPTY, help="structures that one side of a case lacks (%(default)s)"
+        "--missing",
+        choices=MISSING,
+        default=EMPTY,
+        help="structures that one side of a case lacks count as empty, or not (%(default)s)",
     )
     batch.add_argument(
         "--pair",
@@ -55,7 +68,7 @@ def add(commands) -> None:
         help="compare these two structures, where a case has them, whatever they are called (may be repeated)",
     )
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
-    batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="of the bootstrap (%(default)s)")
+    batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
     addSettings(batch)
     batch.set_defaults(run=run)
 

@@ -13,6 +13,7 @@ from ..errors import InputError, oneLine
 from ..settings import Settings
 from ..workers import requireWorkers
 from .options import (
+    BRACKETS,
     addPairs,
     addProtocol,
     addReport,
@@ -31,7 +32,12 @@ MOST_FINDINGS = 12
 
 def add(commands) -> None:
     """Add the command to the parser."""
-    compare = commands.add_parser("compare", help="compare a test segmentation with a reference")
+    compare = commands.add_parser(
+        "compare",
+        help="compare a test segmentation with a reference",
+        description="Compare a test segmentation with a reference: one structure, or all that both have.",
+        epilog=BRACKETS,
+    )
     compare.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation, mesh or folder")
     compare.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
     compare.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
@@ -42,7 +48,10 @@ def add(commands) -> None:
     addProtocol(compare)
     addReport(compare)
     compare.add_argument(
-        "--report-patient", metavar="TEXT", default="", help="what the report says about the patient (nothing)"
+        "--report-patient",
+        metavar="TEXT",
+        default="",
+        help="write a report that names the patient so; else it names nobody",
     )
     compare.add_argument(
         "--workers", metavar="N", type=int, help="processes of this computer (one per processor, where worth it)"

@@ -9,28 +9,41 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
-from .options import addPairs, choicesFrom, requireWritable
+from .options import BRACKETS, addPairs, choicesFrom, requireWritable
 from .results import unfinishedResults
 
 LEGEND = (
-    "In brackets: difference to SegmentMetrics in mm or %pt{colors}. Empty: the tool has no such number. "
+    "In brackets: difference to SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such number. "
     "A star: the tool's own number is not reproducible or not its definition; the definition's value is shown."
 )
 
 
 def add(commands) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("conventions", help="what other tools would have reported, and why")
+    parser = commands.add_parser(
+        "conventions",
+        help="what other tools would have reported, and why",
+        description="Tell what other tools would have reported about the same pair, and why.",
+        epilog=BRACKETS,
+    )
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation, mesh or folder")
     parser.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
     parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
     parser.add_argument("--structure", metavar="NAME", action="append", help="only this structure (may be repeated)")
     addPairs(parser)
-    parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tau of NSD and BIoU (2)")
-    parser.add_argument("--percentile", metavar="P", action="append", type=float, help="of Hausdorff (95)")
-    parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help="of membership images (%(default)s)")
+    parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2)")
     parser.add_argument(
-        "--membership-maximum", metavar="N", type=int, help="full membership of images with values beyond 1"
+        "--percentile", metavar="P", action="append", type=float, help="percentile of the Hausdorff distance (95)"
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="T",
+        type=float,
+        default=0.5,
+        help="value from which a voxel of an image of memberships counts (%(default)s)",
+    )
+    parser.add_argument(
+        "--membership-maximum", metavar="N", type=int, help="value of full membership where values go beyond 1"
     )
     parser.add_argument("--tool", metavar="TOOL", action="append", help="only this tool (may be repeated)")
     parser.add_argument(

@@ -9,12 +9,17 @@ from pathlib import Path
 
 from ..errors import InputError
 from .compare import compareAndWrite
-from .options import addSettings, requireWritable, settingsFrom
+from .options import BRACKETS, addSettings, requireWritable, settingsFrom
 
 
 def add(commands) -> None:
     """Add the command to the parser."""
-    demo = commands.add_parser("demo", help="compare two made-up observers' head-and-neck contours")
+    demo = commands.add_parser(
+        "demo",
+        help="compare two made-up observers' head-and-neck contours",
+        description="Write the contours of two made-up observers into a folder, and compare them.",
+        epilog=BRACKETS,
+    )
     demo.add_argument(
         "--output", metavar="DIR", type=Path, default=Path("segment-metrics-demo"), help="folder (%(default)s)"
     )

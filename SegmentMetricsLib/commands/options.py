@@ -27,74 +27,125 @@ from ..settings import (
     Settings,
 )
 
+# Below the help of every command.
+BRACKETS = "In brackets stands what holds where an option is not given."
+
 # Bytes of a name on any file system.
 LONGEST_NAME = 255
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep what the preset, the file or the settings say."""
-    parser.add_argument(
-        "--settings", metavar="FILE", type=Path, help="measure as this metrics.json says, but for what is given here"
-    )
-    parser.add_argument(
-        "--tolerance", metavar="MM", action="append", type=float, help="tau of NSD and BIoU (2; may be repeated)"
-    )
-    parser.add_argument(
-        "--percentile", metavar="P", action="append", type=float, help="of the Hausdorff distance (95; may be repeated)"
-    )
-    parser.add_argument("--surface", choices=SURFACES, help="boundary to measure (unsmoothed)")
-    parser.add_argument("--accuracy", choices=ACCURACIES, help="distances as needed, or at equal pieces (converged)")
-    parser.add_argument("--subdivisions", metavar="N", type=int, help="if sampled: how often to cut (1, in 2D 5)")
-    parser.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
-    parser.add_argument(
+    group = parser.add_argument_group("what is measured")
+    group.add_argument(
         "--metrics",
         metavar="FAMILY,...",
-        help=f"metric families, of {', '.join(FAMILIES)} ({','.join(DEFAULT_FAMILIES)}; or all)",
+        help=f"families of measurements: {', '.join(FAMILIES)}, or all ({','.join(DEFAULT_FAMILIES)})",
     )
-    parser.add_argument(
-        "--threshold", metavar="T", type=float, help="membership that makes a voxel count (they count in part)"
+    group.add_argument(
+        "--tolerance",
+        metavar="MM",
+        action="append",
+        type=float,
+        help="tolerance of NSD, BIoU and the others that have one (2; may be repeated)",
     )
-    parser.add_argument(
-        "--membership-maximum", metavar="N", type=int, help="full membership of images with values beyond 1"
+    group.add_argument(
+        "--percentile",
+        metavar="P",
+        action="append",
+        type=float,
+        help="percentile of the Hausdorff distance, up to 100 (95; may be repeated)",
     )
-    parser.add_argument("--cuts", metavar="K", type=int, help="cuts of memberships to average voxel distances over")
-    parser.add_argument(
-        "--grid",
-        metavar="|".join((*GRIDS, "FILE")),
-        help="where true negatives count: in an image (reference)",
+    group.add_argument(
+        "--beta", metavar="B", action="append", type=float, help="beta of the F-measure (1; may be repeated)"
     )
-    parser.add_argument("--extent", choices=EXTENTS, help="common: only slices that both cover (whole)")
-    parser.add_argument(
+    group.add_argument(
+        "--quantile",
+        metavar="Q",
+        action="append",
+        type=float,
+        help="quantile of the voxels' Hausdorff distance, up to 1 (1; may be repeated)",
+    )
+    group.add_argument("--voxel-unit", choices=VOXEL_UNITS, help="unit of the voxel family (mm)")
+    group.add_argument(
         "--label-weight",
         metavar="NAME=WEIGHT",
         action="append",
         help="weight of a structure for DICEml and JACml (1; may be repeated)",
     )
-    parser.add_argument("--beta", metavar="B", action="append", type=float, help="of the F-measure (1; repeatable)")
-    parser.add_argument(
-        "--quantile", metavar="Q", action="append", type=float, help="of the voxels' Hausdorff distance (1; repeatable)"
+    group.add_argument(
+        "--grid",
+        metavar="|".join((*GRIDS, "FILE")),
+        help="where true negatives are counted: in the reference's image, in the box around both structures, or in "
+        "the image of a file (reference)",
     )
-    parser.add_argument("--voxel-unit", choices=VOXEL_UNITS, help="of the voxel family (mm)")
-    parser.add_argument(
+    group.add_argument(
+        "--settings",
+        metavar="FILE",
+        type=Path,
+        help="measure as this metrics.json of an earlier comparison says, but for the options given here",
+    )
+    group.add_argument(
+        "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
+    )
+    group.add_argument(
+        "--preset",
+        choices=[name for name in PRESETS if name != OWN_CONVENTION],
+        help="measure as this version of MeshMetrics does",
+    )
+
+    group = parser.add_argument_group("surfaces and distances")
+    group.add_argument(
+        "--surface",
+        choices=SURFACES,
+        help="surface to measure: around the voxels, or the smooth one that Slicer shows (unsmoothed)",
+    )
+    group.add_argument(
+        "--extent", choices=EXTENTS, help="the whole structures, or only the slices that both cover (whole)"
+    )
+    group.add_argument(
+        "--accuracy",
+        choices=ACCURACIES,
+        help="refine where the result needs it, or cut all surface elements alike (converged)",
+    )
+    group.add_argument(
+        "--subdivisions", metavar="N", type=int, help="if sampled: how often elements are cut (1, in 2D 5)"
+    )
+    group.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
+
+    group = parser.add_argument_group("images of memberships, with values between 0 and 1")
+    group.add_argument(
+        "--threshold", metavar="T", type=float, help="value from which a voxel counts (all count in part)"
+    )
+    group.add_argument(
+        "--membership-maximum", metavar="N", type=int, help="value of full membership where values go beyond 1"
+    )
+    group.add_argument(
+        "--cuts", metavar="K", type=int, help="how many thresholds the voxel family is averaged over (1, at 0.5)"
+    )
+
+    group = parser.add_argument_group("hazard family")
+    group.add_argument(
         "--critical",
         metavar="NAME[=WEIGHT]",
         action="append",
-        help="critical structure of the reference for the hazard family (weight 1; may be repeated)",
+        help="structure of the reference near which errors are dangerous (weight 1; may be repeated)",
     )
-    parser.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
-    parser.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
-    parser.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
-    parser.add_argument(
+    group.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
+
+    group = parser.add_argument_group("similarity family")
+    group.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
+    group.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
+    group.add_argument(
         "--as-published", action="store_true", default=None, help="similarity index as by its authors' program"
     )
-    parser.add_argument("--msi-unit", choices=MSI_UNITS, help="of the similarity index (mm)")
-    parser.add_argument(
-        "--split-contours", action="store_true", default=None, help="cut touching contours apart to pair them"
+    group.add_argument("--msi-unit", choices=MSI_UNITS, help="unit of the similarity index's distances (mm)")
+    group.add_argument(
+        "--split-contours",
+        action="store_true",
+        default=None,
+        help="cut touching contours of a slice apart, so that each has its counterpart",
     )
-    parser.add_argument(
-        "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
-    )
-    parser.add_argument("--preset", choices=[name for name in PRESETS if name != OWN_CONVENTION], help="parity preset")
 
 
 def addPairs(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import KERNELS, Settings
-from .options import namedWeights, requireWritable
+from .options import BRACKETS, namedWeights, requireWritable
 from .results import unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -16,7 +16,13 @@ FAMILIES = ("boundary", "overlap", "hazard")
 
 def add(commands) -> None:
     """Add the command to the parser."""
-    stress = commands.add_parser("stress", help="make a risky and a neutral variant of a structure with equal Dice")
+    stress = commands.add_parser(
+        "stress",
+        help="make a risky and a neutral variant of a structure with equal Dice",
+        description="Make two variants of a structure with equally many errors, and so equal Dice: where errors are "
+        "most dangerous, and where they are least.",
+        epilog=BRACKETS,
+    )
     stress.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation or folder")
     stress.add_argument("--structure", metavar="NAME", required=True, help="structure to change")
     stress.add_argument(
