@@ -239,6 +239,9 @@ def testABox():
     assert (found.q1, found.median, found.q3) == (3.25, 5.5, 7.75)
     assert (found.low, found.high, found.outliers) == (1, 9, (30,))
     assert box([4]) == box([4, 4, 4]) and box([4]).outliers == ()
+    # quartiles 1.75 and 12.25, reach 15.75: 3 is the last inside, below the quartile
+    found = box([1, 2, 3, 40])
+    assert (found.low, found.q3, found.high, found.outliers) == (1, 12.25, 12.25, (40,))
 
 
 @pytest.mark.parametrize(
@@ -288,6 +291,20 @@ def testBoxesAreSpreadOverThePicture():
     assert middles == pytest.approx([x + side for side in (-13, 13) for x in labels], abs=0.01)
 
 
+def testMethodsAndStructuresAreNamedInFull():
+    """Names of methods often differ at their end alone, and the first structure stands at the picture's edge."""
+    names = ["network, trained on 300 cases, v1", "network, trained on 300 cases, v2"]
+    name = "Nerves_of_the_whole_head_L"
+    given = [outcome(str(n), {"DSC": n / 9}, method, name) for method in names for n in range(5)]
+    root = ElementTree.fromstring(boxPlots(Cohort(given), Options(), {})["DSC"])
+    texts = root.findall("{http://www.w3.org/2000/svg}text")
+    first, second = (next(text for text in texts if text.text == method) for method in names)
+    # characters of this font are some 6.5 wide
+    assert float(second.get("x")) - float(first.get("x")) > 6.5 * len(names[0])
+    slanted = next(text for text in texts if text.text == name)
+    assert float(slanted.get("x")) - 6.5 * len(name) / math.sqrt(2) > 0
+
+
 # Files
 
 
@@ -306,6 +323,7 @@ def testFiles(tmp_path):
     assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
     assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
     assert "3.5 (1.5)" in summaryTable(summaries)
+    assert "HD95 (mm)" in summaryTable(summarize(cohortOf([1, 2])))
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]

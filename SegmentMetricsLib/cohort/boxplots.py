@@ -22,7 +22,9 @@ INK, PALE = "#24292f", "#d0d7de"
 SLOT, BOX_WIDTH, HEIGHT = 26, 16, 320
 LEFT, TOP, BOTTOM, RIGHT = 70, 64, 150, 20
 TICKS = 5
-MOST_CHARACTERS = 90
+# Characters of the title, of a method and of a structure; CHARACTER and SLANTED: what one takes, level and rotated.
+MOST_CHARACTERS, MOST_OF_METHOD, MOST_OF_STRUCTURE = 90, 40, 26
+CHARACTER, SLANTED = 7, 5
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,15 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
     ticks = axisTicks(min(ends), max(ends))
     narrowest = SLOT * len(series) + 12
     shown = _text(title)
-    inner = max(narrowest * len(structures), 120 * len(series), round(8.8 * len(title[:MOST_CHARACTERS])))
-    width = LEFT + inner + RIGHT
+    entries = [max(120, 35 + CHARACTER * len(given.method[:MOST_OF_METHOD])) for given in series]
+    inner = max(narrowest * len(structures), sum(entries), round(8.8 * len(title[:MOST_CHARACTERS])))
     # where title or legend need more room than the boxes, these are spread over it
-    centers = [round(LEFT + inner * (place + 0.5) / len(structures), 2) for place in range(len(structures))]
+    offsets = [inner * (place + 0.5) / len(structures) for place in range(len(structures))]
+    # slanted names end below their boxes and begin further left
+    names = [SLANTED * len(structure[:MOST_OF_STRUCTURE]) for structure in structures]
+    left = max(LEFT, *(math.ceil(name - offset) + 8 for name, offset in zip(names, offsets, strict=True)))
+    width = left + inner + RIGHT
+    centers = [round(left + offset, 2) for offset in offsets]
     height = TOP + HEIGHT + BOTTOM
 
     def y(value: float) -> float:
@@ -57,17 +64,17 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{INK}">',
         f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<text x="{LEFT}" y="22" font-size="15" font-weight="bold">{shown}</text>',
+        f'<text x="{left}" y="22" font-size="15" font-weight="bold">{shown}</text>',
     ]
     for tick in ticks:
-        parts.append(f'<line x1="{LEFT}" x2="{width - RIGHT}" y1="{y(tick)}" y2="{y(tick)}" stroke="{PALE}"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{y(tick) + 4}" text-anchor="end">{shortest(tick)}</text>')
+        parts.append(f'<line x1="{left}" x2="{width - RIGHT}" y1="{y(tick)}" y2="{y(tick)}" stroke="{PALE}"/>')
+        parts.append(f'<text x="{left - 8}" y="{y(tick) + 4}" text-anchor="end">{shortest(tick)}</text>')
     for number, given in enumerate(series):
         color = COLORS[number % len(COLORS)]
         if len(series) > 1:
-            x = LEFT + 120 * number
+            x = left + sum(entries[:number])
             parts.append(f'<rect x="{x}" y="36" width="12" height="12" fill="{color}"/>')
-            parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or "no method", 14)}</text>')
+            parts.append(f'<text x="{x + 17}" y="46">{_text(given.method or "no method", MOST_OF_METHOD)}</text>')
         for center, one, infinite in zip(centers, given.boxes, given.infinite, strict=True):
             x = round(center + SLOT * (number - (len(series) - 1) / 2), 2)
             if one is not None:
@@ -78,7 +85,7 @@ def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> 
         below = TOP + HEIGHT + 14
         parts.append(
             f'<text x="{x}" y="{below}" text-anchor="end" transform="rotate(-45 {x} {below})">'
-            f"{_text(structure, 26)}</text>"
+            f"{_text(structure, MOST_OF_STRUCTURE)}</text>"
         )
     return "\n".join([*parts, "</svg>\n"])
 

@@ -352,4 +352,6 @@ def box(values: Sequence[float]) -> Box:
     reach = 1.5 * (q3 - q1)
     inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
     outliers = values[(values < q1 - reach) | (values > q3 + reach)]
-    return Box(q1, median, q3, float(inside[0]), float(inside[-1]), tuple(float(v) for v in outliers))
+    # of few values, those inside may all lie on one side of a quartile: there is no whisker then
+    low, high = min(float(inside[0]), q1), max(float(inside[-1]), q3)
+    return Box(q1, median, q3, low, high, tuple(float(v) for v in outliers))

@@ -108,7 +108,8 @@ def summaryTable(summaries: Sequence[Summary], undrawn: Collection[str] = (), op
     missing = {(s.structure, s.method): _missing(s) for s in shown}
     told = ["Missing"] if any(missing.values()) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
-    rows = [["Structure", "Method", "Cases", *told, *keys]]
+    units = {s.measurement: f" ({s.unit})" if s.unit else "" for s in shown}
+    rows = [["Structure", "Method", "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
     for (structure, method), sides in missing.items():
         cells = [found.get((structure, method, key)) for key in keys]
         cases = max((cell.cases for cell in cells if cell), default=0)
