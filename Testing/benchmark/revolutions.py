@@ -237,7 +237,7 @@ def write(rows: Sequence[dict], path: Path) -> None:
 def drawBoxes(values: Sequence[Value], folder: Path) -> None:
     """Write a box plot of the differences for every number, if matplotlib is installed."""
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot, ticker
     except ImportError:
         print("No box plots: matplotlib is not installed.")
         return
@@ -262,11 +262,14 @@ def drawBoxes(values: Sequence[Value], folder: Path) -> None:
                 box.set_facecolor(f"C{number}")
             axes.plot([], [], "s", color=f"C{number}", label=f"{spacing} mm")
         axes.axvline(0, color="gray", linewidth=0.8)
-        axes.set_xscale("symlog", linthresh=1 if isDistance(key) else 5)
+        linear = 1 if isDistance(key) else 5
+        axes.set_xscale("symlog", linthresh=linear)
+        axes.xaxis.set_major_locator(ticker.SymmetricalLogLocator(base=10, linthresh=linear, subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.set_yticks(np.arange(len(tools)), tools)
         axes.invert_yaxis()
-        axes.set_xlabel(f"{key}: difference to the meshes in {'mm' if isDistance(key) else '%pt'}")
-        axes.legend()
+        axes.set_xlabel(f"{key}: difference to the meshes in {'mm' if isDistance(key) else 'percentage points'}")
+        figure.legend(loc="outside upper center", ncols=len(spacings))
         figure.savefig(folder / f"boxes_{key}.png", dpi=120)
         pyplot.close(figure)
 
