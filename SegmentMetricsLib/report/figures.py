@@ -155,7 +155,7 @@ def distribution(comparison: Comparison) -> dict:
             "plot_bgcolor": "rgba(0,0,0,0)",
             "bargap": 0,
             "xaxis": {
-                "title": {"text": "signed distance (mm): - inside, + outside" if signed else "distance (mm)"},
+                "title": {"text": "signed distance (mm), + outside" if signed else "distance (mm)"},
                 "zeroline": False,
                 "gridcolor": "#eee",
             },
