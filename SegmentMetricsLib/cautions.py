@@ -39,6 +39,7 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _parts(pair)
         yield from _units(pair)
         yield from _tolerances(pair)
+        yield from _percentiles(pair)
         yield from _size(pair)
         yield from _background(pair)
 
@@ -101,6 +102,17 @@ def _units(pair: Pair) -> Iterator[str]:
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
             f"{float(f'{size:.2g}'):g} mm: nothing can miss it. Check the unit of the files."
         )
+
+
+def _percentiles(pair: Pair) -> Iterator[str]:
+    """Yield what percentiles that look like shares of 1 are."""
+    if _chosen(pair, "boundary"):
+        for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
+            yield (
+                f"HD{shortest(percentile)} is the distance within which {shortest(percentile)} % of the boundary lies; "
+                f"the percentile that leaves out the farthest {shortest(round(100 - 100 * percentile, 9))} % is "
+                f"{shortest(round(100 * percentile, 9))}."
+            )
 
 
 def _isTolerant(pair: Pair) -> bool:

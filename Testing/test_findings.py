@@ -80,6 +80,17 @@ def testOtherUnitsAndAxes(families):
     assert not found(elsewhere, "in RAS coordinates") and not found(elsewhere, "times as large")
 
 
+def testPercentilesThatLookLikeShares():
+    pair = shapes.ball(8), shapes.ball(9)
+    said = found(compare(*pair, Settings(percentiles=(0.95, 95))), "HD0.95")
+    assert said == [
+        "HD0.95 is the distance within which 0.95 % of the boundary lies; the percentile that leaves out the farthest "
+        "5 % is 95."
+    ]
+    assert not found(compare(*pair, Settings(percentiles=(1, 95))), "leaves out")
+    assert not found(compare(*pair, Settings(families="overlap", percentiles=(0.95,))), "leaves out")
+
+
 def testToleranceLargerThanTheStructures():
     small = [shapes.boxMesh((0, 0, 0), (0.001 * size, 0.012, 0.01)) for size in (9, 10)]
     assert found(compare(*small), "larger than the structures, which measure 0.012 mm: nothing can miss it.")

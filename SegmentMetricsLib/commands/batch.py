@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -207,4 +208,4 @@ def report(
         print(oneLine(f"segment-metrics: {title}: {outcome['reason']}"), file=sys.stderr)
     if len(failures) > MOST_FAILURES:
         print(f"segment-metrics: ... and {len(failures) - MOST_FAILURES} more in results.csv", file=sys.stderr)
-    print(f"Results are in {oneLine(str(output))}")
+    print(f"Results are in {oneLine(str(output))}{os.sep}")
