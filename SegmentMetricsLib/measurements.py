@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -137,6 +138,11 @@ def rounded(value: float, digits: int) -> str:
 def significant(value: float, digits: int) -> str:
     """Return a number with so many significant digits, never as a power of ten."""
     return f"{Decimal(f'{value:.{digits - 1}e}'):f}"
+
+
+def typeset(text: str) -> str:
+    """Return a text with proper exponents: the terminal has to do without."""
+    return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
 
 
 def finite(value: float | None) -> float | None:

@@ -9,6 +9,7 @@ import pytest
 import readme
 
 from SegmentMetricsLib import samples
+from SegmentMetricsLib.measurements import typeset
 
 TEXT = readme.README.read_text(encoding="utf-8")
 
@@ -95,8 +96,6 @@ def testTheModuleExample(desktop, capsys):
 
     desktop.loadModule(readme.README.parent / "SegmentMetrics" / "SegmentMetrics.py")
     _, _, module = blocks("python")
-    from SegmentMetricsPanel.results import typeset
-
     from SegmentMetrics import SegmentMetricsLogic
 
     nodes = dict(zip(("referenceNode", "testNode"), SegmentMetricsLogic().loadSample()))

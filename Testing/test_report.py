@@ -95,6 +95,7 @@ def testItIsCompleteInItself(written):
     assert "<script>alert" not in text and "&lt;script&gt;alert" in text
     assert text.count("<footer>") == 1 and "no medical device" in text
     assert "Only in the reference: Left &amp; over" in text
+    assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
 
 
 def testItRepeatsWhereLimitsComeFrom(written):
@@ -187,7 +188,7 @@ def testLongStructuresAreWhollyInThePicture():
 def testSizesOfPatches():
     from SegmentMetricsLib.report.document import _patchSize
 
-    assert [_patchSize(size, 3) for size in (0.2, 5.0, 123.4)] == ["< 0.01 cm2", "0.05 cm2", "1.23 cm2"]
+    assert [_patchSize(size, 3) for size in (0.2, 5.0, 123.4)] == ["< 0.01 cm²", "0.05 cm²", "1.23 cm²"]
     assert _patchSize(12.34, 2) == "12.3 mm"
 
 

@@ -10,7 +10,7 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
-from SegmentMetricsLib.measurements import rounded
+from SegmentMetricsLib.measurements import rounded, typeset
 from SegmentMetricsLib.settings import OWN_CONVENTION
 
 from .markup import escaped
@@ -244,8 +244,3 @@ def notCompared(outcome) -> list[str]:
     if outcome.judgment and notJudged(outcome):
         remarks.append(_("Not evaluable: {names}.").format(names=notJudged(outcome)))
     return remarks
-
-
-def typeset(text: str) -> str:
-    """Return a text with proper exponents: the terminal has to do without."""
-    return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)

@@ -16,6 +16,7 @@ from ..comparison import Comparison
 from ..errors import InputError
 from ..explanations import FAMILIES, ofMeasurement
 from ..files.writing import versions
+from ..measurements import typeset
 from ..records import Record
 from ..settings import Settings
 from ..tables import OVERVIEW, heading, number, sideOf, sideRows
@@ -137,9 +138,9 @@ class Report:
         return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
 
     def _section(self, comparison: Comparison, record: Record, n: int) -> str:
-        parts = [f"<p>{escape(record.summary)}</p>"]
+        parts = [f"<p>{escape(typeset(record.summary))}</p>"]
         if record.findings:
-            parts.append("<ul>" + "".join(f"<li>{escape(text)}</li>" for text in record.findings) + "</ul>")
+            parts.append("<ul>" + "".join(f"<li>{escape(typeset(text))}</li>" for text in record.findings) + "</ul>")
         if comparison.distances is not None:
             parts.append(_pictures(comparison, n))
         parts.append(_places(record))
@@ -152,7 +153,7 @@ class Report:
         isOpen = " open" if n == 0 else ""
         return (
             f'<section class="structure" id="structure{n}"><details{isOpen}>'
-            f"<summary>{escape(record.name)} <small>{escape(record.summary)}</small></summary>"
+            f"<summary>{escape(record.name)} <small>{escape(typeset(record.summary))}</small></summary>"
             f'<div class="inside">{"".join(parts[1:])}</div></details></section>'
         )
 
@@ -260,7 +261,7 @@ def _patchSize(size: float, dimension: int) -> str:
     """Return the size of a patch, mm2 in space and mm in a plane, as people read it."""
     if dimension == 2:
         return f"{size:.1f} mm"
-    return f"{size / 100:.2f} cm2" if size >= 0.5 else "< 0.01 cm2"
+    return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
 def _measurements(record: Record) -> str:
@@ -298,7 +299,7 @@ def _name(text: str) -> str:
 
 
 def _value(measurement) -> str:
-    return "" if measurement is None else escape(measurement.text())
+    return "" if measurement is None else escape(typeset(measurement.text()))
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> str:
@@ -366,7 +367,7 @@ def _judged(judgment) -> str:
                 _value(verdict.measurement),
                 escape(limits.replace(" ", "\u00a0")),
                 _badge(verdict.verdict),
-                escape(verdict.reason) + ofRule,
+                escape(typeset(verdict.reason)) + ofRule,
             ]
         )
     heads = ["Structure", "Measurement", "Value", "Limit", "Verdict", "Reason"]
