@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import numpy as np
@@ -243,6 +244,27 @@ def test_nothing_is_left_behind(desktop):
     desktop.close()
     assert not hasattr(slicer, "app") and not hasattr(slicer, "modules") and "qt" not in sys.modules
     assert not hasattr(slicer, "qMRMLWidget") and "slicer.i18n" not in sys.modules
+
+
+@pytest.mark.parametrize("isReloaded", [False, True])
+def test_libraries_stay_what_they_were(tmp_path, monkeypatch, isReloaded):
+    """With all that was imported meanwhile: two copies of a part would not know each other's classes."""
+    from desktop import Desktop
+
+    for folder, file, text in (("Tiny", "Tiny.py", MODULE), ("TinyLib", "__init__.py", ""), ("TinyLib", "part.py", "")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / file).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = "TinyLib", "TinyLib.part"
+    library = importlib.import_module("TinyLib")
+    with Desktop() as desktop:
+        desktop.loadModule(tmp_path / "Tiny" / "Tiny.py")
+        part = importlib.import_module("TinyLib.part")
+        if isReloaded:
+            for name in names:
+                del sys.modules[name]
+            assert importlib.import_module("TinyLib.part") is not part
+    assert [sys.modules.pop(name) for name in names] == [library, part] and library.part is part
 
 
 def test_two_desktops_are_one_too_many(desktop):

@@ -150,7 +150,7 @@ class Desktop:
 
         path = Path(path).resolve()
         sys.path.append(str(path.parent))
-        self._moduleFolders.append(str(path.parent))
+        self._moduleFolders.append(path.parent)
         module = modules.qSlicerScriptedLoadableModule(path)
         self.modules[module.name] = module
         setattr(slicer.modules, module.name.lower(), module)
@@ -199,9 +199,10 @@ class Desktop:
             else:
                 delattr(owner, name)
         for name, module in list(sys.modules.items()):
-            if str(getattr(module, "__file__", None)).startswith(tuple(self._moduleFolders) or ("-",)):
+            folders = Path(getattr(module, "__file__", None) or ".").parents
+            if any(folder in folders for folder in self._moduleFolders):
                 del sys.modules[name]
-        sys.modules.update(self._modulesBefore)  # a module's Reload may have loaded its library anew
+        self._undoReload()
         sys.path[:] = self._before["path"]
         sys.excepthook = self._before["hook"]
         QtCore.qInstallMessageHandler(None)
@@ -211,6 +212,15 @@ class Desktop:
             slicer.mrmlScene = self._before["scene"]
         self.scene = None
         self._folder.cleanup()
+
+    def _undoReload(self) -> None:
+        """Bring back the library that was there before a module's Reload loaded it anew, with all that it imported."""
+        sys.modules.update(self._modulesBefore)
+        for name in sorted(sys.modules, key=len):  # packages first
+            package, _, own = name.rpartition(".")
+            known = vars(sys.modules[package]).get(own) if package in sys.modules else None
+            if isinstance(known, types.ModuleType) and known.__name__ == name:
+                sys.modules[name] = known
 
     def __enter__(self) -> Desktop:
         return self
