@@ -98,11 +98,12 @@ def testTailMean():
 
 
 @pytest.mark.parametrize("kernel", ["polynomial", "exponential"])
-@pytest.mark.parametrize("shear", [0.0, 0.3])
-def testFieldOfAnyShapeAndGrid(kernel, shear):
+# of the last, a voxel without a neighbor outside can be nearest to one outside
+@pytest.mark.parametrize(("shear", "width"), [(0.0, 1.5), (0.3, 1.5), (0.9, 0.3)])
+def testFieldOfAnyShapeAndGrid(kernel, shear, width):
     settings = Settings(hazardKernel=kernel, hazardReach=4, hazardPower=1.5, hazardDecay=3)
     shape = shapes.blob(1, (12, 10, 9), 0.05)
-    grid = Grid((12, 10, 9), np.array([[1, shear, 0, 5], [0, 1.5, 0, 6], [0, 0, 2.5, 7], [0, 0, 0, 1]]))
+    grid = Grid((12, 10, 9), np.array([[1, shear, 0, 5], [0, width, 0, 6], [0, 0, 2.5, 7], [0, 0, 0, 1]]))
     box = np.array([0, 0, 0]), np.array([11, 9, 8])
     found = hazard.field([(Mask.fromArray(shape, grid), 0.8)], grid, box, settings).block(*box)
     distances = distance_transform_edt(~shape, sampling=(2.5, 1.5, 1))

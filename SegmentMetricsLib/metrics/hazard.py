@@ -147,8 +147,10 @@ def _squaredDistances(critical: Mask | Surface, grid: Grid, low: np.ndarray, hig
         from scipy.ndimage import binary_erosion
         from scipy.spatial import cKDTree
 
-        border = critical.voxels & ~binary_erosion(critical.voxels)
-        tree = cKDTree(grid.toWorld(np.argwhere(border)[:, ::-1] + critical.low))
+        targets = critical.voxels
+        if grid.isRectangular:  # elsewhere a voxel without an outside neighbor can be the nearest
+            targets = targets & ~binary_erosion(targets)
+        tree = cKDTree(grid.toWorld(np.argwhere(targets)[:, ::-1] + critical.low))
         squared = np.square(tree.query(_centers(grid, low, high), workers=threads())[0]).reshape((high - low + 1)[::-1])
         squared[critical.block(low, high) != 0] = 0
         return squared
