@@ -166,7 +166,7 @@ def compared(pair: Pair) -> Comparison:
         grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
-            grid["evaluated"] = {**evaluated.describe(), "voxels": pair.evaluatedVoxels, "choice": choice}
+            grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
     pair.forget()
     found = tuple(findings.find(pair, values))
     pair.forget()

@@ -51,3 +51,15 @@ def voxelsOf(evaluated: Grid, grid: Grid) -> int:
     if evaluated.offsetOn(grid) is not None:
         return number
     return max(round(number * evaluated.voxelSize / grid.voxelSize), 1)
+
+
+def voxelsAround(volume: Grid | None, reference: Mask, test: Mask, grid: Grid) -> float:
+    """Return how many voxels of a lattice fill the box around two masks and a volume, if there is one.
+
+    The axes of all run along the same lines. Nothing is resampled, so the number need not be whole.
+    """
+    corners = [mask.corners() for mask in (reference, test)] + ([volume.corners()] if volume else [])
+    lengths = np.ptp(grid.toIndex(np.concatenate(corners)), axis=0)
+    if grid.flatAxis is not None:
+        lengths[grid.flatAxis] = 1
+    return float(np.prod(lengths))

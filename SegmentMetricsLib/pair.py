@@ -212,15 +212,22 @@ class Pair:
     def evaluatedGrid(self) -> tuple[Grid, str]:
         """The grid whose voxels outside both structures are true negatives, and why it is that one."""
         grid, _ = self.overlapGrid
+        volume, why = self._chosenVolume
         if self.settings.grid == "union":
-            return grid.resized(*boxAround(*self.extents)), "the box around both structures"
-        homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
+            return grid.resized(*boxAround(*self.extents)), why
+        return self._withinExtent(*evaluated.extended(volume or grid, grid, self.extents, why))
+
+    @property
+    def _chosenVolume(self) -> tuple[Grid | None, str]:
+        """The volume that the evaluated grid contains besides both structures, None if there is none, and its name."""
+        if self.settings.grid == "union":
+            return None, "the box around both structures"
         if not isinstance(self.settings.grid, str):
-            return self._withinExtent(*evaluated.extended(self.settings.grid, grid, self.extents, "the given volume"))
+            return self.settings.grid, "the given volume"
+        homes = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
         if not homes:
-            return self._withinExtent(*evaluated.extended(grid, grid, self.extents, "the box around both meshes"))
-        why = "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
-        return self._withinExtent(*evaluated.extended(homes[0], grid, self.extents, why))
+            return None, "the box around both meshes"
+        return homes[0], "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
 
     def _withinExtent(self, volume: Grid, why: str) -> tuple[Grid, str]:
         slab = self.extent.slab
@@ -229,10 +236,18 @@ class Pair:
         box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
         return volume.resized(*box), f"{why}, within the common extent"
 
-    @property
-    def evaluatedVoxels(self) -> int:
-        """How many voxels the evaluated grid has, each as large as those in which overlap is counted."""
-        return evaluated.voxelsOf(self.evaluatedGrid[0], self.overlapGrid[0])
+    @cached_property
+    def evaluatedVoxels(self) -> float:
+        """How many voxels the evaluated grid has, each as large as those in which overlap is counted.
+
+        It has parts of voxels where overlap is counted in parts of voxels.
+        """
+        evaluatedGrid, grid = self.evaluatedGrid[0], self.overlapGrid[0]
+        volume, _ = self._chosenVolume
+        isTurned = not (volume is None or grid.planar or evaluated.isParallel(volume, grid))
+        if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:
+            return evaluated.voxelsOf(evaluatedGrid, grid)
+        return evaluated.voxelsAround(volume, *(s.mask for s in self.structures), grid)
 
     @property
     def extents(self) -> tuple[Mask, Mask]:

@@ -80,6 +80,53 @@ def compareGrid(described: dict) -> Grid:
     return Grid(tuple(described["size"]), matrix)
 
 
+@pytest.mark.parametrize("grid", ["union", "reference"])
+def testVoxelsOfDifferentSizesFillTheGridExactly(grid):
+    """What is counted in parts of voxels is counted in a grid that ends where the images and structures end."""
+    # from 2.5 to 8.5, 5 to 10 and 2 to 6 mm, and from 0.25 to 5.25, 4.25 to 12.25 and 3.5 to 7 mm
+    reference = shapes.box((3, 2, 1), (8, 3, 2), (12, 6, 5), (1, 2.5, 2), (0, 1.25, 1))
+    test = shapes.box((0, 3, 4), (3, 6, 8), (10, 12, 14), (1.25, 2, 0.7), (0.875, -0.75, 1.05))
+    size, other, both = 6 * 5 * 4, 5 * 8 * 3.5, 2.75 * 5 * 2.5
+    # the image ends at -0.5 and 11.5, 0 and 15, 0 and 10 mm
+    volume = 8.25 * 8 * 5 if grid == "union" else 12 * 15 * 10
+    found = compare(reference, test, Settings(families=("overlap", "agreement"), grid=grid))
+    assert found["TNR"].value == pytest.approx(1 - (other - both) / (volume - size), rel=1e-9)
+    assert found["ACC"].value == pytest.approx(1 - (size + other - 2 * both) / volume, rel=1e-9)
+    chance = size * other + (volume - size) * (volume - other)
+    agreed = (volume - size - other + 2 * both) * volume
+    assert found["KAP"].value == pytest.approx((agreed - chance) / (volume**2 - chance), rel=1e-9)
+    assert found.grid["evaluated"]["voxels"] == round(volume / (1 * 2 * 0.7))
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), shapes.rotation((1, 2, 3), 30)])
+@pytest.mark.parametrize("grid", ["union", "reference"])
+def testAStructureThatFillsTheGrid(direction, grid):
+    """Nothing is outside the reference, and rounding must not invent a little of it."""
+    whole = shapes.imageOf(np.ones((6, 5, 4), np.uint8), (0.7, 1.1, 3), (7, -20.3, 41), direction)
+    lengths = np.array([0.7 / 3, 0.55, 1])
+    start = np.array([7, -20.3, 41]) + direction @ (-np.array([0.7, 1.1, 3]) / 2 + lengths / 2)
+    array = np.ones((18, 10, 12), np.uint8)
+    array[3:, 4:] = 0
+    part = shapes.imageOf(array, tuple(lengths), tuple(start), direction)
+    found = compare(whole, part, Settings(families=("overlap", "agreement"), grid=grid))
+    for key in ("TNR", "FPR", "AUC", "GCE"):
+        assert found[key].status == "undefined" and "fill" in found[key].reason
+    assert found["PPV"].value == 1 and found["ACC"].value == pytest.approx(found["TPR"].value, rel=1e-12)
+    swapped = compare(part, whole, Settings(families=("overlap", "agreement"), grid=grid))
+    assert (swapped["TNR"].value, swapped["FPR"].value, swapped["TPR"].value) == (0, 1, 1)
+
+
+def testMasksThatOnlyTouchShareNothing():
+    turned, origin = shapes.rotation((1, 2, 3), 30), np.array([7.1, -20.3, 41.7])
+    whole = np.ones((6, 5, 4), np.uint8)
+    first = shapes.imageOf(whole, (1.3, 1.1, 3), tuple(origin), turned)
+    # the last voxel of the first ends where the first voxel of the second begins
+    beside = origin + turned @ np.array([3.5 * 1.3 + 0.35 / 2, 0, 0])
+    second = shapes.imageOf(whole, (0.35, 1.1, 3), tuple(beside), turned)
+    found = compare(first, second, BOTH)
+    assert (found["DSC"].value, found["PBD"].status) == (0, "infinite")
+
+
 def testTheEvaluatedGridOfPlanarAndOfMeshes():
     contours = [shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)]
     volume = shapes.imageOf(np.zeros((9, 40, 50), np.uint8), (1, 2, 1), (-5, -10, -4))

@@ -16,6 +16,9 @@ from ..progress import checkpoint
 from .grids import SAME_LATTICE_TOLERANCE
 from .masks import Mask
 
+# A share of a structure this small is none.
+ROUNDING = 1e-12
+
 
 def sharedVolume(first: Mask, second: Mask) -> float | None:
     """Return the volume in mm3 that both masks of 0 and 1 cover (area in mm2 on planar grids).
@@ -51,7 +54,12 @@ def sharedVolume(first: Mask, second: Mask) -> float | None:
         across = np.einsum("m,mji->ji", alongK.data[others], voxels[alongK.indices[others]])
         filled = (alongI @ (alongJ @ across).T).T
         shared += float(filled[layer != 0].sum())
-    return min(shared * first.grid.voxelSize, first.size, second.size)
+    shared *= first.grid.voxelSize
+    smaller = min(first.size, second.size)
+    # of what touches, and of what lies within the other, only rounding says otherwise
+    if shared <= ROUNDING * smaller:
+        return 0.0
+    return smaller if shared >= (1 - ROUNDING) * smaller else shared
 
 
 def sharedParts(count: int, start: float, length: float, others: int) -> csr_array:

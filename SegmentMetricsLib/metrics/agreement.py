@@ -17,6 +17,9 @@ from ..errors import Undefined
 from ..geometry.masks import Mask, boxAround
 from .overlap import Counts
 
+# A grid that is larger than what both structures cover by no more than this share is larger by rounding; a voxel is a
+# larger share of any image.
+SIZE_ROUNDING = Fraction(1, 10**10)
 WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
 
 
@@ -25,22 +28,29 @@ class Table:
     """The confusion matrix of two structures; memberships between 0 and 1 count in part.
 
     truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. voxels: of the
-    evaluated grid, None where there is none. products: sum of the products of both memberships. squares: sum of the
-    squares of both.
+    evaluated grid, or parts of voxels, None where there is none. products: sum of the products of both memberships.
+    squares: sum of the squares of both.
     """
 
     truePositive: Fraction
     falsePositive: Fraction
     falseNegative: Fraction
-    voxels: int | None
+    voxels: Fraction | None
     products: Fraction
     squares: Fraction
     unit: str = "voxel"
 
     @staticmethod
-    def of(counts: Counts, voxels: int | None) -> Table:
-        """Return the table of two masks, or of contours without a grid."""
+    def of(counts: Counts, voxels: float | None) -> Table:
+        """Return the table of two masks, or of contours without a grid.
+
+        The grid has at least as many voxels as the structures cover; it has no more where rounding alone says so.
+        """
         both, over, under = map(Fraction, (counts.truePositive, counts.falsePositive, counts.falseNegative))
+        covered = both + over + under
+        if voxels is not None:
+            voxels = Fraction(voxels)
+            voxels = covered if voxels <= covered * (1 + SIZE_ROUNDING) else voxels
         return Table(both, over, under, voxels, both, 2 * both + over + under, counts.unit)
 
     @staticmethod
@@ -55,7 +65,7 @@ class Table:
             both = np.minimum(f, g).sum()
             more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
             sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
-        return Table(*map(Fraction, sums[:3]), voxels, *map(Fraction, sums[3:]))
+        return Table(*map(Fraction, sums[:3]), Fraction(voxels), *map(Fraction, sums[3:]))
 
     @property
     def reference(self) -> Fraction:
@@ -66,7 +76,7 @@ class Table:
         return self.truePositive + self.falsePositive
 
     @property
-    def size(self) -> int:
+    def size(self) -> Fraction:
         """How many voxels the evaluated grid has. Raises Undefined where there is none."""
         if self.voxels is None:
             raise Undefined(WITHOUT_GRID)
@@ -147,7 +157,7 @@ def _pairs(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     together = sum(cell * (cell - 1) for cell in cells) / 2
     inReference = (table.reference**2 + table.outsideReference**2 - squares) / 2
     inTest = (table.test**2 + table.outsideTest**2 - squares) / 2
-    apart = Fraction(table.size * (table.size - 1), 2) - together - inReference - inTest
+    apart = table.size * (table.size - 1) / Fraction(2) - together - inReference - inTest
     return together, inReference, inTest, apart
 
 
@@ -169,12 +179,12 @@ def adjustedRandIndex(table: Table) -> float:
     return _ratio(2 * (a * d - b * c), whole, f"both structures {why}")
 
 
-def _entropy(size: int, *cells: Fraction) -> float:
+def _entropy(size: Fraction, *cells: Fraction) -> float:
     """Return the entropy in bits of a partition of so many voxels."""
     return math.fsum(float(-cell / size) * _log2(cell, size) for cell in cells if cell > 0)
 
 
-def _log2(part: Fraction, whole: int) -> float:
+def _log2(part: Fraction, whole: Fraction) -> float:
     # near 1 the logarithm lives in what is missing to 1, which is exact here
     return math.log1p(float((part - whole) / whole)) / math.log(2) if 2 * part > whole else math.log2(part / whole)
 
