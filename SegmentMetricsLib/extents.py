@@ -142,7 +142,9 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
         return (Slab(normal, low, high, low, high, reach) if high - low > SAME_PLANE else None), spans
     step, start = (float(vector @ normal) for vector in (home.axes[:, 2], home.origin))
     # slices in a left-handed order count backward
-    first, last = sorted((height - start) / step for height in (low, high)) if high >= low else (1, 0)
+    # where both share one slice only, rounding must not part them
+    areApart = low - high > SAME_PLANE * abs(step)
+    first, last = (1, 0) if areApart else sorted((height - start) / step for height in (low, high))
     first, last = int(np.ceil(first - SAME_PLANE)), int(np.floor(last + SAME_PLANE))
     if first > last:
         return None, spans

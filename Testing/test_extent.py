@@ -133,6 +133,16 @@ def testOneSliceInCommonIsThatSlice():
     assert found["BIoU_2mm"].value == pytest.approx(single["BIoU_2mm"].value, abs=0.01)
 
 
+@pytest.mark.parametrize("angle", [10, 20, 30, 40, 50])
+def testRoundingDoesNotPartOneSliceInCommon(angle):
+    direction, arrays = shapes.rotation((1, 2, 3), angle), np.zeros((2, 12, 12, 12), np.uint8)
+    arrays[0, 2:6, 1:5, 2:9] = arrays[1, 5:9, 3:10, 4:11] = 1
+    pair = [shapes.imageOf(array, (1, 1, 2.3), (7.1, -20.3, 41.7), direction) for array in arrays]
+    for found in (compare(*pair, COMMON), compare(*pair[::-1], COMMON)):
+        # 4 x 7 and 7 x 7 pixels, of which 2 x 5 are shared
+        assert (found["DSC"].value, found.extent["slices"]) == (20 / 77, 1)
+
+
 def testNoCommonExtent():
     apart = compare(
         shapes.box((5, 5, 2), (14, 14, 8)), shapes.box((5, 5, 10), (14, 14, 20)), replace(COMMON, families="all")
