@@ -1,14 +1,14 @@
 """The overlap of two boundary bands by table lookup, for masks on one lattice.
 
-A band is asked at positions spread over the cells of the lattice, 64 at a time: which of them are inside the case of
-their own cell, and which are closer than tau to the case of a cell so many steps away, are the bits of one number. The
-band in a cell is the "or" of a few such numbers, and its size how many bits are set.
+A band is asked at positions spread over the cells of the lattice, 16 to 64 at a time: which of them are inside the
+case of their own cell, and which are closer than tau to the case of a cell so many steps away, are the bits of one
+number. The band in a cell is the "or" of a few such numbers, and its size how many bits are set.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from ..geometry.cases import Positions, ofCases
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
 
-# Positions in a number of bits.
-WORD = 64
-# Positions in a cell with tables: at first, as many as the tables' steps allow, at last for small or thin bands.
+# Positions in a number of bits, at least and at most.
+SHORT_WORD, WORD = 16, 64
+# Positions in a cell with tables: as few as serve, as many as the tables' steps allow, at last for small or thin bands.
 FEWEST_POSITIONS, MANY_POSITIONS, MOST_POSITIONS = WORD, 512, 1024
 # So many positions times steps are quickly tabulated, and so many are bearable.
 QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
@@ -73,8 +73,9 @@ class Estimate:
 
     @staticmethod
     def ofBits(inBand: list[np.ndarray]) -> Estimate:
-        """Count bands given as numbers (n, w) of 64 points each."""
-        return Estimate(*(_inHalves(member.view(np.uint16), countedBits) for member in _bothAndEither(*inBand)))
+        """Count bands given as numbers (n,) or (n, w) whose bits are points."""
+        bytes_ = (member.reshape(len(member), -1).view(np.uint8) for member in _bothAndEither(*inBand))
+        return Estimate(*(_inHalves(member, countedBits) for member in bytes_))
 
     @property
     def error(self) -> float:
@@ -101,13 +102,14 @@ def _inHalves(member: np.ndarray, counted) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _bitCounts() -> np.ndarray:
-    """(65536,) how many bits of a number are set."""
-    return np.unpackbits(np.arange(1 << 16, dtype=np.uint16).view(np.uint8)).reshape(-1, 16).sum(axis=1, dtype=np.uint8)
+    """(256,) how many bits of a byte are set."""
+    return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint16)
 
 
-def countedBits(words: np.ndarray, axis: int) -> np.ndarray:
-    """Return how many bits are set in numbers of 16 bits, along an axis."""
-    return _bitCounts().take(words).sum(axis=axis, dtype=np.uint16)
+def countedBits(bytes_: np.ndarray, axis: int) -> np.ndarray:
+    """Return how many bits are set in bytes, along an axis."""
+    # column by column, as short rows are slow to reduce
+    return reduce(np.add, (_bitCounts().take(column) for column in np.moveaxis(bytes_, axis, 0)))
 
 
 class BandTables:
@@ -123,20 +125,22 @@ class BandTables:
         self.steps = tables.steps[tables.bounds < tolerance]
         self.count = len(tables.points)
         self._within: dict[int, np.ndarray] = {}
+        self._inBlocks: dict[int, tuple[np.ndarray, list[np.ndarray]]] = {}
 
-    @cached_property
-    def inside(self) -> np.ndarray:
-        """(256, count / 64) which positions lie inside the structure of a case."""
-        return _packed(self._tables.inside.reshape(-1, 256).T)
+    def inBlocks(self, perCell: int) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Return which positions lie inside a case, and for each step which of them are close to a case there.
 
-    def prepare(self) -> None:
-        """Fill the tables, which threads would fill once each."""
-        _ = self.inside
-        for number in range(len(self.steps)):
-            self.within(number)
+        perCell: positions asked in a cell, a power of two from 16: an aligned block of them. Every table has one or
+        more numbers for block b and case c at 256 b + c, whose bits are positions: (blocks * 256,), or with more than
+        64 positions (blocks * 256, words).
+        """
+        if perCell not in self._inBlocks:
+            inside = _blocks(_packed(self._tables.inside.reshape(-1, 256).T), perCell)
+            self._inBlocks[perCell] = inside, [_blocks(self.within(n), perCell) for n in range(len(self.steps))]
+        return self._inBlocks[perCell]
 
     def within(self, number: int) -> np.ndarray:
-        """(256, count / 64) which positions are closer than the tolerance to a case one step away."""
+        """(256, count / 8) bytes: which positions are closer than the tolerance to a case one step away."""
         if number not in self._within:
             pieces = _packed(self._tables.pieceDistances(number) < self._squaredLimit)
             self._within[number] = ofCases(pieces, np.bitwise_or)
@@ -144,8 +148,15 @@ class BandTables:
 
 
 def _packed(flags: np.ndarray) -> np.ndarray:
-    """Return flags (n, p) of positions as numbers (n, p / 64) of 64 bits."""
-    return np.packbits(np.ascontiguousarray(flags), axis=1).view(np.uint64)
+    """Return flags (n, p) of positions as bits of bytes (n, p / 8)."""
+    return np.packbits(np.ascontiguousarray(flags), axis=1)
+
+
+def _blocks(packed: np.ndarray, perCell: int) -> np.ndarray:
+    """Return bits of positions (256, p / 8) as inBlocks() lays them out."""
+    bits = min(perCell, WORD)
+    words = packed.view(f"u{bits // 8}").reshape(256, -1, perCell // bits).swapaxes(0, 1)
+    return np.ascontiguousarray(words).reshape(-1, *words.shape[2:][: perCell > bits])
 
 
 @lru_cache(maxsize=32)
@@ -171,11 +182,11 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
         chosen = _layersOf(slab, pair, _indices(pair, cells))
         cells, near = cells[chosen], near[:, chosen]
     # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
-    guess = 1.5 * np.log2(0.4 / wanted / np.sqrt(max(1, len(cells))))
-    perCell = int(np.clip(2.0 ** np.ceil(guess), WORD, count))
+    guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
+    perCell = int(np.clip(2.0 ** np.ceil(guess), SHORT_WORD, count))
     while True:
         tables = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
-        estimate = _cellEstimate(pair, tables, cells, near, perCell // WORD)
+        estimate = _cellEstimate(pair, tables, cells, near, perCell)
         error = estimate.error
         if error <= wanted or perCell >= most:
             break
@@ -203,27 +214,30 @@ def _indices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
     return np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1)
 
 
-def _cellEstimate(pair, tables: BandTables, cells, near, words: int) -> Estimate:
-    """Ask 64 positions of every cell, times `words`; a hash of the cell's place says which of all positions."""
+def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estimate:
+    """Ask so many positions of every cell; a hash of the cell's place says which of all positions."""
+    count = max(1, CHUNK * SHORT_WORD // perCell)
+    strides = tables.steps @ pair.strides
 
     def counted(first: int) -> Estimate:
         checkpoint()
-        chosen = slice(first, first + CHUNK // words)
+        chosen = slice(first, first + count)
         cell, isDifferent = cells[chosen], near[2][chosen]
         # counted from the structures, not from the image: cropping an image must not change the number
         draw = scrambled(_indices(pair, cell) - pair.reach)[:, 0]
-        block = (draw * (tables.count // WORD // words)).astype(np.intp)
-        inBand = [np.zeros((len(cell), words), np.uint64)]
-        rows = np.flatnonzero(near[0][chosen])
-        inBand[0][rows] = bandMembership(pair.codes[0], pair.strides, cell[rows], block[rows], words, tables)
+        blocks = (draw * (tables.count // perCell)).astype(np.intp)
+        inBand = []
+        for codes, rows in zip(pair.codes, (near[0][chosen], near[1][chosen] & isDifferent), strict=True):
+            rows = np.flatnonzero(rows)
+            found = bandMembership(codes, strides, cell[rows], blocks[rows], tables.inBlocks(perCell))
+            inBand.append(np.zeros((len(cell), *found.shape[1:]), found.dtype))
+            inBand[-1][rows] = found
         # where the masks do not differ so close by, their bands are the same
-        inBand.append(np.where(isDifferent[:, None], np.uint64(0), inBand[0]))
-        rows = np.flatnonzero(near[1][chosen] & isDifferent)
-        inBand[1][rows] = bandMembership(pair.codes[1], pair.strides, cell[rows], block[rows], words, tables)
+        inBand[1][~isDifferent] = inBand[0][~isDifferent]
         return Estimate.ofBits(inBand)
 
-    tables.prepare()
-    counts = eachSideBySide(counted, range(0, len(cells), CHUNK // words))
+    tables.inBlocks(perCell)  # which threads would fill once each
+    counts = eachSideBySide(counted, range(0, len(cells), count))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
@@ -276,37 +290,41 @@ def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
 
 
 def bandMembership(
-    codes: np.ndarray, strides: np.ndarray, cells: np.ndarray, blocks: np.ndarray, words: int, tables: BandTables
+    codes: np.ndarray,
+    strides: np.ndarray,
+    cells: np.ndarray,
+    blocks: np.ndarray,
+    tables: tuple[np.ndarray, list[np.ndarray]],
 ) -> np.ndarray:
-    """Return which positions lie inside a mask and closer than the tables' tolerance to its boundary, as bits (n, w).
+    """Return which positions lie inside a mask and close to its boundary, as bits (n,) or (n, words).
 
-    codes: the mask's cases on a lattice with these strides. cells, blocks: (n,) cell numbers and which aligned block of
-    64 * words positions is asked in each.
+    codes: the mask's cases on a lattice. strides: (s,) from a cell to that one step away, nearest first. cells, blocks:
+    (n,) cell numbers and which block of positions is asked in each. tables: what BandTables.inBlocks() tells.
     """
-
-    perCase = np.intp(tables.count // WORD // words)
-
-    def bits(table: np.ndarray, code: np.ndarray) -> np.ndarray:
-        row = code.astype(np.intp) * perCase
-        row += blocks
-        return table.reshape(-1, words).take(row, axis=0, mode="clip")
-
-    inside = bits(tables.inside, codes.take(cells))
-    result = np.zeros_like(inside)
-    rows = np.flatnonzero(inside.any(axis=1))
-    cells, blocks, wanted = cells[rows], blocks[rows], inside[rows]
-    found = np.zeros_like(wanted)
-    for number, shift in enumerate((tables.steps @ strides).tolist()):
+    ofCell, within = tables
+    base = blocks * 256
+    inside = ofCell.take(base + codes.take(cells), axis=0)
+    result, rows = np.zeros_like(inside), np.flatnonzero(_hasBits(inside))
+    cells, base, wanted = cells[rows], base[rows], inside[rows]
+    found, index = np.zeros_like(wanted), np.empty_like(base)
+    for number, shift in enumerate(strides.tolist()):
         if number in (1, 7, 19, 27) or (number > 27 and number % 16 == 0):
-            isOpen = (wanted & ~found).any(axis=1)
+            isOpen = _hasBits(wanted & ~found)
             if np.count_nonzero(isOpen) < 0.8 * len(rows):
                 result[rows] = found
-                rows, cells, blocks, wanted, found = (x[isOpen] for x in (rows, cells, blocks, wanted, found))
+                rows, cells, base, wanted, found = (x[isOpen] for x in (rows, cells, base, wanted, found))
+                index = np.empty_like(base)
             if not len(rows):
                 break
-        found |= bits(tables.within(number), codes.take(cells + shift, mode="clip"))
+        np.add(base, codes.take(cells + shift, mode="clip"), out=index)
+        found |= within[number].take(index, axis=0, mode="clip")
     result[rows] = found
     return result & inside
+
+
+def _hasBits(words: np.ndarray) -> np.ndarray:
+    """Return in which rows (n,) of numbers (n,) or (n, w) a bit is set."""
+    return words != 0 if words.ndim == 1 else (words != 0).any(axis=1)
 
 
 @lru_cache(maxsize=8)
