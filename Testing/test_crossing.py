@@ -120,7 +120,7 @@ def testPercentilesOfACurve(percent, error, shared):
     off = BOUNDS * errorOf(found.differences)
     assert sizes[1] == pytest.approx(size, rel=1e-9)
     assert [sizes[0], sizes[2]] == pytest.approx([size - off, min(size + off, 1)], abs=0.005)
-    again = percentiles.estimate(percent, found)
+    again = Percentiles(leaves, 1 + shared, shared, error, found).estimate(percent)
     assert again.value == pytest.approx(found.value, abs=1e-12)
     assert again[1:3] == pytest.approx(found[1:3], abs=5e-4)
 

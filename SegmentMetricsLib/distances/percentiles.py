@@ -21,6 +21,8 @@ LEAST_SHARE = 2e-5
 # How far around a percentile its bounds are sought first, how precisely they are found there, and how precisely the
 # percentile is before it is corrected, as multiples of its error.
 AROUND, COARSE, ROUGH = (1, 2, 4, 8), 1 / 80, 1 / 16
+# Distances between which it is sought where nothing is known of it.
+FAR_AROUND = 5
 
 
 class Estimate(NamedTuple):
@@ -35,32 +37,36 @@ class Estimate(NamedTuple):
 
 
 class Percentiles:
-    """Finds percentiles on leaves.
+    """Finds a percentile on leaves.
 
     totalSize, sharedSize: mm2 or mm, of the boundary, and of what both boundaries have, which is not among the leaves.
-    error: in mm, how precisely they are wanted.
+    error: in mm, how precisely it is wanted. last: what it was before elements were cut further.
     """
 
-    def __init__(self, leaves: Leaves, totalSize: float, sharedSize: float, error: float):
-        self.leaves, self.totalSize, self.sharedSize, self.error = leaves, totalSize, sharedSize, error
+    def __init__(self, leaves: Leaves, totalSize: float, sharedSize: float, error: float, last: Estimate | None = None):
+        self.leaves, self.totalSize, self.sharedSize = leaves, totalSize, sharedSize
+        self.error, self._last = error, last
+        # among whose pieces sizes are sought, the fewest first
+        self._known: list[Surroundings] = []
 
-    def estimate(self, percent: float, last: Estimate | None = None) -> Estimate:
-        """Return the smallest distance that at least `percent` of the size does not exceed.
-
-        last: what it was before elements were cut further.
-        """
-        near, size = self.error, percent / 100 * self.totalSize
-        around = None if last is None else self._stepsAround(last.value)
-        if around is None or not around.holds(self._wanted(size)):
-            around = self._stepsAround(self._ofSize(size, around, ROUGH * near))
-        fine = self._ofSize(size, around, ROUGH * near)
+    def estimate(self, percent: float) -> Estimate:
+        """Return the smallest distance that at least `percent` of the size does not exceed."""
+        near, size, last = self.error, percent / 100 * self.totalSize, self._last
+        around = None if last is None else self._around(self._steps(last.value))
+        if around is not None and around.holds(self._wanted(size)):
+            self._known = [around]
+            fine = self._ofSize(size, ROUGH * near)
+        else:
+            fine = self._ofSize(size, ROUGH * near)
+            around = self._around(self._steps(fine))
+            self._known.insert(0, around)
         low, high = np.interp([fine - near, fine + near], around.limits, around.reached)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
         _, chosen, differences = self.leaves.within(fine)
         # with a third of the differences the size up to it is that much larger, so another one is wanted
         size -= float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
-        value = self._ofSize(size, around)
+        value = self._ofSize(size)
         low, high = self._bound(size - error, around, -1), self._bound(size + error, around, 1)
         low, high = max(min(low, value - ROUNDING), 0.0), max(high, value + ROUNDING)
         return Estimate(value, low, high, chosen, differences, wanted)
@@ -71,31 +77,45 @@ class Percentiles:
         if around.holds(wanted):
             return float(np.interp(wanted, around.reached, around.limits)) + side * COARSE * self.error
         # what lies far off need not be told closely
-        return self._ofSize(size, around, self.error) - (self.error if side < 0 else 0.0)
+        return self._ofSize(size, self.error) - (self.error if side < 0 else 0.0)
 
     def _wanted(self, size: float) -> float:
         """Return how much of a size has to be found among the leaves."""
         return min(size, self.totalSize) * (1 - SIZE_ROUNDING) - self.sharedSize
 
-    def _ofSize(self, size: float, around: Surroundings | None, precision: float = 0.0) -> float:
-        """Return the smallest distance in mm within which the boundary has a size, sought among some pieces first."""
+    def _ofSize(self, size: float, precision: float = 0.0) -> float:
+        """Return the smallest distance in mm within which the boundary has a size, or one up to precision larger."""
         wanted = self._wanted(size)
         if wanted <= 0:  # also where more is taken off a small size than there is
             return 0.0 if self.sharedSize else float(self.leaves.low.min())
-        if around is None or not around.holds(wanted):
-            leaves = self.leaves
-            # the size within a distance lies between that of the elements wholly within and of those partly within
-            least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
-            around = self._around(np.array([least, most]))
-        return around.reaching(wanted, precision)
+        for around in self._known:
+            if around.holds(wanted):
+                return around.reaching(wanted, precision)
+        self._known.append(self._far(wanted))
+        return self._known[-1].reaching(wanted, precision)
 
-    def _stepsAround(self, value: float) -> Surroundings:
+    def _far(self, wanted: float) -> Surroundings:
+        """Return pieces between which a size is reached."""
+        leaves, last = self.leaves, self._last
+        if last is not None:
+            margin = AROUND[-1] * self.error
+            found = self._around(np.linspace(max(last.low - margin, 0.0), last.high + margin, FAR_AROUND))
+            if found.holds(wanted):
+                return found
+        # the size within a distance lies between that of the elements wholly within and of those partly within
+        least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
+        return self._around(np.linspace(least, most, FAR_AROUND))
+
+    def _steps(self, value: float) -> np.ndarray:
         steps = np.array([*(-step for step in reversed(AROUND)), 0, *AROUND])
-        return self._around(np.maximum(value + self.error * steps, 0.0))
+        return np.maximum(value + self.error * steps, 0.0)
 
     def _around(self, limits: np.ndarray) -> Surroundings:
         """Return the pieces that a limit between the first and the last of some (m,) in mm passes through."""
         leaves, least, most = self.leaves, limits[0], limits[-1]
+        for known in self._known:
+            if known.limits[0] <= least and most <= known.limits[-1]:
+                return known.between(limits)
         below = float(leaves.sizes[leaves.high <= least].sum())
         ascending, sizes = leaves.between(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once
@@ -105,7 +125,7 @@ class Percentiles:
             below -= float(sizes[both].sum())
             ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
             sizes = np.concatenate([sizes, sizes[both]])
-        return Surroundings(limits, sizesBelow(ascending, sizes, limits) + below, below, ascending, sizes)
+        return Surroundings.of(limits, below, ascending, sizes)
 
 
 class Surroundings(NamedTuple):
@@ -120,6 +140,17 @@ class Surroundings(NamedTuple):
     below: float
     ascending: tuple[np.ndarray, ...]
     sizes: np.ndarray
+
+    @staticmethod
+    def of(limits: np.ndarray, below: float, ascending: tuple[np.ndarray, ...], sizes: np.ndarray) -> Surroundings:
+        return Surroundings(limits, sizesBelow(ascending, sizes, limits) + below, below, ascending, sizes)
+
+    def between(self, limits: np.ndarray) -> Surroundings:
+        """Return the same for limits (m,) in mm that lie between the first and the last of these."""
+        low, high = self.ascending[0], self.ascending[-1]
+        below = self.below + float(self.sizes.compress(high <= limits[0]).sum())
+        chosen = np.flatnonzero((high > limits[0]) & (low <= limits[-1]))
+        return Surroundings.of(limits, below, tuple(c.take(chosen) for c in self.ascending), self.sizes.take(chosen))
 
     def holds(self, wanted: float) -> bool:
         """Return whether a size is reached between the limits."""

@@ -267,8 +267,9 @@ class Refined:
     def percentileEstimate(self, percent: float) -> Estimate:
         """Return a percentile of the elements as they are now."""
         if percent not in self._isKnown:
-            percentiles = Percentiles(self.leaves, self.totalSize, self.sharedSize, self.percentileError)
-            self._estimates[percent] = percentiles.estimate(percent, self._estimates.get(percent))
+            last = self._estimates.get(percent)
+            percentiles = Percentiles(self.leaves, self.totalSize, self.sharedSize, self.percentileError, last)
+            self._estimates[percent] = percentiles.estimate(percent)
             self._isKnown.add(percent)
         return self._estimates[percent]
 
