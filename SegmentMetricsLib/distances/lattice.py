@@ -16,9 +16,9 @@ The distance from a point to the whole boundary is the minimum over the cells ar
 
     distance(point) = min over steps s of  table[s][position of point, case of (cell of point + s)]
 
-Steps are tried in groups of increasing lower bound (the gap between the two cells); a point is done as soon as its best
-value is not above the bound of the next group. Most points of two contours of the same organ are done after the 27
-nearest cells. The few that are far are cheaper to ask from a search tree, and are.
+Every position has an order of steps of its own, by the gap between it and the cell a step away; a point is done as soon
+as its best value is not above the gap to the next cell. Most points of two contours of the same organ are done after
+eight cells or twelve. The few that are far are cheaper to ask from a search tree, and are.
 
 Inside or outside is looked up the same way: by the case of the point's own cell in the other mask, and the position.
 
@@ -29,7 +29,7 @@ search tree; the tests hold the two against each other.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from threading import Lock
 
@@ -60,8 +60,12 @@ REACH = 4
 # Where a tolerance asks for more, the number of steps (a cube of this size) still has to be bearable, and where a mask
 # is cut off beyond a slab must stay out of reach.
 LARGEST_REACH = MORE_SLICES - 3
+# Cells looked at before asking which points are done: at first, then so many more each time.
+FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
+# So many are looked at before asking whether the search tree is cheaper.
+ALWAYS_RANKS = 28
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
-CHUNK = 1 << 16
+CHUNK = 1 << 14
 # Positions tabulated at a time, for the same reason.
 TABLE_CHUNK = 128
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
@@ -73,7 +77,8 @@ LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 3e-7
 class CellTables:
     """Squared distances from positions in a cell to the pieces of boundary in the cells around it, for one spacing.
 
-    steps: (n, 3) from cell to cell along i, j, k, ordered by `bounds`, the gap between the two cells in mm.
+    steps: (n, 3) from cell to cell along i, j, k, ordered by `bounds`, the gap between the two cells in mm. Every
+    position has an order of its own: the cell of rank 0 is the nearest.
     """
 
     def __init__(self, spacing: tuple[float, float, float], positions: Positions, reach: int):
@@ -97,36 +102,51 @@ class CellTables:
         return TriangleSet(caseTriangles()[0] * self.spacing, edges * self.spacing, sides)
 
     @cached_property
-    def groups(self) -> list[range]:
-        """The step numbers that share a bound, nearest first."""
-        edges = [0, *(np.flatnonzero(np.diff(self.bounds)) + 1), len(self.bounds)]
-        return [range(a, b) for a, b in itertools.pairwise(edges)]
+    def _ranked(self) -> tuple[np.ndarray, np.ndarray]:
+        low = np.arange(-self.reach, self.reach + 1)[:, None, None] * self.spacing
+        # along every axis alone (3, p, steps): the same few for all cells
+        gaps = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0) ** 2
+        alongX, alongY, alongZ = np.ascontiguousarray(gaps.transpose(2, 1, 0), np.float32)
+        x, y, z = self.steps.T + self.reach
+        gaps = alongX.take(x, axis=1) + alongY.take(y, axis=1) + alongZ.take(z, axis=1)
+        order = np.argsort(gaps, axis=1, kind="stable")
+        horizon = np.full((1, len(self.points)), self.horizon**2, np.float32)
+        gaps = np.minimum(np.take_along_axis(gaps, order, axis=1).T, horizon)
+        return np.ascontiguousarray(order.T, np.int16), np.concatenate([gaps, horizon])
+
+    @property
+    def order(self) -> np.ndarray:
+        """(ranks, p) numbers of the steps from a position, that to the nearest cell first."""
+        return self._ranked[0]
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """(ranks + 1, p) squared mm that nothing is nearer to a position than, but in cells of lower ranks."""
+        return self._ranked[1]
 
     @cached_property
-    def positionBounds(self) -> np.ndarray:
-        """(groups, p) squared mm below which a position meets neither a cell of a group, nor a later or farther one."""
-        low = np.arange(-self.reach, self.reach + 1)[:, None, None] * self.spacing
-        # along every axis alone (3, steps, p): the same few for all cells
-        gaps = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0) ** 2
-        alongX, alongY, alongZ = np.ascontiguousarray(gaps.transpose(2, 0, 1))
-        bounds = np.empty((len(self.groups), len(self.points)), np.float32)
-        for row, group in zip(bounds, self.groups, strict=True):
-            x, y, z = self.steps[group.start : group.stop].T + self.reach
-            row[:] = (alongX.take(x, axis=0) + alongY.take(y, axis=0) + alongZ.take(z, axis=0)).min(axis=0)
-        return np.minimum(np.minimum.accumulate(bounds[::-1], axis=0)[::-1], np.float32(self.horizon**2))
+    def blocks(self) -> list[range]:
+        """The ranks, in parts after which to ask which points are done."""
+        ends = [*FIRST_RANKS, *range(FIRST_RANKS[-1] + MORE_RANKS, len(self.order), MORE_RANKS)]
+        ends = [0, *(end for end in ends if end < len(self.order)), len(self.order)]
+        return [range(first, last) for first, last in itertools.pairwise(ends)]
 
-    def table(self, number: int) -> np.ndarray:
-        """(p * 256,) squared distance in mm2 from position p to case c one step away, at index 256 p + c."""
-        if number not in self._tables:
+    def table(self, rank: int) -> np.ndarray:
+        """(p * 256,) squared mm from position p to case c in its cell of that rank, at index 256 p + c."""
+        if rank not in self._tables:
             with self._lock:  # whoever comes second takes what the first one has made
-                if number not in self._tables:
-                    self._tables[number] = ofCases(self.pieceDistances(number), np.minimum).T.ravel()
-        return self._tables[number]
+                if rank not in self._tables:
+                    pieces = self.pieceDistances(self.steps[self.order[rank]])
+                    self._tables[rank] = ofCases(pieces, np.minimum).T.ravel()
+        return self._tables[rank]
 
-    def pieceDistances(self, number: int) -> np.ndarray:
-        """Return the squared distances (t + 1, p) in mm2 to all triangles one step away; the last one is none, inf."""
+    def pieceDistances(self, steps: np.ndarray) -> np.ndarray:
+        """Return the squared distances (t + 1, p) in mm2 to all triangles a step away; the last one is none, inf.
+
+        steps: (3,) for all positions, or (p, 3).
+        """
         # the triangles stay where they are: the points move the other way
-        moved = self.points - self.steps[number] * self.spacing
+        moved = self.points - steps * self.spacing
         result = np.full((len(self.pieces.sides) + 1, len(moved)), np.inf, np.float32)
         for first in range(0, len(moved), TABLE_CHUNK):
             chosen = slice(first, first + TABLE_CHUNK)
@@ -231,19 +251,19 @@ class Lattice:
         Those not final are out of the tables' reach, or cheaper to ask from a search tree.
         """
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
-        farther = [*tables.positionBounds[1:], np.full(len(tables.points), np.float32(tables.horizon**2))]
-        for group, bounds in zip(tables.groups, farther, strict=True):
-            cost = len(active) * len(group) * LOOKUP_COST + len(group) * len(tables.points) * TABLE_COST
-            if group.start and cost > len(active) * SEARCH_COST:
+        for block in tables.blocks:
+            cost = len(block) * (len(active) * LOOKUP_COST + len(tables.points) * TABLE_COST)
+            if block.start >= ALWAYS_RANKS and cost > len(active) * SEARCH_COST:
                 break
             left = [np.zeros(0, np.intp)]
             for first in range(0, len(active), CHUNK):
                 checkpoint()
                 chosen = active[first : first + CHUNK]
-                value = best[chosen]
-                self._lookUp(target, cells[chosen], numbers[chosen], group, tables, value)
+                number, value = numbers[chosen], best[chosen]
+                for _, squared in self.lookedUp(target, cells[chosen], number, block, tables):
+                    np.minimum(value, squared, out=value)
                 best[chosen] = value
-                left.append(chosen[value > bounds.take(numbers[chosen])])
+                left.append(chosen[value > tables.gaps[block.stop].take(number)])
             active = np.concatenate(left)
         return best, active
 
@@ -253,26 +273,35 @@ class Lattice:
         """Return whether points (n,) are closer than a limit in mm to the boundary of the mask of that number."""
         if limit > tables.horizon:
             raise ValueError(f"The tables reach {tables.horizon} mm, less than {limit} mm.")
-        best = np.full(len(cells), np.inf, np.float32)
+        result = np.zeros(len(cells), bool)
         for first in range(0, len(cells), CHUNK):
             checkpoint()
             active = np.arange(first, min(first + CHUNK, len(cells)))
-            for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
-                active = active[(best[active] >= limit**2) & (bounds.take(numbers[active]) < limit**2)]
-                if tables.bounds[group.start] >= limit or not len(active):
+            for block in tables.blocks:
+                active = active[~result[active] & (tables.gaps[block.start].take(numbers[active]) < limit**2)]
+                if not len(active):
                     break
-                value = best[active]
-                self._lookUp(target, cells[active], numbers[active], group, tables, value)
-                best[active] = value
-        return best < limit**2
+                for _, squared in self.lookedUp(target, cells[active], numbers[active], block, tables):
+                    result[active] |= squared < limit**2
+        return result
 
-    def _lookUp(self, target, cells, numbers, group, tables, best) -> None:
-        """Lower `best` (n,) of some points by the steps of a group."""
-        codes, rows = self.codes[target], numbers.astype(np.intp) * 256
-        index = np.empty_like(rows)
-        for number in group:
-            np.add(rows, codes.take(cells + tables.steps[number] @ self.strides), out=index)
-            np.minimum(best, tables.table(number).take(index), out=best)
+    def lookedUp(
+        self, target: int, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield for every rank the index (n,) of points' entries in its table, and what these are, (n,) squared mm.
+
+        The arrays are used again for the next rank.
+        """
+        codes, shifts = self.codes[target], tables.steps @ self.strides
+        positions = numbers.astype(np.intp)
+        rows, index, case = positions * 256, np.empty_like(positions), np.empty(len(positions), codes.dtype)
+        squared = np.empty(len(positions), np.float32)
+        for rank in ranks:
+            shifts.take(tables.order[rank]).take(positions, out=index, mode="clip")
+            index += cells
+            codes.take(index, out=case, mode="clip")
+            np.add(rows, case, out=index)
+            yield index, tables.table(rank).take(index, out=squared, mode="clip")
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:

@@ -43,7 +43,7 @@ from .extrapolation import BOUNDS, ROUNDING, errorOf
 # The part of a sum of differences that the next one is expected to be.
 EXPECTED = 1 / 4
 # How often elements are drawn: from a boundary, from their pieces, from the pieces of these; and how many at a time.
-MOST_LEVELS, FEWEST_DRAWN, MOST_DRAWN = 5, 200, 2000
+MOST_LEVELS, FEWEST_DRAWN, MOST_DRAWN = 5, 100, 2000
 # What one draw adds to the error, as a share of the sum of the sizes of all differences.
 SPREAD = 0.25
 # Of no more elements than this some are cut in any case.

@@ -142,7 +142,7 @@ class BandTables:
     def within(self, number: int) -> np.ndarray:
         """(256, count / 8) bytes: which positions are closer than the tolerance to a case one step away."""
         if number not in self._within:
-            pieces = _packed(self._tables.pieceDistances(number) < self._squaredLimit)
+            pieces = _packed(self._tables.pieceDistances(self.steps[number]) < self._squaredLimit)
             self._within[number] = ofCases(pieces, np.bitwise_or)
         return self._within[number]
 

@@ -187,22 +187,22 @@ def _allNearest(
     asked: (n,) points whose squared distance (n,) in mm2 is known. cells, numbers: of all points. A triple is
     (number of the step to the cell * number of positions + number of the position) * 256 + the cell's case.
     """
-    codes, count = lattice.codes[0], len(tables.points) * 256
+    count = len(tables.points) * 256
     limits = squared * np.float32(1 + EQUAL_SQUARES) + np.float32(touching(min(lattice.spacing)) ** 2)
     found = []
     for first in range(0, len(asked), CHUNK):
         checkpoint()
         chosen, limit = asked[first : first + CHUNK], limits[first : first + CHUNK]
-        for group, bounds in zip(tables.groups, tables.positionBounds, strict=True):
-            isOpen = bounds.take(numbers[chosen]) <= limit
+        for block in tables.blocks:
+            isOpen = tables.gaps[block.start].take(numbers[chosen]) <= limit
             chosen, limit = chosen[isOpen], limit[isOpen]
             if not len(chosen):
                 break
-            cell, row = cells[chosen], numbers[chosen] * 256
-            for number in group:
-                index = row + codes.take(cell + tables.steps[number] @ lattice.strides)
-                hits = np.flatnonzero(tables.table(number).take(index) <= limit)
-                found.append((chosen[hits], index[hits] + number * count))
+            number = numbers[chosen]
+            for rank, (index, away) in zip(block, lattice.lookedUp(0, cells[chosen], number, block, tables)):
+                hits = np.flatnonzero(away <= limit)
+                steps = tables.order[rank].take(number[hits]).astype(np.intp)
+                found.append((chosen[hits], index[hits] + steps * count))
     return found
 
 
