@@ -23,6 +23,8 @@ LEAST_SHARE = 2e-5
 AROUND, COARSE, ROUGH = (1, 2, 4, 8), 1 / 80, 1 / 16
 # Distances between which it is sought where nothing is known of it.
 FAR_AROUND = 5
+# How far around a guess it is sought first, as a multiple of its error.
+GUESSED = 32
 
 
 class Estimate(NamedTuple):
@@ -98,10 +100,14 @@ class Percentiles:
         """Return pieces between which a size is reached."""
         leaves, last = self.leaves, self._last
         if last is not None:
-            margin = AROUND[-1] * self.error
-            found = self._around(np.linspace(max(last.low - margin, 0.0), last.high + margin, FAR_AROUND))
-            if found.holds(wanted):
-                return found
+            low, high, margin = last.low, last.high, AROUND[-1] * self.error
+        else:
+            # where the middles between the elements' least and largest distances reach it
+            low = high = valueAbove((leaves.low + leaves.high) / 2, leaves.sizes, wanted)
+            margin = GUESSED * self.error
+        found = self._around(np.linspace(max(low - margin, 0.0), high + margin, FAR_AROUND))
+        if found.holds(wanted):
+            return found
         # the size within a distance lies between that of the elements wholly within and of those partly within
         least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
         return self._around(np.linspace(least, most, FAR_AROUND))
