@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from . import evaluated, extents
+from .cores import sideBySide
 from .distances import converged
 from .distances.surfacedistances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
@@ -23,6 +24,8 @@ from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, boun
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
+# Voxels of both masks from which on their surfaces are made side by side.
+FEW_TO_SHARE = 500_000
 # Why the grid for voxels of both is neither mask's own.
 RESAMPLED = "both masks resampled to the finer spacing"
 
@@ -117,7 +120,9 @@ class Pair:
     @cached_property
     def boundaries(self) -> BoundaryPair:
         reach = max(self.settings.tolerances, default=0.0)
-        return BoundaryPair(self.reference.surface, self.test.surface, reach)
+        voxels = [s.mask.voxels.size for s in self.structures if s.mask is not None]
+        surfaces = sideBySide([lambda s=s: s.surface for s in self.structures], sum(voxels) > FEW_TO_SHARE)
+        return BoundaryPair(*surfaces, reach)
 
     @cached_property
     def distances(self) -> SurfaceDistances:

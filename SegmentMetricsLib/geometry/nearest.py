@@ -56,10 +56,17 @@ class NearestTriangles:
     """Tells which triangle is nearest to points.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them. otherwise: tells the same of the points (k, 3) for which corners
-    do not decide.
+    do not decide. spread: the largest of spreads() where all are about equally large and it is known; None to look at
+    every triangle.
     """
 
-    def __init__(self, points: np.ndarray, cells: np.ndarray, otherwise: Callable[[np.ndarray], np.ndarray]):
+    def __init__(
+        self,
+        points: np.ndarray,
+        cells: np.ndarray,
+        otherwise: Callable[[np.ndarray], np.ndarray],
+        spread: float | None = None,
+    ):
         self._otherwise = otherwise
         self._points, self._cells = points, cells
         # triangles around every point
@@ -72,25 +79,15 @@ class NearestTriangles:
         self._first, self._count, self._triangles = around.indptr[used], counts[used], around.indices
         everyPoint = points if len(used) == len(points) else points[used]
         self._tree = cKDTree(everyPoint, balanced_tree=False, compact_nodes=False)
-        self._spreads = np.concatenate([self._spreadsFrom(first) for first in range(0, len(cells), CELLS)])
-        # of the largest triangle around every point
-        self._spread = np.maximum.reduceat(self._spreads[self._triangles], self._first)
+        if spread is None:
+            self._spreads = spreads(points, cells)
+            # of the largest triangle around every point
+            self._spread = np.maximum.reduceat(self._spreads[self._triangles], self._first)
+        else:
+            self._spreads, self._spread = (np.full(count, spread, np.float32) for count in (len(cells), len(used)))
         self._largestSpread = float(self._spreads.max())
         # at first; more as soon as these have not decided often enough
         self._corners = FEW_CORNERS
-
-    def _spreadsFrom(self, first: int) -> np.ndarray:
-        """Return the squared radii of the smallest circles around some triangles, rounded up."""
-        a, b, c = (columns(self._points, column) for column in self._cells[first : first + CELLS].T)
-        ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
-        longest = np.maximum(np.maximum(ab, bc), ca)
-        # through all corners of an acute triangle, or around the longest side
-        area = 4 * ab * ca - (ab + ca - bc) ** 2
-        isAcute = (ab + bc + ca > 2 * longest) & (area > 0)
-        around = ab * bc * ca / np.where(isAcute, area, 1)
-        # whatever rounding makes of thin ones
-        radii = np.clip(np.where(isAcute, around, 0), longest / 4, longest / 3)
-        return (radii * ROUNDED_UP).astype(np.float32)
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
@@ -249,6 +246,24 @@ class NearestTriangles:
             corners = np.stack([corner[:, thin].T for corner in (a, b, c)], axis=1)
             result[thin] = distancesToTriangles(points[:, thin].T, corners) ** 2
         return result
+
+
+def spreads(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return the squared radii (m,) of the smallest circles around triangles (m, 3) of points (n, 3), rounded up."""
+    return np.concatenate([_spreads(points, cells[first : first + CELLS]) for first in range(0, len(cells), CELLS)])
+
+
+def _spreads(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    a, b, c = (columns(points, column) for column in cells.T)
+    ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
+    longest = np.maximum(np.maximum(ab, bc), ca)
+    # through all corners of an acute triangle, or around the longest side
+    area = 4 * ab * ca - (ab + ca - bc) ** 2
+    isAcute = (ab + bc + ca > 2 * longest) & (area > 0)
+    around = ab * bc * ca / np.where(isAcute, area, 1)
+    # whatever rounding makes of thin ones
+    radii = np.clip(np.where(isAcute, around, 0), longest / 4, longest / 3)
+    return (radii * ROUNDED_UP).astype(np.float32)
 
 
 def _squared(one: np.ndarray, other: np.ndarray) -> np.ndarray:

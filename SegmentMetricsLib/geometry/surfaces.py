@@ -13,7 +13,7 @@ from vtkmodules.vtkCommonCore import VTK_ID_TYPE, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
 from .masks import Mask
-from .triangles import areaVectors
+from .triangles import areaVectors, dot
 
 if TYPE_CHECKING:
     from .lateral import Slab
@@ -86,8 +86,7 @@ class Surface:
         if self.dimension == 2:
             corners = self.points.take(self.cells, axis=0)
             return np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
-        vectors = (vectors for _, vectors in areaVectors(self.points, self.cells))
-        return 0.5 * np.concatenate([np.zeros(0), *(np.sqrt(x * x + y * y + z * z) for x, y, z in vectors)])
+        return self._sizesAndVolume[0]
 
     @cached_property
     def volume(self) -> float:
@@ -96,12 +95,24 @@ class Surface:
             return 0.0
         if not self.isClosed:
             return float("nan")
-        # about a local origin, so that structures far from the origin keep their digits
-        local = self.points - self.points.mean(axis=0)
         if self.dimension == 2:
-            corners = local[self.cells]
+            corners = self._local[self.cells]
             return float(np.cross(corners[:, 0], corners[:, 1]).dot(self.normal).sum() / 2)
-        return sum(np.einsum("ij,ij->", a, vectors) for (a, _, _), vectors in areaVectors(local, self.cells)) / 6
+        return self._sizesAndVolume[1]
+
+    @property
+    def _local(self) -> np.ndarray:
+        """(n, 3) the points about a local origin, so that structures far from the origin keep their digits."""
+        return self.points - self.points.mean(axis=0)
+
+    @cached_property
+    def _sizesAndVolume(self) -> tuple[np.ndarray, float]:
+        """Area (m,) of every triangle and the volume they enclose, which the same vectors tell."""
+        doubled, sixfold = [np.zeros(0)], 0.0
+        for (corner, _, _), vectors in areaVectors(self._local, self.cells):
+            doubled.append(np.sqrt(dot(vectors, vectors)))
+            sixfold += float(np.einsum("ij,ij->", corner, vectors))
+        return np.concatenate(doubled) / 2, sixfold / 6
 
 
 def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 # Triangles looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 15
+CHUNK = 1 << 13
 
 
 class TriangleSet:
@@ -96,8 +96,10 @@ def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[np.ndar
 
     points: (n, 3). cells: (m, 3) triangles of them, of which a part comes at a time.
     """
+    coordinates = np.ascontiguousarray(points.T)
     for first in range(0, len(cells), CHUNK):
-        corners = np.stack([columns(points, numbers) for numbers in cells[first : first + CHUNK].T])
+        numbers = np.ascontiguousarray(cells[first : first + CHUNK].T)
+        corners = np.stack([coordinates.take(column, axis=1) for column in numbers])
         a, b, c = corners
         yield corners, np.stack(_cross(b - a, c - a))
 
