@@ -65,9 +65,9 @@ FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
 # So many are looked at before asking whether the search tree is cheaper.
 ALWAYS_RANKS = 28
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
-CHUNK = 1 << 14
-# Positions tabulated at a time, for the same reason.
-TABLE_CHUNK = 128
+CHUNK = 1 << 16
+# Triangles looked at at a time, and positions tabulated, for the same reason.
+CELLS, TABLE_CHUNK = 1 << 13, 128
 # Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
 # and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
 # must not matter: the same pair has to give the same digits whatever was compared before.
@@ -320,12 +320,18 @@ def differentCells(lattice: Lattice, doubled: np.ndarray, cells: np.ndarray) -> 
 
     doubled: (n, 3) its points as multiples of half a voxel. cells: (m, 3) its triangles.
     """
-    corners = [doubled.take(column, axis=0) for column in cells.T]
-    low, high = (function(function(*corners[:2]), corners[2]) for function in (np.minimum, np.maximum))
-    home = ((low >> 1) - lattice.low) @ lattice.strides
-    different = lattice.codes[0].take(home) != lattice.codes[1].take(home)
-    # a triangle on the face of a cell may belong to the cell next door
-    different |= ((low == high) & (low & 1 == 0)).any(axis=1)
+    columns, different = np.ascontiguousarray(doubled.T), np.empty(len(cells), bool)
+    for first in range(0, len(cells), CELLS):
+        corners = np.ascontiguousarray(cells[first : first + CELLS].T)
+        home, onFace = np.intp(0), np.False_
+        for axis, column in enumerate(columns):
+            a, b, c = (column.take(corner) for corner in corners)
+            low, high = (function(function(a, b), c) for function in (np.minimum, np.maximum))
+            home = home + ((low >> 1) - lattice.low[axis]) * lattice.strides[axis]
+            # a triangle on the face of a cell may belong to the cell next door
+            onFace = onFace | ((low == high) & (low & 1 == 0))
+        isOther = lattice.codes[0].take(home) != lattice.codes[1].take(home)
+        np.logical_or(isOther, onFace, out=different[first : first + CELLS])
     return np.flatnonzero(different)
 
 
