@@ -167,7 +167,7 @@ def compared(pair: Pair) -> Comparison:
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
-    pair.forget()
+    pair.forgetIfLarge()
     found = tuple(findings.find(pair, values))
     pair.forget()
     return Comparison(

@@ -206,7 +206,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     length = float(np.subtract(*bounds(reference)[::-1]).max())
     if worst.largest <= NEGLIGIBLE * length:
         return
-    place = worst.position(int(np.abs(worst.signed).argmax()))
+    place = worst.largestPlace
     if slab.contains(place[None])[0]:
         return
     # mostly one of the few places that are nearly as far tells that it is not the ends alone

@@ -24,6 +24,8 @@ from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, boun
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
+# Of so many elements of both boundaries, what distances were found with does not stay in memory beside other work.
+MANY_ELEMENTS = 1_000_000
 # Voxels of both masks from which on their surfaces are made side by side.
 FEW_TO_SHARE = 500_000
 # Why the grid for voxels of both is neither mask's own.
@@ -99,6 +101,11 @@ class Pair:
             self.boundaries.forget()
         if self.wasComputed("distances"):
             self.distances.forget()
+
+    def forgetIfLarge(self) -> None:
+        """Give the same back where it should not stay in memory beside what comes next."""
+        if self.wasComputed("boundaries") and sum(len(s.cells) for s in self.boundaries.surfaces) > MANY_ELEMENTS:
+            self.forget()
 
     @cached_property
     def emptiness(self) -> str:

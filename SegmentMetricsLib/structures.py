@@ -118,8 +118,10 @@ def codeSource(terminology: str) -> dict[str, str]:
 
 def bounds(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and the highest LPS coordinates (3,) of a structure in mm, which must not be empty."""
-    points = structure.mask.corners() if structure.givenSurface is None else structure.givenSurface.points
-    return points.min(axis=0), points.max(axis=0)
+    if structure.givenSurface is not None:
+        return structure.givenSurface.box
+    corners = structure.mask.corners()
+    return corners.min(axis=0), corners.max(axis=0)
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ class Refined:
         self.sampler = sampler
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
-        scale = min(1.0, float(np.linalg.norm(np.ptp(surface.points, axis=0))) / SMALL)
+        scale = min(1.0, float(np.linalg.norm(np.ptp(surface.box, axis=0))) / SMALL)
         meanError, self.percentileError, self.largestError, self.bent = (
             length * scale for length in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR, BENT)
         )

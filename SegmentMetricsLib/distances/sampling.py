@@ -89,8 +89,8 @@ class Sampler:
 
         A tube that only ends later than the other one is not apart from it.
         """
-        boxes = [(part.points.min(axis=0), part.points.max(axis=0)) for part in (self.surface, self.target)]
-        return bool(np.abs(np.subtract(*boxes)).min(axis=0).max() > APART * self.longestSide)
+        apart = np.abs(np.subtract(self.surface.box, self.target.box))
+        return bool(apart.min(axis=0).max() > APART * self.longestSide)
 
     def points(self, coordinates: np.ndarray) -> np.ndarray:
         """Return places as LPS points (n, 3), mm."""

@@ -322,9 +322,9 @@ def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.La
 
 def liesInPlane(reference: Surface, test: Surface) -> bool:
     """Return whether two contours lie in one plane, to a thousandth of their extent."""
-    extent = np.ptp(reference.points, axis=0).max()
-    offset = (test.points - reference.points.mean(axis=0)) @ reference.normal
-    return bool(np.abs(offset).max() <= 1e-3 * max(extent, np.ptp(test.points, axis=0).max()))
+    extent = np.ptp([reference.box, test.box], axis=1).max()
+    offset = (test.points - reference.center) @ reference.normal
+    return bool(np.abs(offset).max() <= 1e-3 * extent)
 
 
 def withTies(tolerance: float, side: int = 1) -> float:

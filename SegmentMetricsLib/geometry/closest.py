@@ -32,7 +32,7 @@ class ClosestSurface:
     """
 
     def __init__(self, surface: Surface):
-        self.center = surface.points.mean(axis=0)
+        self.center = surface.center
         self.isClosed = surface.isClosed
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)

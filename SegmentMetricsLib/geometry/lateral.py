@@ -164,7 +164,7 @@ def lateralOfSurface(surface: Surface, slab: Slab) -> LateralSurface:
     """Return the lateral boundary of a closed surface within a slab, cut at its end planes."""
     from vtkmodules.vtkFiltersGeneral import vtkClipClosedSurface
 
-    center = surface.points.mean(axis=0)
+    center = surface.center
     middle = float(center @ slab.normal)
     planes = vtkPlaneCollection()
     for height, side in ((slab.low + CUT_INSIDE, 1), (slab.high - CUT_INSIDE, -1)):

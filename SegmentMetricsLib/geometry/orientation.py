@@ -172,7 +172,7 @@ def shellsOf(edges: Edges, count: int) -> np.ndarray:
 
 def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return which shells (s,) of a closed surface are to be turned, and whether two of them cut through each other."""
-    local = surface.points - surface.points.mean(axis=0)
+    local = surface.points - surface.center
     sixfold = np.concatenate([dot(corners[0], vectors) for corners, vectors in areaVectors(local, surface.cells)])
     volumes = np.bincount(shells, weights=sixfold) / 6
     count = len(volumes)

@@ -81,6 +81,17 @@ class Surface:
         return self.points.take(self.cells.take(numbers, axis=0), axis=0)
 
     @cached_property
+    def center(self) -> np.ndarray:
+        """(3,) mean of the points, LPS mm."""
+        # column by column, as short rows are slow to reduce
+        return np.array([column.mean() for column in self.points.T])
+
+    @cached_property
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest LPS coordinates (3,) of a boundary in mm, which must not be empty."""
+        return tuple(np.array([function(column) for column in self.points.T]) for function in (np.min, np.max))
+
+    @cached_property
     def sizes(self) -> np.ndarray:
         """(m,) area of every triangle in mm2, or length of every segment in mm."""
         if self.dimension == 2:
@@ -103,7 +114,7 @@ class Surface:
     @property
     def _local(self) -> np.ndarray:
         """(n, 3) the points about a local origin, so that structures far from the origin keep their digits."""
-        return self.points - self.points.mean(axis=0)
+        return self.points - self.center
 
     @cached_property
     def _sizesAndVolume(self) -> tuple[np.ndarray, float]:

@@ -157,7 +157,7 @@ def centroid(structure: Structure) -> np.ndarray:
         sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]
         return mask.grid.toWorld([[s @ np.arange(len(s)) / s.sum() for s in sums] + mask.low])[0]
     surface = structure.surface.solid
-    center = surface.points.mean(axis=0)
+    center = surface.center
     corners = (surface.points - center)[surface.cells]
     # tetrahedra (triangles) between the center and every cell
     if surface.dimension == 2:

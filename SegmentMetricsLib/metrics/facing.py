@@ -94,7 +94,7 @@ def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np
 
     Next to an edge between two cells it is the way from the edge to the point that counts.
     """
-    center = reference.points.mean(axis=0)
+    center = reference.center
     locator = vtkCellLocator()
     locator.SetDataSet(toPolyData(Surface(reference.points - center, reference.cells, reference.normal)))
     locator.BuildLocator()

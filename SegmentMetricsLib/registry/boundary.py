@@ -15,9 +15,6 @@ from ..metrics.bands import bands
 if TYPE_CHECKING:
     from ..pair import Pair
 
-# Of so many elements of both boundaries, what distances were found with does not stay in memory beside the bands.
-MANY_ELEMENTS = 1_000_000
-
 
 def _bands(pair: Pair, tolerance: float) -> Bands:
     """Return the overlap of the two boundary bands for a tolerance in mm."""
@@ -29,8 +26,7 @@ def _bands(pair: Pair, tolerance: float) -> Bands:
     for which, mask in zip(("reference", "test"), masks, strict=True):
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
-    if sum(len(s.surface.cells) for s in pair.structures) > MANY_ELEMENTS:
-        pair.forget()
+    pair.forgetIfLarge()
     return bands(pair.boundaries, masks, tolerance, pair.settings.oversampling)
 
 

@@ -87,7 +87,7 @@ def onBoundaries(pair: Pair) -> float:
     if pair.dimension == 2 and not liesInPlane(*surfaces):
         raise Undefined("the contours lie in different planes")
     levels = Levels(pair.settings.il, pair.settings.ol)
-    origin = surfaces[0].points.mean(axis=0)
+    origin = surfaces[0].center
     others, points = (elementCenters(s.points - origin, s.cells, 0) for s in surfaces)
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
