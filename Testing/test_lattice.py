@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import shapes
@@ -13,6 +15,7 @@ from SegmentMetricsLib.geometry.cases import (
     cellCodes,
     elementPositions,
     nestedSurfaces,
+    nodePositions,
     subVoxelPositions,
 )
 from SegmentMetricsLib.geometry.grids import Grid
@@ -20,6 +23,7 @@ from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.triangles import TriangleSet
 from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.metrics import bandlookup
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
@@ -125,6 +129,43 @@ def testBandMembershipByLookup():
     assert ((signed < 0) == inside)[np.abs(signed) > 1e-5].mean() > 0.999
     with pytest.raises(ValueError, match="reach"):
         boundaries.lattice.isWithin(1, cells, numbers, tables, 50.0)
+
+
+@pytest.mark.parametrize("perCell", [16, 32, 64, 256])
+def testBandMembershipAsBits(perCell):
+    masks = masksOf(shapes.blob(3), shapes.blob(4), (1.0, 0.8, 1.5))
+    pair = BoundaryPair(*(fromMask(mask) for mask in masks), reach=3.0)
+    tables = bandlookup.bandTables(pair.lattice.spacing, 512, pair.lattice.reach, 1.3)
+    random = np.random.default_rng(0)
+    cells = np.sort(random.choice(np.flatnonzero(pair.lattice.codes[1]), 300))
+    blocks = random.integers(0, 512 // perCell, len(cells))
+    strides = tables.steps @ pair.lattice.strides
+    found = bandlookup.bandMembership(pair.lattice.codes[1], strides, cells, blocks, tables.inBlocks(perCell))
+    bits = np.unpackbits(found.reshape(len(cells), -1).view(np.uint8), axis=1)
+    assert bits.shape == (len(cells), perCell)
+    positions = bandlookup.spreadPositions(512)
+    local = positions.local[blocks[:, None] * perCell + np.arange(perCell)] / positions.denominator
+    index = np.stack(np.unravel_index(cells, pair.lattice.shape, order="F"), axis=1) + pair.lattice.low
+    places = pair.lattice.grid.toWorld((index[:, None] + local).reshape(-1, 3))
+    signed = pair.search(1).signedDistances(places).reshape(bits.shape)
+    decided = (np.abs(signed) > 1e-5) & (np.abs(signed + 1.3) > 1e-5)
+    assert ((bits > 0) == ((signed < 0) & (signed > -1.3)))[decided].mean() > 0.9999
+    counted = bandlookup.Estimate.ofBits([found, found])
+    assert (counted.both.sum(axis=1) == bits.sum(axis=1)).all()
+
+
+@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (0.5, 0.7, 3.0)])
+def testEveryPositionLooksAtTheNearestCellsFirst(spacing):
+    tables = lattice.cellTables(spacing, nodePositions(1))
+    low = tables.steps * tables.spacing
+    for number, point in enumerate(tables.points):
+        outside = np.maximum(np.maximum(low - point, point - low - tables.spacing), 0)
+        gaps = (outside[tables.order[:, number]] ** 2).sum(axis=1)
+        assert (np.diff(gaps) >= -1e-5).all()
+        assert tables.gaps[:-1, number] == pytest.approx(np.minimum(gaps, tables.horizon**2), rel=1e-6)
+        assert sorted(tables.order[:, number]) == list(range(len(tables.steps)))
+    assert tables.blocks[0].start == 0 and tables.blocks[-1].stop == len(tables.order)
+    assert all(one.stop == other.start for one, other in itertools.pairwise(tables.blocks))
 
 
 def testSideOfPlacesAnywhere():

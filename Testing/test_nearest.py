@@ -8,7 +8,7 @@ import shapes
 
 from SegmentMetricsLib import progress
 from SegmentMetricsLib.geometry import nearest
-from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
+from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface, largestSpread
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
 from SegmentMetricsLib.geometry.surfaces import Surface
@@ -28,6 +28,16 @@ def blobSurface(spacing=(1.0, 1.0, 2.5)) -> Surface:
 def cornersOnly(monkeypatch):
     """Corners decide also where searching triangles would be sooner done."""
     monkeypatch.setattr(nearest, "MOST_OPEN", 1.0)
+
+
+def testOneLatticeHasALargestTriangle():
+    surface = blobSurface()
+    exact = nearest.spreads(surface.points, surface.cells)
+    assert largestSpread(tuple(surface.mask.grid.axes.ravel())) == pytest.approx(exact.max(), rel=1e-5)
+    points = np.random.default_rng(4).uniform(-5, 20, (500, 3))
+    found = NearestTriangles(surface.points, surface.cells, refuse, exact.max()).find(points)
+    away = allDistances(points, surface.corners(np.arange(len(surface.cells))))
+    assert away[np.arange(len(points)), found] == pytest.approx(away.min(axis=1), abs=1e-9)
 
 
 def refuse(points):
