@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+from test_caps import BOX, capped, rounded
 
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.closest import ClosestSurface
@@ -41,7 +42,20 @@ def box() -> Surface:
     return meshing.fromMask(labelMasks(shapes.imageOf(array), 0.5)[1])
 
 
-@pytest.mark.parametrize("make", [crown, blob, box])
+def ridges() -> Surface:
+    """A box with triangles as thin as a line along its edges, which face anywhere."""
+    return rounded(capped(BOX, 1))
+
+
+def speck() -> Surface:
+    """A ball beside a flat part that cuts through itself, such as smoothing makes of a single voxel."""
+    ball = meshing.fromPolyData(shapes.ballMesh(5, resolution=18))
+    small = np.random.default_rng(3).normal((9, 2, 1), (0.05, 1e-3, 1e-7), ball.points.shape)
+    cells = np.concatenate([ball.cells, ball.cells + len(small)])
+    return meshing.fromPolyData(shapes.meshOf(np.concatenate([ball.points, small]), cells))
+
+
+@pytest.mark.parametrize("make", [crown, blob, box, ridges, speck])
 @pytest.mark.parametrize("away", [0.05, 1.0, 20.0])
 def testInsideIsWhereTheSurfaceWindsAround(make, away):
     surface = make()

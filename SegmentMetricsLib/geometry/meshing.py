@@ -11,6 +11,7 @@ from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..errors import InputError
 from . import contours, orientation
+from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
 from .surfaces import Surface, doublePoints, empty, triangleIndices
@@ -111,15 +112,14 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     output = cleanTriangles(bare)
     points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
     cells = triangleIndices(output)
-    a, b, c = (points.take(column, axis=0) for column in cells.T)
-    hasArea = np.einsum("ij,ij->i", *[np.cross(b - a, c - a)] * 2) > 0
+    whole = withoutCaps(points, cells)
     repairs = ()
-    dropped = (
-        bare.GetNumberOfPolys() - int(hasArea.sum()) if bare.GetPolys().GetMaxCellSize() == 3 else (~hasArea).sum()
-    )
+    # those whose points were merged are gone already
+    given = bare.GetNumberOfPolys() if bare.GetPolys().GetMaxCellSize() == 3 and not bare.GetNumberOfStrips() else 0
+    dropped = max(given, len(cells)) - np.count_nonzero(haveArea(points, cells))
     if dropped > 0:
         repairs += (f"{dropped} triangles without area were left out",)
-    surface = Surface(points, cells[hasArea], repairs=repairs)
+    surface = Surface(points, whole, repairs=repairs)
     if surface.isEmpty:
         raise InputError("The surface has no triangle with an area.")
     return orientation.oriented(surface)

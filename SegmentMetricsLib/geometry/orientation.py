@@ -120,7 +120,7 @@ def oriented(surface: Surface) -> Surface:
         repairs = (*surface.repairs, f"{count} triangles faced {way} and were turned")
         result = replace(surface, cells=flipped(surface.cells, turned), repairs=repairs)
     if abs(result.volume) <= FLATNESS * result.sizes.sum() ** 1.5:
-        return replace(result, defect=FLAT)
+        return replace(surface, defect=FLAT)
     if doublyCoveredShare(result) > MOST_DOUBLY_COVERED:
         return replace(surface, defect=SELF_CROSSING)
     return result
@@ -194,7 +194,8 @@ def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, boo
         chosen = [members[o][:: -(-len(members[o]) // each)] for o in others]
         probes = surface.points[surface.cells[np.concatenate(chosen), 0]]
         owner = np.repeat(np.arange(len(others)), [len(c) for c in chosen])
-        away = distancesFrom(surface, members[number], probes) * np.sign(volumes[number])
+        own = surface.cells[members[number]]
+        away = distancesFrom(surface.points, own[:, ::-1] if volumes[number] < 0 else own, probes)
         # shells that touch are neither inside nor outside where they do
         touching = 1e-6 * np.linalg.norm(high[number] - low[number])
         inside = np.bincount(owner, weights=away < -touching, minlength=len(others)) > 0
@@ -205,7 +206,7 @@ def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, boo
     return np.where(depth % 2 == 0, volumes < 0, volumes > 0), False
 
 
-def distancesFrom(surface: Surface, triangles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return signed distances (n,) in mm of points (n, 3) from a part of a surface, negative behind its triangles."""
-    used, cells = np.unique(surface.cells[triangles], return_inverse=True)
-    return ClosestSurface(Surface(surface.points[used], cells.reshape(-1, 3))).signedDistances(points)
+def distancesFrom(points: np.ndarray, cells: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return signed distances (n,) in mm of places (n, 3) from a closed surface, negative behind its triangles."""
+    used, cells = np.unique(cells, return_inverse=True)
+    return ClosestSurface(Surface(points[used], cells.reshape(-1, 3))).signedDistances(places)

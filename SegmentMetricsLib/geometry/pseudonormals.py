@@ -4,19 +4,28 @@ Where a corner is nearest, some of the triangles around it may be seen from the 
 their normals, each by the angle that its triangle has at the corner, still tells right from wrong for every closed
 surface, and so does the sum of the two normals at a side.
 
+A triangle as thin as a line has no normal that means anything, and triangles that fold over each other hide what is
+behind them. Where one of these is nearest, it is counted how often the surface is crossed on the way out.
+
 Source: Baerentzen & Aanaes, Signed Distance Computation Using the Angle Weighted Pseudonormal, IEEE Transactions on
 Visualization and Computer Graphics 11(3), 2005, doi:10.1109/TVCG.2005.49.
 """
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from .edges import uniqueSides
+from .enclosure import Enclosure
 from .triangles import areaVectors, columns, dot
 
 # Places looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 14
+# A triangle is thin that is less than this share of its longest side high, two are folded over each other when the sum
+# of their unit normals is shorter than this.
+THIN, FOLDED = 1e-3, 0.6
 
 
 class PseudoNormals:
@@ -29,6 +38,7 @@ class PseudoNormals:
         self._points = points
         sides, numbers = uniqueSides(cells, len(points))
         normals, angles = np.empty((3, len(cells))), np.empty((3, len(cells)))
+        isThin = np.empty(len(cells), bool)
         first = 0
         for corners, vectors in areaVectors(points, cells):
             chosen = slice(first, first + vectors.shape[1])
@@ -36,6 +46,8 @@ class PseudoNormals:
             doubled = np.sqrt(dot(vectors, vectors))
             np.divide(vectors, np.where(doubled > 0, doubled, 1), out=normals[:, chosen])
             steps = [corners[(corner + 1) % 3] - corners[corner] for corner in range(3)]
+            longest = reduce(np.maximum, (dot(step, step) for step in steps))
+            np.less(doubled, THIN * longest, out=isThin[chosen])
             for corner in range(3):
                 angles[corner, chosen] = np.arctan2(doubled, -dot(steps[corner], steps[corner - 1]))
         ofSides = [sum(np.bincount(column, normal, len(sides)) for column in numbers.T) for normal in normals]
@@ -50,6 +62,23 @@ class PseudoNormals:
         self._parts = np.concatenate([np.arange(len(cells))[None], sides, corners])
         # a point on each of them
         self._starts = np.concatenate([self._cells[:1], self._cells, self._cells])
+        # of closed surfaces alone, which no side ends
+        folded = dot(ofSides, ofSides) < FOLDED**2
+        self._isDoubtful = None
+        if (isThin.any() or folded.any()) and not (np.bincount(numbers.ravel()) % 2).any():
+            self._isDoubtful = self._doubtful(isThin, folded, numbers, len(points))
+            self._enclosure = Enclosure(points, cells)
+
+    def _doubtful(self, isThin: np.ndarray, folded: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
+        """Return which faces, sides and corners do not tell by their normal on which side a place is.
+
+        isThin: (m,) of faces. folded: (s,) of sides. numbers: (m, 3) sides of the faces. count: how many points.
+        """
+        faces = isThin | folded[numbers].any(axis=1)
+        sides, corners = folded.copy(), np.zeros(count, bool)
+        sides[numbers[isThin]] = True
+        corners[self._cells[:, faces]] = True
+        return np.concatenate([faces, sides, corners])
 
     def isBehind(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return whether places (n, 3) lie behind the triangles (n,), by number, that are next to them."""
@@ -61,8 +90,13 @@ class PseudoNormals:
 
     def _areBehind(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         nearest = self._nearestParts(places, triangles)
+        parts = self._parts[nearest, triangles]
         way = places - columns(self._points, self._starts[nearest, triangles])
-        return dot(way, columns(self._normals, self._parts[nearest, triangles])) < 0
+        result = dot(way, columns(self._normals, parts)) < 0
+        if self._isDoubtful is not None:
+            doubtful = np.flatnonzero(self._isDoubtful[parts])
+            result[doubtful] = self._enclosure.contains(places[:, doubtful])
+        return result
 
     def _nearestParts(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         """Return which of the seven parts (n,) of a triangle (n,) each is next to places (3, n)."""

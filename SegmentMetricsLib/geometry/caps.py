@@ -1,0 +1,80 @@
+"""Triangles without area that close a mesh: left out alone they would leave holes that nobody can see.
+
+Programs that simplify meshes, or cut them apart, leave such caps: three different points on one line. The triangles
+beside them are cut at the points that lie on their sides. Then they meet without the caps, and nothing has moved.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+
+import numpy as np
+
+from .graphs import components
+from .triangles import areaVectors, dot
+
+
+def haveArea(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return which triangles (m, 3) of points (n, 3) have an area."""
+    parts = (dot(vectors, vectors) > 0 for _, vectors in areaVectors(points, cells))
+    return np.concatenate([np.zeros(0, bool), *parts])
+
+
+def withoutCaps(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return triangles (k, 3) of points (n, 3) that have an area, and leave no hole where one without had its place."""
+    hasArea = haveArea(points, cells)
+    caps, cells = cells[~hasArea], cells[hasArea]
+    caps = caps[(caps != np.roll(caps, 1, axis=1)).all(axis=1)]
+    if not len(caps):
+        return cells
+    linesAt, pointsOn = defaultdict(set), defaultdict(set)
+    for line, corners in zip(_lines(caps, len(points)).tolist(), caps.tolist(), strict=True):
+        pointsOn[line].update(corners)
+        for corner in corners:
+            linesAt[corner].add(line)
+    pieces: dict[int, list[tuple[int, ...]]] = {}
+    for cell, start, end in _openSides(caps, cells, len(points)).tolist():
+        others = set().union(*(pointsOn[line] for line in linesAt[start] & linesAt[end]))
+        cuts = [start, *_between(points, start, end, np.array(sorted(others), np.int64)), end]
+        # an earlier cut may have made pieces of it, one of which has this side
+        parts = pieces.setdefault(cell, [tuple(cells[cell].tolist())])
+        (part,) = (part for part in parts if (start, end) in zip(part, (*part[1:], part[0])))
+        (tip,) = set(part) - {start, end}
+        parts.remove(part)
+        parts.extend((a, b, tip) for a, b in itertools.pairwise(cuts))
+    new = np.array([part for parts in pieces.values() for part in parts], np.int64).reshape(-1, 3)
+    return np.concatenate([np.delete(cells, list(pieces), axis=0), new[haveArea(points, new)]])
+
+
+def _names(cells: np.ndarray, count: int) -> np.ndarray:
+    """Return a number (m * 3,) for every side of triangles (m, 3) of so many points, the same for both directions."""
+    following = np.roll(cells, -1, axis=1)
+    return (np.minimum(cells, following) * count + np.maximum(cells, following)).ravel()
+
+
+def _lines(caps: np.ndarray, count: int) -> np.ndarray:
+    """Return the number of the line on which every cap (m,) lies with those that it shares a side with."""
+    names = _names(caps, count)
+    order = np.argsort(names, kind="stable")
+    same = names[order][1:] == names[order][:-1]
+    return components(order[1:][same] // 3, order[:-1][same] // 3, len(caps))
+
+
+def _openSides(caps: np.ndarray, cells: np.ndarray, count: int) -> np.ndarray:
+    """Return the sides (n, 3) between points of caps that only one of the triangles (m, 3) has: it, start and end."""
+    isOfCap = np.zeros(count, bool)
+    isOfCap[caps] = True
+    following = np.roll(cells, -1, axis=1)
+    sides = np.flatnonzero(isOfCap[cells] & isOfCap[following])
+    _, first, uses = np.unique(_names(cells, count)[sides], return_index=True, return_counts=True)
+    sides = sides[first[uses == 1]]
+    return np.stack([sides // 3, cells.ravel()[sides], following.ravel()[sides]], axis=1)
+
+
+def _between(points: np.ndarray, start: int, end: int, others: np.ndarray) -> list[int]:
+    """Return which other points, by number, lie between two points of the same line, in their order."""
+    way = points[end] - points[start]
+    along = (points[others] - points[start]) @ way / (way @ way)
+    along, first = np.unique(along, return_index=True)
+    return others[first][(along > 0) & (along < 1)].tolist()
