@@ -251,6 +251,23 @@ def testSegmentsWithoutVoxels(scene, images):
     assert comparison.record().surface == "unsmoothed and imported"
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def testSurfacesWithPointsThatAreNowhere(scene, images, number):
+    """They are refused in a sentence, and nothing else is said."""
+    voxels = segmentationOf(scene, Organ=images[0])
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    segment = slicer.vtkSegment()
+    segment.SetName("Organ")
+    points = np.array([(0, 0, 0), (9, 0, 0), (0, 9, 0), (number, 0, 9)])
+    cells = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
+    segment.AddRepresentation("Closed surface", shapes.meshOf(points, cells))
+    node.GetSegmentation().SetSourceRepresentationName("Closed surface")
+    node.GetSegmentation().AddSegment(segment)
+    with pytest.raises(ValueError, match="points whose coordinates are not numbers"):
+        mrml.compareSegments(voxels, "Organ", node, "Organ")
+
+
 def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
     paths = samples.writeHeadAndNeck(tmp_path)
     nodes = []

@@ -128,7 +128,7 @@ def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
     world = vtkPolyData()
     world.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
-        points = vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) @ RAS_FROM_LPS[:3, :3]
+        points = vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
         placed = vtkPoints()
         placed.SetDataTypeToDouble()
         placed.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
