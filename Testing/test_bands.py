@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandlookup, bands, bandsearch
+from SegmentMetricsLib.metrics import bandblocks, bandlookup, bands, bandsearch
 
 
 def biou(first, second, tolerance=2.0, **settings) -> float:
@@ -175,7 +175,7 @@ def testSquaresInASlice(oversampling, shared, band, monkeypatch):
     expected = pytest.approx(shared / (2 * band - shared), abs=0.002 if oversampling is None else 1e-9)
     assert biou(*images, oversampling=oversampling) == expected
     # as in a slice so large that blocks of pixels are looked at
-    monkeypatch.setattr(bandsearch, "LARGEST_VOLUME", 60)
+    monkeypatch.setattr(bandblocks, "LARGEST_VOLUME", 60)
     assert biou(*images, oversampling=oversampling) == expected
 
 
@@ -351,24 +351,6 @@ def testBetweenCornersDistancesToAFaceAreExact():
     assert found == pytest.approx(-places[isFace, 2], abs=1e-6)
 
 
-def testPointsAreDrawnAsOftenAsTheirChances():
-    random = np.random.default_rng(0)
-    lots, margins = random.random(200_000, np.float32), random.random(200_000).astype(np.float32)
-    margins[::4] = np.inf
-    lottery = bandsearch.Lottery(lots, margins, np.sort(random.random(1500)) ** 2)
-    few, chances = lottery.draw(3000)
-    many, _ = lottery.draw(9000)
-    assert len(few) == pytest.approx(3000, rel=0.05) and len(many) == pytest.approx(9000, rel=0.05)
-    # searched points serve again when more are drawn
-    assert np.isin(few, many).all()
-    assert np.isfinite(margins[few]).all() and chances.min() > 0 and chances.max() <= 1
-    # so that each stands for as many as its chance is small
-    assert (1 / chances).sum() == pytest.approx(150_000, rel=0.1)
-    near, far = margins[few] < 0.1, (margins[few] > 0.5) & (margins[few] < 0.6)
-    assert chances[near].min() > chances[far].max()
-    assert (1 / chances[near]).sum() == pytest.approx(np.count_nonzero(margins < 0.1), rel=0.1)
-
-
 @pytest.mark.parametrize("reach", [(0, 0, 0), (1, 2, 3), (7, 0, 4), (30, 1, 1)])
 def testSpreadIsABoxAroundEveryFlag(reach):
     flags = np.random.default_rng(1).random((12, 11, 13)) > 0.995
@@ -381,7 +363,7 @@ def testSpreadIsABoxAroundEveryFlag(reach):
 @pytest.mark.parametrize("sides", [(1, 1, 1), (2, 1, 3), (5, 4, 20)])
 def testBlocksHoldWhatTheirVoxelsHold(sides):
     flags = np.random.default_rng(2).random((12, 11, 13)) > 0.9
-    found = bandsearch.joined(flags, np.array(sides))
+    found = bandblocks.joined(flags, np.array(sides))
     assert found.shape == tuple(-(-count // side) for count, side in zip(flags.shape, sides, strict=True))
     for place in np.ndindex(found.shape):
         assert found[place] == flags[tuple(slice(p * s, p * s + s) for p, s in zip(place, sides, strict=True))].any()
@@ -389,9 +371,9 @@ def testBlocksHoldWhatTheirVoxelsHold(sides):
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def testBlocksAreAboutAsManyAsWanted(dimension):
-    assert bandsearch.sideOf(40, 50, dimension) == 1
+    assert bandblocks.sideOf(40, 50, dimension) == 1
     for side in (2, 5):
-        assert bandsearch.sideOf(50 * side**dimension, 50, dimension) == side
+        assert bandblocks.sideOf(50 * side**dimension, 50, dimension) == side
 
 
 def testPointsOnABoundaryAreNotInItsBand():

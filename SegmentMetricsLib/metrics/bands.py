@@ -22,8 +22,9 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import elementCenters, outwardNormals
 from ..progress import checkpoint
+from .bandblocks import bandFlags
 from .bandlookup import Bands, cellBands
-from .bandsearch import TIE_TOLERANCE, bandFlags, searchedBands
+from .bandsearch import TIE_TOLERANCE, searchedBands
 
 # Standard error of the overlap at which there are points enough, for structures of so many voxels and for smaller ones.
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000

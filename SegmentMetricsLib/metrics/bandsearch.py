@@ -9,10 +9,11 @@ its curves are not of the second degree. Where it matters, at points whose inter
 a band, some of them drawn by lot are searched as well, and what the interpolation got wrong there is corrected, each
 time for as many points as the drawn one stands for. The result is free of any error of the interpolation but for chance
 (a control variate, with the sampling of Horvitz and Thompson, doi:10.1080/01621459.1952.10483446), and chance tells how
-large it is: more are drawn until that is small enough.
+large it is: more are drawn until that is small enough (lottery.py).
 
-How likely the interpolation is wrong at a point follows from how far off it was at some points of a first draw; the
-chance to be drawn grows with the root of that, which is the best use of a number of searches (Neyman's allocation).
+How likely the interpolation is wrong at a point follows from how far off it was at some points of a first draw, each
+measured by how little the corners of its own cell agree with each other: between the corners of a smooth piece of a
+distance the mean of the growth at two of them is what the values differ by, across a crease it is not.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry.masks import Mask
 from ..geometry.products import product
 from ..progress import checkpoint
-from .bandlookup import Bands, Estimate, scrambled, spread, spreadPositions
+from .bandblocks import bandBlocks
+from .bandlookup import Bands, Estimate, scrambled, spreadPositions
+from .lottery import IN_OTHER, NOWHERE, Corrections, Lottery, Trust
 
 # Corners of cells lie on faces of surfaces of masks, exactly on a border of a band: they are outside, whatever rounding
 # says. In mm, for tolerances below 1 mm as a share of them.
@@ -38,22 +41,21 @@ FEWEST_CELLS, MOST_CELLS, MOST_PIECES = 5000, 10_000, 6
 # How far from the corners of a cell is searched, as a share of its sides: where boundaries follow the lattice, corners
 # are equally near to two parts of them, and rounding would decide which one is told of.
 ASIDE = np.array([0.0031, -0.0047, 0.0059])
-# Voxels looked at one by one; where the box around the structures has more, blocks of them.
-LARGEST_VOLUME = 1 << 18
 # Points in all, interpolated: at first, and at most where those do not suffice.
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
-# Points searched in the first draw, in the second, and at most where those do not suffice.
-FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1500, 2500, 400_000
-# Chance to be drawn of points where the interpolation is hardly wrong, as a share of that where it surely is.
-LEAST_CHANCE = 0.02
-# Parts of the wanted error that the spread of the points and the draw may have; their squares make 1.
+# Searches of each boundary in the first draw; of both in the second one at least, and at most where those do not
+# suffice.
+FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1000, 2500, 800_000
+# The first draw asks the points closest to a border among so many times as many.
+CLOSEST_OF = 32
+# Margins are told in steps of this share of a cell's longest side.
+STEP = 2.0**-13
+# Parts of the wanted error that the spread of the points and, at least, the draw may have; their squares make 1.
 SPREAD_SHARE, DRAW_SHARE = 0.6, 0.8
 # Different places in cells: at least, and for every point of a cell. Where boundaries follow the lattice, the same
 # places in all cells would err alike in all of them, which no comparison of cells tells. Points in a cell are a power
 # of two, at most so many as the first.
 PLACES, PLACES_PER_POINT = 512, 8
-# Margins are told apart in so many steps.
-STEPS = 1024
 # Fewer points are not worth a thread for each boundary.
 FEW_TO_SHARE = 4000
 # Points interpolated at a time.
@@ -77,15 +79,17 @@ def searchedBands(
         if estimate.error <= SPREAD_SHARE * wanted or perCell >= most:
             break
         # the error of evenly spread points falls with the 2/3rd power of their number
-        growth = min((1.1 * estimate.error / (SPREAD_SHARE * wanted)) ** 1.5, 8)
+        growth = min((1.1 * estimate.error / (SPREAD_SHARE * wanted)) ** 1.5, 32)
         perCell = min(powerOfTwo(perCell * growth), most)
-    lottery = points.firstDraw()
-    draw = min(SECOND_DRAW, points.count)
+    # what the spread does not take of the error is left to the draw
+    left = float(np.sqrt(max(wanted**2 - estimate.error**2, (DRAW_SHARE * wanted) ** 2)))
+    lottery, most = points.firstDraw(estimate), min(LARGEST_DRAW, 2 * points.count)
+    factor = lottery.within(lottery.factorFor(left * max(1.0, float(estimate.either.sum()))), SECOND_DRAW, most)
     while True:
-        both, either, error = points.corrected(estimate, *lottery.draw(draw))
-        if error <= DRAW_SHARE * wanted or draw >= min(LARGEST_DRAW, points.count):
+        both, either, error = points.corrected(estimate, lottery, factor)
+        if error <= left or lottery.searches(factor) >= most:
             break
-        draw = int(min(draw * np.clip((error / (DRAW_SHARE * wanted)) ** 2, 1.5, 8), LARGEST_DRAW, points.count))
+        factor = lottery.within(factor * np.clip((error / left) ** 2, 1.1, 8), 0, most)
     scale = cells.size / perCell
     error = float(np.hypot(error, estimate.error))
     return Bands(both * scale, either * scale, points.count, error), int(estimate.either.sum())
@@ -101,7 +105,8 @@ class Cells:
 
     numbers: (n, 3) which cells, counted from the structures. near: for each boundary whether a cell can touch its band.
     corners: for each boundary what pointWeights() weighs, (n, 12 or 32) float32: the signed distances in mm at the
-    corners, and how they grow there along each side of the cell; of no meaning where the cell is not near.
+    corners, and how they grow there along each side of the cell; of no meaning where the cell is not near. doubts: for
+    each boundary by how much these disagree in mm, (n,) float32.
     size: of a cell in mm3 (mm2). tie: how close in mm to a border of a band counts as on it.
     """
 
@@ -122,14 +127,21 @@ class Cells:
         self.centers = (centers[:, None] + sides * ((parts + 0.5) / pieces - 0.5)).reshape(-1, 3)
         self.size = self.grid.voxelSize * float(self.sides.prod())
         self.corners = self._searchCorners()
+        pairs = pairWeights(len(self.axes)).astype(np.float32)
+        self.doubts = [np.abs(product(corners, pairs)).mean(axis=1) for corners in self.corners]
 
     def _searchCorners(self) -> list[np.ndarray]:
         steps = np.zeros((2 ** len(self.axes), 3), int)
         steps[:, self.axes] = list(itertools.product((0, 1), repeat=len(self.axes)))
         nodes = (self.numbers[:, None] + steps).reshape(-1, 3)
-        strides = np.cumprod([1, *(nodes.max(axis=0)[:2] + 1)]) if len(nodes) else np.ones(3, int)
-        _, first, of = np.unique(nodes @ strides, return_index=True, return_inverse=True)
-        of = of.reshape(-1, len(steps))
+        shape = nodes.max(axis=0, initial=0) + 1
+        nodes = np.ravel_multi_index(nodes.T, shape)
+        # a corner of several cells is searched once, where the first one of them has it
+        of, first = np.zeros(int(shape.prod()), np.intp), np.arange(len(nodes))
+        of[nodes[::-1]] = first[::-1]
+        first = first[of[nodes] == first]
+        of[nodes[first]] = np.arange(len(first))
+        of = of[nodes].reshape(-1, len(steps))
         corners = self.centers[:, None] + self.sides * np.where(np.isin(range(3), self.axes), steps - 0.5 + ASIDE, 0.0)
         places = self.grid.toWorld(corners.reshape(-1, 3)[first])
         alongSides = (self.grid.axes * self.sides)[:, self.axes]
@@ -152,8 +164,8 @@ class Cells:
 class Points:
     """Points spread over cells, so many in each, and what the distances at the cells' corners make of them.
 
-    perCell: a power of two. inBand: for each boundary which points (n, perCell) seem to lie in its band. margins: (n,
-    perCell) how far in mm the next border of a band is from each, by interpolation.
+    perCell: a power of two. inBand: for each boundary which points (n, perCell) seem to lie in its band. codes: for
+    each boundary (n, perCell) uint16: how far the next border of its band is, by interpolation, as Lottery has it.
     """
 
     def __init__(self, cells: Cells, perCell: int):
@@ -164,7 +176,8 @@ class Points:
         self._places = spreadPlaces(len(cells.axes), max(PLACES, PLACES_PER_POINT * perCell))
         self._blocks = (scrambled(cells.numbers)[:, 0] * (len(self._places) // perCell)).astype(np.intp)
         self.inBand = [np.zeros(shape, bool) for _ in (0, 1)]
-        self.margins = np.full(shape, np.inf, np.float32)
+        self._step = STEP * float((cells.sides * cells.grid.spacing)[cells.axes].max())
+        self.codes = [np.full(shape, NOWHERE, np.uint16) for _ in (0, 1)]
         weights = cells.weightsAt(self._places).astype(np.float32).reshape(-1, perCell, cells.corners[0].shape[1])
         order = np.argsort(self._blocks, kind="stable")
         ends = np.searchsorted(self._blocks[order], np.arange(len(weights) + 1))
@@ -174,22 +187,28 @@ class Points:
                 self._interpolate(order[start : min(start + max(1, CHUNK // perCell), last)], weights[block])
         # by lot, always the same
         self._lots = np.random.default_rng(0).random(self.count, np.float32)
-        self._searched = np.zeros(self.count, bool)
+        self._searched = [np.zeros(self.count, bool) for _ in (0, 1)]
         self._found = [np.zeros(self.count, bool) for _ in (0, 1)]
 
     def _interpolate(self, rows: np.ndarray, weights: np.ndarray) -> None:
         """Tell what the corners of cells (k,) with the same places make of these; weights: (perCell, corners)."""
         inSlab = self._inSlab(rows)
-        margins = np.full((len(rows), self.perCell), np.inf, np.float32)
+        half = np.float32(self.cells.tolerance / 2)
         for number in (0, 1):
             near = self.cells.near[number][rows]
-            signed = product(self.cells.corners[number][rows[near]], weights.T)
-            member = self._member(signed)
-            self.inBand[number][rows[near]] = member if inSlab is None else member & inSlab[near]
-            # from the nearer one of the two borders, 0 and minus the tolerance
-            half = np.float32(self.cells.tolerance / 2)
-            margins[near] = np.minimum(margins[near], np.abs(np.abs(signed + half) - half))
-        self.margins[rows] = margins
+            chosen = rows[near]
+            aside = product(self.cells.corners[number][chosen], weights.T)
+            # from the middle of the band, then from the nearer one of its borders, 0 and minus the tolerance
+            aside += half
+            np.abs(aside, out=aside)
+            member = aside < half - np.float32(self.cells.tie)
+            self.inBand[number][chosen] = member if inSlab is None else member & inSlab[near]
+            aside -= half
+            np.abs(aside, out=aside)
+            aside *= np.float32(1 / self._step)
+            self.codes[number][chosen] = np.minimum(aside, np.float32(NOWHERE - 1), out=aside)
+        for number in (0, 1):
+            self.codes[number][rows] += self.inBand[1 - number][rows] * np.uint16(IN_OTHER)
 
     def _member(self, signed: np.ndarray) -> np.ndarray:
         return (signed < -self.cells.tie) & (signed > self.cells.tie - self.cells.tolerance)
@@ -209,82 +228,58 @@ class Points:
         index = self.cells.centers[rows] + self.cells.sides * offsets
         return self.cells.grid.toWorld(index.reshape(-1, 3)).reshape(index.shape)
 
-    def firstDraw(self) -> Lottery:
+    def firstDraw(self, estimate: Estimate) -> Lottery:
         """Search at some points, and return with which chances to draw more, as they tell how far off they are."""
-        wrong = [np.zeros(1)]
-        for signed, rows, which, number in self._search(np.flatnonzero(self._lots < FIRST_DRAW / self.count)):
+        some = np.flatnonzero(self._lots < CLOSEST_OF * FIRST_DRAW / self.count)
+        drawn = []
+        for codes in self.codes:
+            margins = codes.ravel()[some] & np.uint16(NOWHERE)
+            closest = np.argsort(margins, kind="stable")[:FIRST_DRAW]
+            drawn.append(np.sort(some[closest[margins[closest] < NOWHERE]]))
+        trusts = []
+        for number, (points, signed) in enumerate(self._search(drawn)):
+            rows, which = np.divmod(points, self.perCell)
             weights = self.cells.weightsAt(self._places[self._blocks[rows] * self.perCell + which])
-            wrong.append(np.abs((self.cells.corners[number][rows] * weights).sum(axis=1) - signed))
-        return Lottery(self._lots, self.margins.ravel(), np.sort(np.concatenate(wrong)))
+            off = np.abs((self.cells.corners[number][rows] * weights).sum(axis=1) - signed)
+            trusts.append(Trust.of(self.cells.doubts[number], rows, off, self.cells.tie))
+        overlap = float(estimate.both.sum() / max(1, estimate.either.sum()))
+        return Lottery(self._lots, self.codes, self._step, trusts, overlap)
 
-    def _search(self, points: np.ndarray):
-        """Search at points (k,), keep what is found, and yield for each boundary what it tells of which points."""
-        cells = self.cells
-        rows, which = np.divmod(points, self.perCell)
-        slab = cells.boundaries.surfaces[0].slab
-        places = self._at(rows, which)
-        near = [flags[rows] for flags in cells.near]
-        searches = [partial(cells.boundaries.search(n).signedDistances, places[near[n]]) for n in (0, 1)]
-        for number, signed in enumerate(sideBySide(searches, len(points) > FEW_TO_SHARE)):
-            chosen = near[number]
+    def _search(self, drawn: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Search each boundary at points (k,), keep what is found, and return the points near it and the distances."""
+        cells, slab = self.cells, self.cells.boundaries.surfaces[0].slab
+        chosen = [points[cells.near[n][points // self.perCell]] for n, points in enumerate(drawn)]
+        places = [self._at(*np.divmod(points, self.perCell)) for points in chosen]
+        searches = [partial(cells.boundaries.search(n).signedDistances, places[n]) for n in (0, 1)]
+        results = sideBySide(searches, max(map(len, chosen)) > FEW_TO_SHARE)
+        for number, signed in enumerate(results):
             found = self._member(signed)
             if slab is not None:
-                found &= slab.contains(places[chosen])
-            self._found[number][points[chosen]] = found
-            yield signed, rows[chosen], which[chosen], number
-        self._searched[points] = True
+                found &= slab.contains(places[number])
+            self._found[number][chosen[number]] = found
+            self._searched[number][drawn[number]] = True
+        return list(zip(chosen, results, strict=True))
 
-    def corrected(self, estimate: Estimate, drawn: np.ndarray, chances: np.ndarray) -> tuple[float, float, float]:
-        """Return the numbers of points in both bands and in either, and the standard error of their ratio by the draw.
+    def corrected(self, estimate: Estimate, lottery: Lottery, factor: float) -> tuple[float, float, float]:
+        """Return the numbers of points in both bands and in either, and the standard error that corrections add.
 
-        drawn: (k,) the points that are searched. chances: (k,) they had to be drawn.
+        factor: of the lottery's chances.
         """
-        for _ in self._search(drawn[~self._searched[drawn]]):
-            pass
-        one, other = (member.ravel()[drawn] for member in self.inBand)
-        isOne, isOther = (found[drawn] for found in self._found)
-        both = (isOne & isOther).astype(float) - (one & other)
-        either = (isOne | isOther).astype(float) - (one | other)
-        inBoth = estimate.both.sum() + float((both / chances).sum())
-        inEither = estimate.either.sum() + float((either / chances).sum())
+        drawn = [lottery.drawn(number, factor) for number in (0, 1)]
+        self._search([points[~self._searched[number][points]] for number, points in enumerate(drawn)])
+        # those searched for one boundary may have been searched for the other in the first draw, which does not count
+        every = np.union1d(*drawn)
+        guessed = [member.ravel()[every] for member in self.inBand]
+        found = [member.copy() for member in guessed]
+        for number, points in enumerate(drawn):
+            found[number][np.searchsorted(every, points)] = self._found[number][points]
+        chances = [lottery.chances(number, every, factor) for number in (0, 1)]
+        corrections = Corrections(guessed, found, chances)
+        inBoth, inEither = (float(n.sum()) for n in (estimate.both, estimate.either))
+        inBoth, inEither = inBoth + corrections.both, inEither + corrections.either
         if inEither <= 0:
             return 0.0, 0.0, float("inf")
-        excess = (both - inBoth / inEither * either) / chances
-        return inBoth, inEither, float(np.sqrt((excess**2 * (1 - chances)).sum()) / inEither)
-
-
-class Lottery:
-    """Draws points by lot, each with a chance of its own. Who is drawn among few is drawn among more as well.
-
-    lots: (n,) of the points, in [0, 1). margins: (n,) how far in mm the next border of a band is from each; those at
-    inf are never drawn. wrong: how far off in mm the interpolation is at some points, ascending.
-    """
-
-    def __init__(self, lots: np.ndarray, margins: np.ndarray, wrong: np.ndarray):
-        self._lots, top = lots, float(wrong[-1]) or 1.0
-        # the chance falls with the margin without jumps: what rounding does to margins must not decide who is drawn
-        share = 1 - np.searchsorted(wrong, top / STEPS * np.arange(STEPS + 2)) / len(wrong)
-        atSteps = np.sqrt(np.maximum(share, LEAST_CHANCE**2)).astype(np.float32)
-        places = np.minimum(margins * np.float32(STEPS / top), np.float32(STEPS + 0.5))
-        steps = places.astype(np.int16)
-        places -= steps
-        places *= np.diff(atSteps).take(steps)
-        places += atSteps.take(steps)
-        isNowhere = np.isinf(margins)
-        places[isNowhere] = 0
-        self._weights = places
-        # how many points have about which weight
-        self._usual = (atSteps[1:] + atSteps[:-1]) / 2
-        self._counts = np.bincount(steps, minlength=STEPS + 1)
-        self._counts[STEPS] -= np.count_nonzero(isNowhere)
-
-    def draw(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of about so many points, ascending, and the chances they had."""
-        factor = count / max(float(self._usual @ self._counts), 1e-9)
-        for _ in range(4):  # those that are sure to be drawn leave the others more
-            factor *= count / max(float(np.minimum(self._usual * factor, 1) @ self._counts), 1e-9)
-        drawn = np.flatnonzero(self._lots < self._weights * np.float32(factor))
-        return drawn, np.minimum(self._weights[drawn].astype(float) * factor, 1)
+        return inBoth, inEither, corrections.error(inBoth / inEither) / inEither
 
 
 @lru_cache(maxsize=4)
@@ -303,6 +298,23 @@ def cornerWeights(places: np.ndarray) -> np.ndarray:
     return weights
 
 
+@lru_cache(maxsize=2)
+def pairWeights(dimension: int) -> np.ndarray:
+    """Return the weights (2 ** d * (1 + d), pairs) by which values at corners and their growth tell who disagrees.
+
+    For every pair of corners: by how much their values differ beyond the mean growth between them, which is 0 for
+    curves of the second degree.
+    """
+    corners = np.array(list(itertools.product((0, 1), repeat=dimension)))
+    columns = []
+    for one, other in itertools.combinations(range(len(corners)), 2):
+        values, growth = np.zeros(len(corners)), np.zeros(corners.shape)
+        values[other], values[one] = 1, -1
+        growth[[one, other]] = (corners[one] - corners[other]) / 2
+        columns.append(np.concatenate([values, growth.ravel()]))
+    return np.stack(columns, axis=1)
+
+
 def pointWeights(places: np.ndarray) -> np.ndarray:
     """Return the weights (n, 2 ** d * (1 + d)) by which values at corners and their growth make those at places (n, d).
 
@@ -315,103 +327,3 @@ def pointWeights(places: np.ndarray) -> np.ndarray:
     weights = cornerWeights(places)
     growth = weights[:, :, None] * (places[:, None] - corners) / 2
     return np.concatenate([weights, growth.reshape(len(places), -1)], axis=1)
-
-
-def bandBlocks(
-    masks: tuple[Mask, Mask], tolerance: float, most: int
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], np.ndarray]:
-    """Return the blocks of voxels that can touch either band, about `most`: numbers and centers (n, 3), flags, sides.
-
-    flags: for each mask which blocks (n,) can touch its band. sides: (3,) of the blocks, in voxels. Centers are voxel
-    indices, not always whole ones. Blocks are counted from the structures, not from the image: cropping an image must
-    not change where they lie.
-    """
-    grid = masks[0].grid
-    axes = [axis for axis in range(3) if axis != grid.flatAxis]
-    low, high = boxAround(masks)
-    first, more = np.ones(3, int), np.ones(3, int)
-    first[axes] = sideOf(float(np.prod(high - low + 1.0)), LARGEST_VOLUME, len(axes))
-    low, flags = bandFlags(masks, tolerance, first)
-    # of whole or half numbers of voxels
-    more[axes] = sideOf(np.count_nonzero(flags[0] | flags[1]) * 2 ** len(axes), most, len(axes))
-    if more[axes[0]] % 2 == 0 or more[axes[0]] == 1:
-        more[axes] = (more[axes] + 1) // 2
-    flags, sides = [joined(f, more[::-1]) for f in flags], first * more
-    chosen = np.flatnonzero(flags[0] | flags[1])
-    numbers = np.stack(np.unravel_index(chosen, flags[0].shape)[::-1], axis=1)
-    return numbers, low + numbers * sides + (sides - 1) / 2, [f.ravel()[chosen] for f in flags], sides
-
-
-def sideOf(count: float, most: float, dimension: int) -> int:
-    """Return along how many of `count` things a block must reach so that there are about `most` blocks."""
-    return max(1, round((count / most) ** (1 / dimension)))
-
-
-def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return flags [k, j, i] of blocks of voxels that hold a flagged one. sides: of the blocks, in voxels."""
-    for axis, side in enumerate(sides):
-        if side == 1:
-            continue
-        lines = np.moveaxis(flags, axis, 0)
-        held = lines[::side].copy()
-        for step in range(1, side):
-            more = lines[step::side]
-            held[: len(more)] |= more
-        flags = np.moveaxis(held, 0, axis)
-    return flags
-
-
-def boxAround(masks: tuple[Mask, Mask]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last voxel index (i, j, k) of a box around both masks, with room."""
-    grid = masks[0].grid
-    low = np.min([m.low for m in masks], axis=0) - 2
-    high = np.max([m.high for m in masks], axis=0) + 2
-    if grid.planar:
-        low[grid.flatAxis] = high[grid.flatAxis] = 0
-    return low, high
-
-
-def bandFlags(
-    masks: tuple[Mask, Mask], tolerance: float, sides: np.ndarray | None = None
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first.
-
-    sides: (3,) of blocks of voxels that are told of instead, those along the last ones smaller.
-    """
-    grid = masks[0].grid
-    sides = np.ones(3, int) if sides is None else sides
-    low, high = boxAround(masks)
-    # A voxel whose surrounding box of this half-width is all inside lies deeper than the band, whatever its sub-voxel.
-    depth = np.ceil(np.ceil(tolerance / grid.spacing + 0.5) / sides).astype(int)
-    grown = np.ones(3, int)
-    if grid.planar:
-        depth[grid.flatAxis] = grown[grid.flatAxis] = 0
-
-    def found(mask: Mask) -> np.ndarray:
-        inside, outside = _heldBy(mask, low, high, sides)
-        return spread(inside, grown[::-1]) & spread(outside, depth[::-1])
-
-    flags = eachSideBySide(found, masks)
-    return low, flags
-
-
-def _heldBy(mask: Mask, low: np.ndarray, high: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which blocks [k, j, i] of a box around a mask hold voxels of it, and which others.
-
-    low, high: first and last voxel index (i, j, k) of the box. sides: (3,) of the blocks, in voxels.
-    """
-    size, side = high - low + 1, int(sides[2])
-    inside = np.zeros((-(-size[2] // side), size[1], size[0]), bool)
-    outside = np.ones_like(inside)
-    if not mask.isEmpty:
-        i, j, before = (mask.low - low).tolist()
-        depth, height, width = mask.voxels.shape
-        part = slice(j, j + height), slice(i, i + width)
-        # some layers at a time, so that large volumes are read once and nothing as large is made
-        for row in range(before // side, (before + depth - 1) // side + 1):
-            first = row * side - before
-            layers = mask.voxels[max(first, 0) : first + side]
-            inside[row][part] = layers.max(axis=0) > 0
-            if len(layers) == side:
-                outside[row][part] = layers.min(axis=0) == 0
-    return tuple(joined(flags, (1, *sides[1::-1])) for flags in (inside, outside))
