@@ -72,7 +72,7 @@ def testHowFarOffACellIsFollowsFromItsCornersIfTheseTell(isTold):
 @pytest.mark.parametrize("off", [[], [0.0, 0.0]])
 def testWhereTheInterpolationIsExactNothingIsDividedByZero(off):
     trust = Trust.of(np.zeros(3, np.float32), np.arange(len(off)), np.array(off), 1e-5)
-    assert 0 < trust.scales.min() and trust.scales.max() <= 1.0001e-5 and not trust.wrong.any()
+    assert trust.scales.min() > 0 and trust.scales.max() <= 1.0001e-5 and not trust.wrong.any()
 
 
 def testCorrectionsAreRightOnAverageAndTellHowFarOffTheyAre():

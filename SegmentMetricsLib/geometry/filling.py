@@ -40,7 +40,7 @@ def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int]) -> np.nda
 def filledSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
     """Return which voxels [k, j, i] have their center inside closed surfaces.
 
-    points: (n, 3) voxel indices i, j, k, none below 0. cells: (m, 3) point indices of triangles, an even number of them
+    points: (n, 3) voxel indices i, j, k, all above -1. cells: (m, 3) point indices of triangles, an even number of them
     at every edge; which way they face makes no difference. The hair by which a center on a surface lies further is
     longest along k and shortest along j.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,8 +39,11 @@ class Mask:
         return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
 
     @staticmethod
-    def fromArray(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
-        """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
+    def fromArray(array: np.ndarray, grid: Grid, start=(0, 0, 0), isOwn: bool = False) -> Mask:
+        """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k).
+
+        isOwn: whether the array is the mask's from now on, so that a bool array without margins need not be copied.
+        """
         array = np.asarray(array)
         slices = np.flatnonzero(array.any(axis=(1, 2)))
         if not len(slices):
@@ -48,8 +52,9 @@ class Mask:
         layer = array[slices[0] : slices[-1] + 1].any(axis=0)
         found = slices, np.flatnonzero(layer.any(axis=1)), np.flatnonzero(layer.any(axis=0))
         bounds = [slice(int(numbers[0]), int(numbers[-1]) + 1) for numbers in found]
-        # a copy, and so the fastest way to one byte a voxel
-        voxels = np.array(array[tuple(bounds)], bool, order="C").view(np.uint8)
+        # the fastest way to one byte a voxel
+        inBox = array[tuple(bounds)]
+        voxels = (np.ascontiguousarray(inBox, bool) if isOwn else np.array(inBox, bool, order="C")).view(np.uint8)
         offset = tuple(int(s) + b.start for s, b in zip(start, reversed(bounds), strict=True))
         return Mask(voxels, offset, grid)
 
@@ -71,7 +76,7 @@ class Mask:
     def isEmpty(self) -> bool:
         return self.voxels.size == 0
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Number of voxels of the structure."""
         return int(np.count_nonzero(self.voxels))

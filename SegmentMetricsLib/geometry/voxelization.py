@@ -27,9 +27,12 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
         return Mask.fromArray(filledContours(index, surface.cells, low, high, grid), grid, low)
     # faces that run through voxel centers do so in spite of rounding
     index = rounded(index)
-    low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
+    # no center lies further out
+    low, high = np.ceil(index.min(axis=0)).astype(int), np.floor(index.max(axis=0)).astype(int)
+    if (low > high).any():
+        return Mask.empty(grid)
     index -= low
-    return Mask.fromArray(filledSolid(index, surface.cells, tuple((high - low + 1)[::-1])), grid, low)
+    return Mask.fromArray(filledSolid(index, surface.cells, tuple((high - low + 1)[::-1])), grid, low, isOwn=True)
 
 
 def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, grid: Grid) -> np.ndarray:

@@ -69,7 +69,7 @@ class Lottery:
     def __init__(self, lots: np.ndarray, codes: list[np.ndarray], step: float, trusts: list[Trust], overlap: float):
         self._lots, self._codes, self._perCell = lots, [code.ravel() for code in codes], codes[0].shape[1]
         # who joins one band moves the overlap by 1 inside the other band, and by the overlap outside
-        self._outside = np.float32(max(overlap, LEAST_OUTSIDE))
+        self._inside = np.array([max(overlap, LEAST_OUTSIDE), 1], np.float32)
         # margins are looked up by so many places for each step, cell by cell
         tops = [max(float(trust.wrong[-1]), 1e-6) for trust in trusts]
         self._places = [
@@ -83,12 +83,14 @@ class Lottery:
 
     def _weights(self, number: int, points: np.ndarray) -> np.ndarray:
         """Return what the chances of points (k,) to be drawn for one boundary are proportional to, at most 1."""
-        codes = self._codes[number][points]
+        codes = self._codes[number].take(points)
         margins = codes & np.uint16(NOWHERE)
-        places = margins * self._places[number][points // self._perCell]
-        weights = self._tables[number].take(np.minimum(places, np.float32(CHANCES - 1)).astype(np.intp))
-        weights[codes == margins] *= self._outside
-        weights[margins == NOWHERE] = 0
+        # points of a cell are a power of two
+        places = self._places[number].take(points >> (self._perCell.bit_length() - 1))
+        places *= margins
+        weights = self._tables[number].take(np.minimum(places, np.float32(CHANCES - 1), out=places).astype(np.int32))
+        weights *= self._inside.take(codes >> np.uint16(15))
+        weights *= margins != NOWHERE
         return weights
 
     def factorFor(self, error: float) -> float:
@@ -107,7 +109,7 @@ class Lottery:
         """Return the numbers of the points (k,), ascending, that are searched for one boundary."""
         # nobody has a larger weight than 1
         points = np.flatnonzero(self._lots < np.float32(factor))
-        return points[self._lots[points] < self.chances(number, points, factor)]
+        return points[self._lots.take(points) < self._weights(number, points) * np.float32(factor)]
 
     def chances(self, number: int, points: np.ndarray, factor: float) -> np.ndarray:
         """Return how likely points (k,) were to be drawn for one boundary, in [0, 1]."""

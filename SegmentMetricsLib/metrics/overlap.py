@@ -46,10 +46,15 @@ def count(reference: Mask, test: Mask) -> Counts:
     if not reference.isEmpty and not test.isEmpty:
         low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
         if (low <= high).all():
-            for first in range(low[2], high[2] + 1, LAYERS):
-                box = (*low[:2], first), (*high[:2], min(first + LAYERS - 1, high[2]))
-                both += int(np.count_nonzero(reference.block(*box) & test.block(*box)))
+            one, other = (mask.voxels[_slices(low - mask.low, high - mask.low)] for mask in (reference, test))
+            for first in range(0, len(one), LAYERS):
+                both += int(np.count_nonzero(one[first : first + LAYERS] & other[first : first + LAYERS]))
     return Counts(both, test.count - both, reference.count - both)
+
+
+def _slices(low: np.ndarray, high: np.ndarray) -> tuple[slice, ...]:
+    """Return the part of an array [k, j, i] from voxel index low to high (i, j, k), both included."""
+    return tuple(slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
 
 
 def areas(reference: Surface, test: Surface) -> Counts:
