@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cores import eachSideBySide
 from ..geometry.masks import Mask
 from .bandlookup import spread
 
@@ -26,15 +25,15 @@ def bandBlocks(
     low, high = boxAround(masks)
     first, more = np.ones(3, int), np.ones(3, int)
     first[axes] = sideOf(float(np.prod(high - low + 1.0)), LARGEST_VOLUME, len(axes))
-    low, flags = bandFlags(masks, tolerance, first)
+    low, near = _nearBits(masks, tolerance, first)
     # of whole or half numbers of voxels
-    more[axes] = sideOf(np.count_nonzero(flags[0] | flags[1]) * 2 ** len(axes), most, len(axes))
+    more[axes] = sideOf(np.count_nonzero(near) * 2 ** len(axes), most, len(axes))
     if more[axes[0]] % 2 == 0 or more[axes[0]] == 1:
         more[axes] = (more[axes] + 1) // 2
-    flags, sides = [joined(f, more[::-1]) for f in flags], first * more
-    chosen = np.flatnonzero(flags[0] | flags[1])
-    numbers = np.stack(np.unravel_index(chosen, flags[0].shape)[::-1], axis=1)
-    return numbers, low + numbers * sides + (sides - 1) / 2, [f.ravel()[chosen] for f in flags], sides
+    near, sides = joined(near, more[::-1]), first * more
+    chosen = np.flatnonzero(near)
+    numbers = np.stack(np.unravel_index(chosen, near.shape)[::-1], axis=1)
+    return numbers, low + numbers * sides + (sides - 1) / 2, _ofEachMask(near.ravel()[chosen]), sides
 
 
 def sideOf(count: float, most: float, dimension: int) -> int:
@@ -43,7 +42,7 @@ def sideOf(count: float, most: float, dimension: int) -> int:
 
 
 def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return flags [k, j, i] of blocks of voxels that hold a flagged one. sides: of the blocks, in voxels."""
+    """Return the flags [k, j, i], or bits, that voxels in blocks have together. sides: of the blocks, in voxels."""
     for axis, side in enumerate(sides):
         if side == 1:
             continue
@@ -66,47 +65,57 @@ def boxAround(masks: tuple[Mask, Mask]) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def bandFlags(
-    masks: tuple[Mask, Mask], tolerance: float, sides: np.ndarray | None = None
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first.
+def bandFlags(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first."""
+    low, near = _nearBits(masks, tolerance, np.ones(3, int))
+    return low, _ofEachMask(near)
 
-    sides: (3,) of blocks of voxels that are told of instead, those along the last ones smaller.
+
+def _ofEachMask(bits: np.ndarray) -> list[np.ndarray]:
+    """Return the flags of each mask from one bit for each."""
+    return [(bits >> number & 1).astype(bool) for number in (0, 1)]
+
+
+def _nearBits(masks: tuple[Mask, Mask], tolerance: float, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which blocks of voxels can touch the masks' bands, and the index (i, j, k) of the first voxel.
+
+    sides: (3,) of the blocks, in voxels, those along the last ones smaller. Which: uint8 [k, j, i], one bit for each
+    mask.
     """
     grid = masks[0].grid
-    sides = np.ones(3, int) if sides is None else sides
     low, high = boxAround(masks)
     # A voxel whose surrounding box of this half-width is all inside lies deeper than the band, whatever its sub-voxel.
     depth = np.ceil(np.ceil(tolerance / grid.spacing + 0.5) / sides).astype(int)
     grown = np.ones(3, int)
     if grid.planar:
         depth[grid.flatAxis] = grown[grid.flatAxis] = 0
-
-    def found(mask: Mask) -> np.ndarray:
-        inside, outside = _heldBy(mask, low, high, sides)
-        return spread(inside, grown[::-1]) & spread(outside, depth[::-1])
-
-    flags = eachSideBySide(found, masks)
-    return low, flags
+    # what both masks hold at once, and first as far as either needs
+    held = spread(_heldBy(masks, low, high, sides), grown[::-1])
+    inside = held & np.uint8(0b0011)
+    outside = spread(held, (depth - grown)[::-1])
+    return low, inside & outside >> np.uint8(2)
 
 
-def _heldBy(mask: Mask, low: np.ndarray, high: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which blocks [k, j, i] of a box around a mask hold voxels of it, and which others.
+def _heldBy(masks: tuple[Mask, Mask], low: np.ndarray, high: np.ndarray, sides: np.ndarray) -> np.ndarray:
+    """Return what the blocks [k, j, i] of a box around two masks hold, as bits of uint8.
 
-    low, high: first and last voxel index (i, j, k) of the box. sides: (3,) of the blocks, in voxels.
+    The first two bits tell of voxels of each mask, the next two of voxels outside it. low, high: first and last voxel
+    index (i, j, k) of the box. sides: (3,) of the blocks, in voxels.
     """
     size, side = high - low + 1, int(sides[2])
-    inside = np.zeros((-(-size[2] // side), size[1], size[0]), bool)
-    outside = np.ones_like(inside)
-    if not mask.isEmpty:
+    held = np.full((-(-size[2] // side), size[1], size[0]), 0b1100, np.uint8)
+    for number, mask in enumerate(masks):
+        if mask.isEmpty:
+            continue
         i, j, before = (mask.low - low).tolist()
         depth, height, width = mask.voxels.shape
         part = slice(j, j + height), slice(i, i + width)
         # some layers at a time, so that large volumes are read once and nothing as large is made
-        for row in range(before // side, (before + depth - 1) // side + 1):
-            first = row * side - before
+        for layer in range(before // side, (before + depth - 1) // side + 1):
+            first = layer * side - before
             layers = mask.voxels[max(first, 0) : first + side]
-            inside[row][part] = layers.max(axis=0) > 0
+            blocks = held[layer][part]
+            blocks |= (layers.max(axis=0) > 0).view(np.uint8) << np.uint8(number)
             if len(layers) == side:
-                outside[row][part] = layers.min(axis=0) == 0
-    return tuple(joined(flags, (1, *sides[1::-1])) for flags in (inside, outside))
+                blocks ^= (layers.min(axis=0) > 0).view(np.uint8) << np.uint8(number + 2)
+    return joined(held, (1, *sides[1::-1]))

@@ -50,8 +50,9 @@ FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1000, 2500, 800_000
 CLOSEST_OF = 32
 # Margins are told in steps of this share of a cell's longest side.
 STEP = 2.0**-13
-# Parts of the wanted error that the spread of the points and, at least, the draw may have; their squares make 1.
-SPREAD_SHARE, DRAW_SHARE = 0.6, 0.8
+# Parts of the wanted error that the spread of the points and, at least, the draw may have; and both together, a little
+# less than all of it, as a draw ends sooner where its error seems small by chance.
+SPREAD_SHARE, DRAW_SHARE, BOTH_SHARE = 0.6, 0.7, 0.95
 # Different places in cells: at least, and for every point of a cell. Where boundaries follow the lattice, the same
 # places in all cells would err alike in all of them, which no comparison of cells tells. Points in a cell are a power
 # of two, at most so many as the first.
@@ -82,7 +83,7 @@ def searchedBands(
         growth = min((1.1 * estimate.error / (SPREAD_SHARE * wanted)) ** 1.5, 32)
         perCell = min(powerOfTwo(perCell * growth), most)
     # what the spread does not take of the error is left to the draw
-    left = float(np.sqrt(max(wanted**2 - estimate.error**2, (DRAW_SHARE * wanted) ** 2)))
+    left = float(np.sqrt(max((BOTH_SHARE * wanted) ** 2 - estimate.error**2, (DRAW_SHARE * wanted) ** 2)))
     lottery, most = points.firstDraw(estimate), min(LARGEST_DRAW, 2 * points.count)
     factor = lottery.within(lottery.factorFor(left * max(1.0, float(estimate.either.sum()))), SECOND_DRAW, most)
     while True:
