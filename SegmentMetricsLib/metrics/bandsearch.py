@@ -45,7 +45,7 @@ ASIDE = np.array([0.0031, -0.0047, 0.0059])
 POINTS, LARGEST_POINTS = 150_000, 4_000_000
 # Searches of each boundary in the first draw; of both in the second one at least, and at most where those do not
 # suffice.
-FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 1000, 2500, 800_000
+FIRST_DRAW, SECOND_DRAW, LARGEST_DRAW = 600, 2500, 800_000
 # The first draw asks the points closest to a border among so many times as many.
 CLOSEST_OF = 32
 # Margins are told in steps of this share of a cell's longest side.

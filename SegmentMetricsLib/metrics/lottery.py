@@ -24,7 +24,7 @@ LEAST_CHANCE, LEAST_OUTSIDE = 0.02, 0.2
 CHANCES = 4096
 # How many points are wrong, about, as a share of those at which the interpolation is off by more than their margin:
 # half of these are off to the other side, and more of them by less.
-WRONGLY = 0.16
+WRONGLY = 0.22
 # Points of every cell that tell how many there are of which chance.
 FEW_OF_CELL = 8
 # Shares that what the cells' own corners tell may have in how far off the interpolation is thought to be there.
