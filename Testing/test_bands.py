@@ -326,6 +326,21 @@ def testValuesAndHowTheyGrowMakeFunctionsOfTheSecondDegree(dimension):
     assert bandsearch.pointWeights(places) @ told == pytest.approx(valuesAt(places))
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def testCornersAgreeAboutWhatIsSmoothAndDisagreeAcrossACrease(dimension):
+    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
+    weights = bandsearch.pairWeights(dimension)
+    assert weights.shape == (2**dimension * (1 + dimension), 2 ** (dimension - 1) * (2**dimension - 1))
+    matrix, slope = np.array([[2.0, 0.5, 1], [0.5, -1, 3], [1, 3, 0.7]])[:dimension, :dimension], np.arange(dimension)
+    smooth = ((corners @ matrix) * corners).sum(axis=1) / 2 + corners @ slope + 7
+    assert np.concatenate([smooth, (corners @ matrix + slope).ravel()]) @ weights == pytest.approx(0, abs=1e-12)
+    # the distance to a plane of two sides, a quarter of the way along the first axis
+    growth = np.zeros_like(corners)
+    growth[:, 0] = np.sign(corners[:, 0] - 0.25)
+    disagreement = np.abs(np.concatenate([np.abs(corners[:, 0] - 0.25), growth.ravel()]) @ weights)
+    assert sorted(set(disagreement.round(12))) == [0, 0.5]
+
+
 @pytest.mark.parametrize("perCell", [4, bandsearch.PLACES])
 def testCellsTakeDifferentPlacesHoweverManyPointsTheyHave(perCell):
     # where boundaries follow the lattice, the same places in all cells would err alike in all of them

@@ -12,7 +12,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Labels, Mask, commonGrid, fromLabels
-from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, empty
 from SegmentMetricsLib.geometry.voxelization import maskOf
 from SegmentMetricsLib.inputs import labelMasks
@@ -302,3 +302,24 @@ def testContoursOnAGridOfSlices():
     square = Surface(corners, np.array([(0, 1), (1, 2), (2, 3), (3, 0)]), normal=np.array([0.0, 0.0, 1.0]))
     with pytest.raises(InputError, match="can only be drawn on a grid of one slice"):
         maskOf(square, Grid((5, 5, 5), np.eye(4)))
+
+
+@pytest.mark.parametrize("isOwn", [True, False])
+def testWhatIsGivenAwayIsNotCopiedUnlessItHasMargins(isOwn):
+    grid, voxels = Grid((9, 9, 9), np.eye(4)), np.zeros((5, 4, 3), bool)
+    voxels[1:4, ::3, ::2] = True
+    mask = Mask.fromArray(voxels, grid, (1, 2, 3), isOwn=isOwn)
+    assert np.shares_memory(mask.voxels, voxels) == isOwn
+    assert (mask.offset, mask.voxels.dtype, mask.count) == ((1, 2, 4), np.uint8, 12)
+    assert np.array_equal(mask.voxels, voxels[1:4])
+    voxels[:, :, 0] = False
+    cropped = Mask.fromArray(voxels, grid, isOwn=isOwn)
+    assert not np.shares_memory(cropped.voxels, voxels) and cropped.voxels.shape == (3, 4, 1)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def testASurfaceBetweenCentersHasNoVoxels(axis):
+    low, high = np.full(3, 2.0), np.full(3, 6.0)
+    low[axis], high[axis] = 3.2, 3.8
+    mask = maskOf(fromPolyData(shapes.boxMesh(tuple(low), tuple(high))), Grid((9, 9, 9), np.eye(4)))
+    assert mask.isEmpty and mask.count == 0
