@@ -88,9 +88,11 @@ def searchedBands(
     factor = lottery.within(lottery.factorFor(left * max(1.0, float(estimate.either.sum()))), SECOND_DRAW, most)
     while True:
         both, either, error = points.corrected(estimate, lottery, factor)
-        if error <= left or lottery.searches(factor) >= most:
+        more = lottery.within(factor * np.clip((error / left) ** 2, 1.1, 8), 0, most)
+        # no more than most, whatever rounding makes of it, nor where there is nothing to draw
+        if error <= left or more <= factor:
             break
-        factor = lottery.within(factor * np.clip((error / left) ** 2, 1.1, 8), 0, most)
+        factor = more
     scale = cells.size / perCell
     error = float(np.hypot(error, estimate.error))
     return Bands(both * scale, either * scale, points.count, error), int(estimate.either.sum())
