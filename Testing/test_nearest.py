@@ -8,9 +8,12 @@ import shapes
 
 from SegmentMetricsLib import progress
 from SegmentMetricsLib.geometry import nearest
-from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface, largestSpread
+from SegmentMetricsLib.geometry.closest import ONE_BY_ONE, ClosestSurface
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.nearest import ALL_CORNERS, NearestTriangles
+from SegmentMetricsLib.geometry.stars import GivenShapes, LatticeShapes
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
 from SegmentMetricsLib.inputs import labelMasks
@@ -30,14 +33,53 @@ def cornersOnly(monkeypatch):
     monkeypatch.setattr(nearest, "MOST_OPEN", 1.0)
 
 
-def testOneLatticeHasALargestTriangle():
-    surface = blobSurface()
-    exact = nearest.spreads(surface.points, surface.cells)
-    assert largestSpread(tuple(surface.mask.grid.axes.ravel())) == pytest.approx(exact.max(), rel=1e-5)
-    points = np.random.default_rng(4).uniform(-5, 20, (500, 3))
-    found = NearestTriangles(surface.points, surface.cells, refuse, exact.max()).find(points)
-    away = allDistances(points, surface.corners(np.arange(len(surface.cells))))
-    assert away[np.arange(len(points)), found] == pytest.approx(away.min(axis=1), abs=1e-9)
+# turned, mirrored and sheared grids have triangles of their own
+AXES = {
+    "straight": np.diag([1.0, 1.0, 2.5]),
+    "mirrored": np.diag([-0.7, 0.7, 3.0]),
+    "turned": np.linalg.qr(np.array([[1.0, 2, 3], [0, 1, 4], [5, 6, 0]]))[0],
+    "sheared": np.array([[1.0, 0, 0.4], [0, 1.0, 0.2], [0, 0, 2.0]]),
+}
+
+
+def latticeSurface(axes: np.ndarray) -> Surface:
+    voxels = shapes.blob(3, (14, 13, 12), 0.4, 2.0).astype(bool)
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = axes, (30.0, -20.0, 10.0)
+    return fromMask(Mask.fromArray(voxels, Grid(voxels.shape[::-1], matrix)))
+
+
+@pytest.mark.parametrize("name", AXES)
+def testShapesOfALatticeAreThoseOfItsTriangles(name):
+    surface = latticeSurface(AXES[name])
+    known, given = LatticeShapes.of(surface), GivenShapes(surface.points, surface.cells)
+    triangles = np.repeat(np.arange(len(surface.cells)), 3)
+    slots = np.tile(np.arange(3), len(surface.cells))
+    assert len(triangles) > 1000
+    for mine, expected in zip(known.sides(triangles, slots), given.sides(triangles, slots), strict=True):
+        assert np.array(mine) == pytest.approx(np.array(expected), abs=1e-12)
+    assert known.spreads(triangles) == pytest.approx(given.spreads(triangles), rel=1e-5)
+    assert known.largestSpread == pytest.approx(given.largestSpread, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", AXES)
+@pytest.mark.parametrize("away", [0.0, 0.3, 3.0, 30.0])
+def testNearestOfALattice(name, away):
+    surface = latticeSurface(AXES[name])
+    random = np.random.default_rng(4)
+    points = surface.points[random.integers(0, len(surface.points), 300)] + away * random.normal(size=(300, 3))
+    found = NearestTriangles(surface.points, surface.cells, None, LatticeShapes.of(surface)).find(points)
+    distances = allDistances(points, surface.points[surface.cells])
+    assert distances[np.arange(300), found] == pytest.approx(distances.min(axis=1), abs=1e-9)
+
+
+def testVoxelsAsLongAsNeedlesHaveNoShapesOfTheirOwn():
+    surface = latticeSurface(np.diag([0.01, 1.0, 3.0]))
+    assert LatticeShapes.of(surface) is None and LatticeShapes.of(latticeSurface(np.diag([0.1, 1, 3]))) is not None
+    random = np.random.default_rng(5)
+    points = surface.points[random.integers(0, len(surface.points), 100)] + random.normal(size=(100, 3))
+    distances = allDistances(points, surface.points[surface.cells])
+    assert ClosestSurface(surface).distances(points) == pytest.approx(distances.min(axis=1), abs=1e-9)
 
 
 def refuse(points):

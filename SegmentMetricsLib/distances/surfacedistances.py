@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from ..cores import sideBySide
 from ..errors import InputError
 from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
@@ -20,6 +21,10 @@ LARGEST_LATTICE_SUBDIVISIONS = 1
 # Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it. In
 # mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-4
+# Elements of both boundaries up to which it is not worth a thread to ask each of them something.
+FEW_TO_SHARE = 20_000
+
+T = TypeVar("T")
 
 
 class Groups(NamedTuple):
@@ -225,10 +230,15 @@ class SurfaceDistances:
         """Whether signs tell inside from outside: both boundaries are closed."""
         return all(direction.surface.isClosed for direction in self.directions)
 
+    def ofBoth(self, ask: Callable[[DirectedDistances], T]) -> list[T]:
+        """Return what is asked of both directions, side by side where they are large."""
+        count = sum(len(direction.surface.cells) for direction in self.directions)
+        return sideBySide([partial(ask, direction) for direction in self.directions], count > FEW_TO_SHARE)
+
     @cached_property
     def usualLargest(self) -> float:
         """Distance in mm that 98 % of either boundary does not exceed: the end of scales that a few may leave."""
-        return max(direction.percentile(98) for direction in self.directions)
+        return max(self.ofBoth(lambda direction: direction.percentile(98)))
 
     def forget(self) -> None:
         """Give back the memory of what is only kept to be found sooner."""

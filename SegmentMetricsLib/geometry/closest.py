@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from vtkmodules.vtkCommonCore import reference
 from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 
 from ..progress import checkpoint
-from .cases import caseTriangles
-from .nearest import FEW_TRIANGLES, NearestTriangles, spreads
+from .nearest import FEW_TRIANGLES, NearestTriangles
 from .pseudonormals import PseudoNormals
+from .stars import LatticeShapes
 from .surfaces import Surface, toPolyData
 from .triangles import closestPoints, distancesToTriangles, dot
 
@@ -37,13 +37,12 @@ class ClosestSurface:
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
         self._oneByOne = OneByOne(self._triangles)
-        self._spread = (
-            None if surface.lattice is None else largestSpread(tuple(surface.mask.grid.axes.ravel().tolist()))
-        )
+        self._surface = surface
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
-        return NearestTriangles(self._triangles.points, self._triangles.cells, self._oneByOne.find, self._spread)
+        shapes = LatticeShapes.of(self._surface)
+        return NearestTriangles(self._triangles.points, self._triangles.cells, self._oneByOne.find, shapes)
 
     @cached_property
     def _normals(self) -> PseudoNormals:
@@ -131,13 +130,6 @@ class OneByOne:
             find(point, closest, cell, number, part, squared)
             numbers[row] = number.get()
         return numbers
-
-
-@lru_cache(maxsize=32)
-def largestSpread(axes: tuple[float, ...]) -> float:
-    """Return the largest of spreads() in unsmoothed surfaces of masks, told the steps between voxels (9,), mm."""
-    corners = caseTriangles()[0].reshape(-1, 3) @ np.reshape(axes, (3, 3)).T
-    return float(spreads(corners, np.arange(len(corners)).reshape(-1, 3)).max())
 
 
 def wall(contours: Surface) -> Surface:

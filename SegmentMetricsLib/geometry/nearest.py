@@ -21,16 +21,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from ..cores import threads
 from ..progress import checkpoint
-from .triangles import columns, distancesToTriangles
+from .stars import LatticeShapes, Stars
+from .triangles import columns, dot
 
 # Corners looked at per point: at first, at first where triangles are uneven, where these do not decide, and at most; of
 # more, a search tree of triangles mostly takes a fraction of the time.
 FEW_CORNERS, MORE_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 16, 32, 64
+# Corners in a leaf of their search tree: more are sooner sorted, and as soon looked through.
+LEAF = 32
 # Up to so many triangles a search tree of them is soon made.
 FEW_TRIANGLES = 20_000
 # Where more than this share of points is not decided, triangles are uneven; if that remains with more corners, a search
@@ -42,22 +44,15 @@ MOST_AT_ONCE = 1 << 15
 SEARCHED, FEW = 1 << 14, 1024
 # Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 12
-# Triangles whose sizes are found at a time, for the same reason.
-CELLS = 1 << 14
-# Makes up for what single precision takes away.
-ROUNDED_UP = 1 + 1e-6
 # What rounding may change in squared distances, as a share of them.
 ROUNDING = 1e-12
-# Squared sine of a triangle's angle below which squared lengths alone have too few digits.
-THIN = 1e-4
 
 
 class NearestTriangles:
     """Tells which triangle is nearest to points.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them. otherwise: tells the same of the points (k, 3) for which corners
-    do not decide. spread: the largest of spreads() where all are about equally large and it is known; None to look at
-    every triangle.
+    do not decide. shapes: of the triangles, where these are known without looking at the points.
     """
 
     def __init__(
@@ -65,27 +60,11 @@ class NearestTriangles:
         points: np.ndarray,
         cells: np.ndarray,
         otherwise: Callable[[np.ndarray], np.ndarray],
-        spread: float | None = None,
+        shapes: LatticeShapes | None = None,
     ):
-        self._otherwise = otherwise
-        self._points, self._cells = points, cells
-        # triangles around every point
-        ends = np.repeat(np.arange(len(cells), dtype=np.int32), 3)
-        corners = cells.ravel().astype(np.int32)
-        around = csr_array((np.ones(len(ends), bool), (corners, ends)), shape=(len(points), len(cells)))
-        counts = np.diff(around.indptr)
-        # points without triangles would hide those with
-        used = np.flatnonzero(counts)
-        self._first, self._count, self._triangles = around.indptr[used], counts[used], around.indices
-        everyPoint = points if len(used) == len(points) else points[used]
-        self._tree = cKDTree(everyPoint, balanced_tree=False, compact_nodes=False)
-        if spread is None:
-            self._spreads = spreads(points, cells)
-            # of the largest triangle around every point
-            self._spread = np.maximum.reduceat(self._spreads[self._triangles], self._first)
-        else:
-            self._spreads, self._spread = (np.full(count, spread, np.float32) for count in (len(cells), len(used)))
-        self._largestSpread = float(self._spreads.max())
+        self._otherwise, self._isSmall = otherwise, len(cells) <= FEW_TRIANGLES
+        self._stars = Stars(points, cells, shapes)
+        self._tree = cKDTree(self._stars.corners, LEAF, balanced_tree=False, compact_nodes=False)
         # at first; more as soon as these have not decided often enough
         self._corners = FEW_CORNERS
 
@@ -106,15 +85,17 @@ class NearestTriangles:
         for first in range(0, len(points), SEARCHED):
             chosen = np.arange(first, min(first + SEARCHED, len(points)))
             for rows in self._blocks(chosen, self._countsWithin(points[chosen], squared[chosen])):
-                numbers, around = self._trianglesAround(*self._cornersWithin(points[rows], squared[rows]))
-                isWithin = self._squaredDistances(columns(points, rows[numbers]), around) <= squared[rows[numbers]]
-                owners.append(rows[numbers[isWithin]])
-                triangles.append(around[isWithin])
+                numbers, corners = self._cornersWithin(points[rows], squared[rows])
+                away, entries, places = self._away(points, rows[numbers], corners)
+                places = rows[numbers].take(places)
+                isWithin = away <= squared[places]
+                owners.append(places[isWithin])
+                triangles.append(self._stars.triangles(entries[isWithin]))
         return np.concatenate(triangles), np.concatenate(owners)
 
     def _reach(self, squared: np.ndarray) -> np.ndarray:
         """Return how far the corners of triangles within squared distances (n,) may be."""
-        return np.sqrt(squared + self._largestSpread) * (1 + ROUNDING)
+        return np.sqrt(squared + self._stars.largestSpread) * (1 + ROUNDING)
 
     def _countsWithin(self, points: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Return how many corners (n,) triangles within squared distances (n,) of points (n, 3) may have."""
@@ -135,8 +116,8 @@ class NearestTriangles:
         near = self._tree.query_ball_point(points, self._reach(squared), workers=self._workers(points))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
         corners = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
-        away = _squared(columns(points, owners), columns(self._tree.data, corners))
-        isNear = away - self._spread[corners] <= squared[owners]
+        ways = self._ways(points, owners, corners)
+        isNear = dot(ways, ways) - self._stars.spreadsAround(corners) <= squared[owners]
         return owners[isNear], corners[isNear]
 
     @staticmethod
@@ -152,7 +133,7 @@ class NearestTriangles:
             chosen = slice(first, first + CHUNK)
             numbers[chosen], limit[chosen] = self._nearestOfCorners(points[chosen], squared[chosen], near[chosen])
         # whether there may be more corners that are near than were looked at
-        isOpen = (squared[:, -1] - self._largestSpread <= limit) & (count < self._tree.n)
+        isOpen = (squared[:, -1] - self._stars.largestSpread <= limit) & (count < self._tree.n)
         if not isOpen.any():
             return numbers
         left = points[isOpen]
@@ -160,7 +141,7 @@ class NearestTriangles:
         if isUneven and count < MORE_CORNERS:
             self._corners = MORE_CORNERS
             numbers[isOpen] = self._found(left, MORE_CORNERS)
-        elif isUneven and len(self._cells) <= FEW_TRIANGLES:
+        elif isUneven and self._isSmall:
             numbers[isOpen] = self._otherwise(left)
         elif count < MANY_CORNERS:
             numbers[isOpen] = self._found(left, MANY_CORNERS)
@@ -176,29 +157,51 @@ class NearestTriangles:
         squared, near: (n, s) squared distances of the corners next to each point, ascending, and their numbers. How
         near: (n,) the squared distance of the triangle, rounded up.
         """
-        # the triangles around the nearest corner leave few of the others to be looked at
-        least, numbers = self._least(points, *self._trianglesAround(np.arange(len(points)), near[:, 0]))
+        least, numbers = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
         rounding = ROUNDING * squared[:, 0]
-        owners, slots = np.nonzero(squared[:, 1:] - self._spread[near[:, 1:]] <= (least + rounding)[:, None])
-        pairs, triangles = self._trianglesAround(np.arange(len(owners)), near[owners, slots + 1])
-        ends, owners = squared[owners, slots + 1].take(pairs), owners.take(pairs)
-        isNear = ends - self._spreads.take(triangles) <= (least + rounding).take(owners)
-        owners, triangles = owners[isNear], triangles[isNear]
-        if len(owners):
-            others, found = self._least(points, owners, triangles)
-            rows = owners[np.diff(owners, prepend=-1) > 0]
-            isNearer = others < least[rows]
-            rows = rows[isNearer]
-            least[rows], numbers[rows] = others[isNearer], found[isNearer]
+        # the triangles around the nearest corner leave few of the others to be looked at
+        self._improve(least, numbers, np.arange(len(points)), *self._away(points, np.arange(len(points)), near[:, 0]))
+        limits = least + rounding
+        owners, slots = np.nonzero(squared[:, 1:] - self._stars.spreadsAround(near[:, 1:]) <= limits[:, None])
+        rest = squared[owners, slots + 1] - limits.take(owners)
+        self._improve(least, numbers, owners, *self._away(points, owners, near[owners, slots + 1], rest))
         return numbers, least + rounding
 
-    def _least(self, points: np.ndarray, owners: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least squared distance of the points that own triangles (c,), in order, and to which of these."""
-        squared = self._squaredDistances(columns(points, owners), triangles)
-        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-        least = np.minimum.reduceat(squared, firsts)
-        isLeast = np.flatnonzero(squared == np.repeat(least, np.diff(firsts, append=len(owners))))
-        return least, triangles[isLeast[np.diff(owners[isLeast], prepend=-1) > 0]]
+    def _ways(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
+        """Return the ways (3, c) from corners (c,) to the points that own them, mm."""
+        ways = columns(points, owners)
+        ways -= columns(self._stars.corners, corners)
+        return ways
+
+    def _away(
+        self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray, least: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return squared distances (k,) from points to the triangles around corners (c,), these, and around which.
+
+        owners: (c,) the point that asks for a corner. least: (c,) what a triangle's spread must not be less than.
+        """
+        places, entries = self._stars.around(corners)
+        if least is not None:
+            isNear = np.flatnonzero(self._stars.spreads(entries) >= least.take(places))
+            places, entries = places.take(isNear), entries.take(isNear)
+        ways = self._ways(points, owners, corners).take(places, axis=1)
+        return self._stars.squaredDistances(ways, entries), entries, places
+
+    def _improve(self, least: np.ndarray, numbers: np.ndarray, owners: np.ndarray, away, entries, places) -> None:
+        """Put smaller squared distances and the numbers of their triangles in the place of those of points.
+
+        owners: (c,) points that own corners. away, entries, places: of triangles around these, see _away().
+        """
+        owners = owners.take(places)
+        nearer = np.flatnonzero(away < least.take(owners))
+        if not len(nearer):
+            return
+        away, entries, owners = away.take(nearer), entries.take(nearer), owners.take(nearer)
+        isFirst = np.concatenate([[True], owners[1:] != owners[:-1]])
+        firsts = np.flatnonzero(isFirst)
+        least[owners.take(firsts)] = np.minimum.reduceat(away, firsts)
+        nearest = np.flatnonzero(away == least.take(owners))
+        numbers[owners.take(nearest)] = self._stars.triangles(entries.take(nearest))
 
     def _fromAll(self, points: np.ndarray, limit: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3) from all corners there may be, or otherwise.
@@ -212,68 +215,8 @@ class NearestTriangles:
             numbers[isMany] = self._otherwise(points[isMany])
         rows = np.flatnonzero(~isMany)
         for block in self._blocks(rows, counts[rows]):
-            around = self._trianglesAround(*self._cornersWithin(points[block], limit[block]))
-            numbers[block] = self._least(points[block], *around)[1]
+            owners, corners = self._cornersWithin(points[block], limit[block])
+            least, found = np.full(len(block), np.inf), np.zeros(len(block), np.int64)
+            self._improve(least, found, owners, *self._away(points[block], owners, corners))
+            numbers[block] = found
         return numbers
-
-    def _trianglesAround(self, owners: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the triangles (k,) around corners (c,), and of which points (k,) these are, told those (c,)."""
-        counts = self._count[corners]
-        starts = np.cumsum(counts) - counts
-        triangles = self._triangles[np.arange(counts.sum()) + np.repeat(self._first[corners] - starts, counts)]
-        return np.repeat(owners, counts), triangles
-
-    def _squaredDistances(self, points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        """Return the squared distances (n,) from points (3, n) to a triangle (n,) each.
-
-        From nothing but squared lengths, which is the fastest; digits that cancel do not matter to which is nearest,
-        but in thin triangles, where so many do that their heights get lost.
-        """
-        a, b, c = (columns(self._points, column.take(triangles)) for column in self._cells.T)
-        toA, toB, toC = (_squared(points, corner) for corner in (a, b, c))
-        ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
-        # twice the inner products of the sides at corner A with each other, and with the way to the point
-        between, alongB, alongC = ab + ca - bc, toA + ab - toB, toA + ca - toC
-        area = 4 * ab * ca - between * between
-        weightB, weightC = 2 * alongB * ca - between * alongC, 2 * alongC * ab - between * alongB
-        isThin = area <= 4 * THIN * ab * ca
-        isAbove = (weightB >= 0) & (weightC >= 0) & (weightB + weightC <= area) & ~isThin
-        height = toA - (weightB * alongB + weightC * alongC) / (2 * np.where(isAbove, area, 1))
-        toSides = np.minimum(np.minimum(_toSide(toA, toB, ab), _toSide(toB, toC, bc)), _toSide(toC, toA, ca))
-        result = np.where(isAbove, height, toSides)
-        thin = np.flatnonzero(isThin)
-        if len(thin):
-            corners = np.stack([corner[:, thin].T for corner in (a, b, c)], axis=1)
-            result[thin] = distancesToTriangles(points[:, thin].T, corners) ** 2
-        return result
-
-
-def spreads(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return the squared radii (m,) of the smallest circles around triangles (m, 3) of points (n, 3), rounded up."""
-    return np.concatenate([_spreads(points, cells[first : first + CELLS]) for first in range(0, len(cells), CELLS)])
-
-
-def _spreads(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    a, b, c = (columns(points, column) for column in cells.T)
-    ab, bc, ca = _squared(a, b), _squared(b, c), _squared(c, a)
-    longest = np.maximum(np.maximum(ab, bc), ca)
-    # through all corners of an acute triangle, or around the longest side
-    area = 4 * ab * ca - (ab + ca - bc) ** 2
-    isAcute = (ab + bc + ca > 2 * longest) & (area > 0)
-    around = ab * bc * ca / np.where(isAcute, area, 1)
-    # whatever rounding makes of thin ones
-    radii = np.clip(np.where(isAcute, around, 0), longest / 4, longest / 3)
-    return (radii * ROUNDED_UP).astype(np.float32)
-
-
-def _squared(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the squared distances (n,) between points (3, n)."""
-    x, y, z = one - other
-    return x * x + y * y + z * z
-
-
-def _toSide(toStart: np.ndarray, toEnd: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Return the squared distances to segments from those to their ends and the squares of their lengths."""
-    lead = toStart - toEnd
-    along = ((lead + length) / (2 * np.where(length > 0, length, 1))).clip(0, 1)
-    return toStart + along * (along * length - lead - length)

@@ -22,7 +22,7 @@ class Directed(NamedTuple):
 
 def hausdorff(distances: SurfaceDistances) -> Directed:
     """Return the Hausdorff distance in mm: the largest distance of any element to the other boundary."""
-    there, back = (direction.largest for direction in distances.directions)
+    there, back = distances.ofBoth(lambda direction: direction.largest)
     return Directed(combined(max, there, back), there, back)
 
 
@@ -31,7 +31,7 @@ def percentileHausdorff(distances: SurfaceDistances, percent: float) -> Directed
 
     Weighted by element size, without interpolation. percent: in (0, 100].
     """
-    there, back = (direction.percentile(percent) for direction in distances.directions)
+    there, back = distances.ofBoth(lambda direction: direction.percentile(percent))
     return Directed(combined(max, there, back), there, back)
 
 
@@ -64,7 +64,7 @@ def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
 
 
 def _shareWithin(distances: SurfaceDistances, limit: float) -> Directed:
-    sizes = [direction.sizeWithin(limit) for direction in distances.directions]
+    sizes = distances.ofBoth(lambda direction: direction.sizeWithin(limit))
     totals = [direction.totalSize for direction in distances.directions]
     pooled = combined(lambda *parts: sum(parts) / sum(totals), *sizes)
     return Directed(pooled, *(size / whole for size, whole in zip(sizes, totals)))

@@ -1,0 +1,241 @@
+"""How far points are from the triangles around corners next to them.
+
+The triangles around a corner are its star. Seen from the corner a triangle is two of its sides; with the way w from the
+corner to a point, all that matters of it are the inner products of these three with each other. The unsmoothed surface
+of a mask has few different triangles (cases.py), so theirs are looked up.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .cases import caseTriangles
+from .surfaces import Surface
+from .triangles import columns, distancesToTriangles, dot
+
+# Triangles whose sizes are found at a time, so that temporary arrays stay in the processor's cache.
+CELLS = 1 << 14
+# Makes up for what single precision takes away.
+ROUNDED_UP = 1 + 1e-6
+# Squared sine of a triangle's angle below which inner products have too few digits to tell where a point lies.
+THIN = 1e-4
+# Corners of a case's triangle are so many half voxels apart along every axis at most; a difference of two is a number
+# with these digits.
+DIGITS = np.array([1, 5, 25])
+DIFFERENCES = 125
+# The corner of a triangle that follows a corner, and the one after that.
+NEXT, AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
+NONE = np.zeros(0, np.intp)
+
+
+class Stars:
+    """The triangles around every corner of a surface.
+
+    points: (n, 3) mm. cells: (m, 3) triangles of them. shapes: those of the triangles; None to take them from the
+    points. corners: (c, 3) the points that triangles have, mm, by whose numbers stars are told.
+    """
+
+    def __init__(self, points: np.ndarray, cells: np.ndarray, shapes: LatticeShapes | None = None):
+        slots = np.tile(np.arange(3, dtype=np.int8), len(cells))
+        ends = np.arange(0, 3 * len(cells) + 1, 3, dtype=np.int32)
+        around = csr_array((slots, cells.ravel().astype(np.int32), ends), shape=(len(cells), len(points))).tocsc()
+        counts = np.diff(around.indptr)
+        # points without triangles would hide those with
+        used = np.flatnonzero(counts)
+        self.corners = points if len(used) == len(points) else points[used]
+        self._first, self._count = around.indptr[used], counts[used]
+        # of every entry the triangle, and which of its corners has the star
+        self._triangles, self._slots = around.indices, around.data
+        self._shapes = shapes or GivenShapes(points, cells)
+        if shapes is None:
+            # of the largest triangle around every corner
+            self._largest = np.maximum.reduceat(self._shapes.every[self._triangles], self._first)
+
+    @property
+    def largestSpread(self) -> float:
+        """The largest of spreads() of all triangles."""
+        return self._shapes.largestSpread
+
+    def spreadsAround(self, corners: np.ndarray) -> np.ndarray | float:
+        """Return what no spread around corners (...) exceeds: (...), or one number for all."""
+        return self._largest[corners] if isinstance(self._shapes, GivenShapes) else self.largestSpread
+
+    def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return for every triangle around corners (c,) which of these it is around, (k,) in order, and its entry."""
+        counts = self._count.take(corners)
+        places = np.repeat(np.arange(len(corners)), counts)
+        shifts = self._first.take(corners) - (np.cumsum(counts) - counts)
+        return places, np.arange(len(places)) + shifts.take(places)
+
+    def triangles(self, entries: np.ndarray) -> np.ndarray:
+        """Return the numbers (k,) of the triangles of entries (k,)."""
+        return self._triangles.take(entries)
+
+    def spreads(self, entries: np.ndarray) -> np.ndarray:
+        """Return the spreads() (k,) of the triangles of entries (k,)."""
+        return self._shapes.spreads(self._triangles.take(entries))
+
+    def squaredDistances(self, ways: np.ndarray, entries: np.ndarray) -> np.ndarray:
+        """Return the squared distances (k,) in mm2 from points to the triangle of an entry (k,) each.
+
+        ways: (3, k) mm from the corner that has the star to the points. Digits that cancel do not matter to which
+        triangle is nearest, but in thin ones, where so many do that their heights get lost.
+        """
+        one, other, *products = self._shapes.sides(self._triangles.take(entries), self._slots.take(entries))
+        lengthOne, lengthOther, between, area, thin = products
+        alongOne, alongOther = dot(ways, one), dot(ways, other)
+        weightOne = alongOne * lengthOther - alongOther * between
+        weightOther = alongOther * lengthOne - alongOne * between
+        isAbove = (weightOne >= 0) & (weightOther >= 0) & (weightOne + weightOther <= area)
+        # by how much less it is than to the corner: above the triangle, and from each of its sides
+        weightOne *= alongOne
+        weightOther *= alongOther
+        weightOne += weightOther
+        weightOne /= area
+        less = np.maximum(_lessAlong(alongOne, lengthOne), _lessAlong(alongOther, lengthOther))
+        across = _lessAlong(alongOther - alongOne + (lengthOne - between), lengthOne + lengthOther - 2 * between)
+        across += 2 * alongOne
+        across -= lengthOne
+        np.maximum(less, across, out=less)
+        np.copyto(less, weightOne, where=isAbove)
+        result = dot(ways, ways)
+        result -= less
+        if len(thin):
+            corners = np.stack([np.zeros((len(thin), 3)), one[:, thin].T, other[:, thin].T], axis=1)
+            result[thin] = distancesToTriangles(ways[:, thin].T, corners) ** 2
+        return result
+
+
+def _lessAlong(along: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Return by how much less (k,) squared distances to a side are than those to its start.
+
+    along: inner products of side and way from there. length: of the side with itself.
+    """
+    share = along / length
+    np.clip(share, 0, 1, out=share)
+    result = 2 * along
+    result -= share * length
+    result *= share
+    return result
+
+
+class GivenShapes:
+    """The shapes of any triangles (m, 3) of points (n, 3)."""
+
+    def __init__(self, points: np.ndarray, cells: np.ndarray):
+        self._points, self._corners = points, cells.ravel()
+        self.every = spreads(points, cells)
+        self.largestSpread = float(self.every.max())
+
+    def spreads(self, triangles: np.ndarray) -> np.ndarray:
+        """Return the spreads() (k,) of some triangles (k,)."""
+        return self.every.take(triangles)
+
+    def sides(self, triangles: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the two sides (3, k) of some triangles (k,) from one of their corners, and their inner products.
+
+        slots: (k,) which corner. The products (k,) are those of the one, of the other, of both, and what is left of the
+        first two by the third: 4 times the squared area. At last the numbers of those that are thin.
+        """
+        first = 3 * triangles.astype(np.intp)
+        numbers = (first + corner.take(slots) for corner in (NEXT, AFTER_NEXT))
+        start = columns(self._points, self._corners.take(first + slots))
+        one, other = (columns(self._points, self._corners.take(number)) - start for number in numbers)
+        products = lengthOne, lengthOther, between = dot(one, one), dot(other, other), dot(one, other)
+        area = lengthOne * lengthOther
+        limits = THIN * area
+        area -= between * between
+        thin = np.flatnonzero(area <= limits)
+        # what can be divided by
+        for values, whole in zip((*products, area), (1, 1, 0, 1), strict=True):
+            values[thin] = whole
+        return one, other, *products, area, thin
+
+
+class LatticeShapes:
+    """The shapes of the triangles of the unsmoothed surface of a mask."""
+
+    def __init__(self, surface: Surface):
+        x, y, z = np.ascontiguousarray(surface.lattice.T, float)
+        places = (2 * (DIGITS[0] * x + DIGITS[1] * y + DIGITS[2] * z)).astype(np.int32)
+        numberOf, self._turned, _ = orderedTriangles()
+        self._kinds = numberOf.take(_differences(*(places.take(column) for column in surface.cells.T)))
+        self._sides, self._spreads, _ = latticeTables(_axes(surface))
+        self.largestSpread = float(self._spreads.max())
+
+    @staticmethod
+    def of(surface: Surface) -> LatticeShapes | None:
+        """Return the shapes of a surface; None if it is not that of a mask, or its voxels are as long as needles."""
+        return None if surface.lattice is None or latticeTables(_axes(surface))[2] else LatticeShapes(surface)
+
+    def spreads(self, triangles: np.ndarray) -> np.ndarray:
+        """Return the spreads() (k,) of some triangles (k,)."""
+        return self._spreads.take(self._kinds.take(triangles))
+
+    def sides(self, triangles: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the same as GivenShapes.sides()."""
+        kinds = self._turned.take(3 * self._kinds.take(triangles) + slots)
+        x, y, z, u, v, w, *products = (row.take(kinds) for row in self._sides)
+        return (x, y, z), (u, v, w), *products, NONE
+
+
+def _axes(surface: Surface) -> tuple[float, ...]:
+    return tuple(surface.mask.grid.axes.ravel().tolist())
+
+
+@lru_cache(maxsize=1)
+def orderedTriangles() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the triangles of all cases (caseTriangles()) with their corners in every order, t different ones.
+
+    numberOf: (DIFFERENCES ** 2,) the number of each by its corners' differences. turned: (3 t,) the number of the one
+    that begins with corner s of triangle n at 3 n + s. corners: (t, 3, 3) in half voxels.
+    """
+    orders = np.array(list(itertools.permutations(range(3))))
+    corners = np.rint(2 * caseTriangles()[0]).astype(np.int64)[:, orders].reshape(-1, 3, 3)
+    keys, first = np.unique(_differences(*(corners @ DIGITS).T), return_index=True)
+    corners = corners[first]
+    numberOf = np.zeros(DIFFERENCES**2, np.intp)
+    numberOf[keys] = np.arange(len(keys))
+    turned = [numberOf[_differences(*(np.roll(corners, -slot, axis=1) @ DIGITS).T)] for slot in range(3)]
+    return numberOf, np.stack(turned, axis=1).ravel(), corners
+
+
+def _differences(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return a number for the shape of every triangle, told its corners (m,) as numbers with DIGITS."""
+    middle = DIFFERENCES // 2
+    return (b - a + middle) * DIFFERENCES + (c - a + middle)
+
+
+@lru_cache(maxsize=32)
+def latticeTables(axes: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return what GivenShapes.sides() tells of the first corner of all orderedTriangles(), as rows (10, t).
+
+    And their spreads() (t,), and whether some are thin. axes: (9,) the steps between voxels, mm.
+    """
+    corners = orderedTriangles()[2] / 2 @ np.reshape(axes, (3, 3)).T
+    numbers = np.arange(3 * len(corners)).reshape(-1, 3)
+    shapes = GivenShapes(corners.reshape(-1, 3), numbers)
+    one, other, *products, thin = shapes.sides(np.arange(len(corners)), np.zeros(len(corners), np.intp))
+    return np.concatenate([one, other, products]), shapes.every, len(thin) > 0
+
+
+def spreads(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return the squared radii (m,) of the smallest circles around triangles (m, 3) of points (n, 3), rounded up."""
+    return np.concatenate([_spreads(points, cells[first : first + CELLS]) for first in range(0, len(cells), CELLS)])
+
+
+def _spreads(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    a, b, c = (columns(points, column) for column in cells.T)
+    ab, bc, ca = (dot(side, side) for side in (b - a, c - b, a - c))
+    longest = np.maximum(np.maximum(ab, bc), ca)
+    # through all corners of an acute triangle, or around the longest side
+    area = 4 * ab * ca - (ab + ca - bc) ** 2
+    isAcute = (ab + bc + ca > 2 * longest) & (area > 0)
+    around = ab * bc * ca / np.where(isAcute, area, 1)
+    # whatever rounding makes of thin ones
+    radii = np.clip(np.where(isAcute, around, 0), longest / 4, longest / 3)
+    return (radii * ROUNDED_UP).astype(np.float32)
