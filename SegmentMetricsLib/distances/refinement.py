@@ -78,7 +78,7 @@ MOST_ROUNDS, MOST_HALVINGS = 6, 7
 # takes longer than to look them up.
 FEW_ELEMENTS, FEW_TO_SEARCH = 4_000, 1_000
 # Fewer elements are not worth a thread for each boundary, looked up and searched.
-FEW_TO_SHARE, FEW_SEARCHED_TO_SHARE = 20_000, 3_000
+FEW_TO_SHARE, FEW_SEARCHED_TO_SHARE = 200_000, 3_000
 # Points whose places are found at a time, so that temporary arrays stay small.
 CHUNK = 1 << 15
 # Elements that may be the farthest, of so many their pieces are not looked at before they are themselves.

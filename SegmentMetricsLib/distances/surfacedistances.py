@@ -22,7 +22,7 @@ LARGEST_LATTICE_SUBDIVISIONS = 1
 # mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-4
 # Elements of both boundaries up to which it is not worth a thread to ask each of them something.
-FEW_TO_SHARE = 20_000
+FEW_TO_SHARE = 200_000
 
 T = TypeVar("T")
 

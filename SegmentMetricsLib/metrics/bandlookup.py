@@ -30,8 +30,9 @@ QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
 LARGEST_TABLE_COUNT = 1000
 # Cells asked at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
-# Layers of cells, and cells, looked at at a time, so that temporary arrays are small beside the whole.
-LAYERS, CELLS = 16, 1 << 20
+# Layers of cells, and cells, looked at at a time, so that temporary arrays are small beside the whole; of fewer cells
+# than those, several threads only wait for each other.
+LAYERS, CELLS = 32, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -252,22 +253,23 @@ def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarr
     # one bit for every question, so that all are spread at once
     around = np.empty(len(pair.codes[0]), np.uint8)
     parts = [slice(first, first + CELLS) for first in range(0, len(around), CELLS)]
-    for part in parts:
+
+    def mark(part: slice) -> None:
         around[part] = pair.codes[0][part] != pair.codes[1][part]
         around[part] <<= 2
         for number, codes in enumerate(pair.codes):
             around[part] |= (codes[part] - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
-    spread(around.reshape(pair.shape[::-1]), reach[::-1])
-    found = []
-    for part in parts:
+
+    def choose(part: slice) -> tuple[np.ndarray, np.ndarray]:
         cells = np.flatnonzero(around[part] & np.uint8(3)) + part.start
-        bits = around[cells]
-        near = [(bits & np.uint8(1 << number) != 0) & (codes[cells] != 0) for number, codes in enumerate(pair.codes)]
-        near = np.stack([*near, bits & np.uint8(4) != 0])
-        chosen = near[0] | near[1]
-        found.append((cells[chosen], near[:, chosen]))
-    del around
-    cells, near = zip(*found, strict=True)
+        bits = around.take(cells)
+        near = [(bits & np.uint8(1 << n) != 0) & (codes.take(cells) != 0) for n, codes in enumerate(pair.codes)]
+        chosen = np.flatnonzero(near[0] | near[1])
+        return cells.take(chosen), np.stack([*near, bits & np.uint8(4) != 0]).take(chosen, axis=1)
+
+    eachSideBySide(mark, parts)
+    spread(around.reshape(pair.shape[::-1]), reach[::-1])
+    cells, near = zip(*eachSideBySide(choose, parts), strict=True)
     return np.concatenate(cells), np.concatenate(near, axis=1)
 
 
@@ -275,18 +277,22 @@ def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
     """Set all bits that are set in a box around every place of a volume, so many places to either side; return it."""
     for axis, steps in enumerate(reach):
         lines = np.moveaxis(flags, axis, 0)
-        steps = min(int(steps), len(lines) - 1)
         # some at a time, as what was before has to be kept
         for first in range(0, lines.shape[1], LAYERS):
-            after, done = lines[:, first : first + LAYERS], 0
-            while done < steps:
-                # boxes that overlap make a larger one
-                step = min(done + 1, steps - done)
-                before = after.copy()
-                after[step:] |= before[:-step]
-                after[:-step] |= before[step:]
-                done += step
+            _spreadAlong(lines[:, first : first + LAYERS], min(int(steps), len(lines) - 1))
     return flags
+
+
+def _spreadAlong(lines: np.ndarray, steps: int) -> None:
+    """Set all bits that are set so many places before or behind along the first axis."""
+    done = 0
+    while done < steps:
+        # boxes that overlap make a larger one
+        step = min(done + 1, steps - done)
+        before = lines.copy(order="K")  # in the order of memory
+        lines[step:] |= before[:-step]
+        lines[:-step] |= before[step:]
+        done += step
 
 
 def bandMembership(
