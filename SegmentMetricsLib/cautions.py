@@ -14,7 +14,6 @@ import numpy as np
 from .geometry.grids import Grid
 from .geometry.parts import partSizes
 from .settings import shortest
-from .structures import bounds
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -96,7 +95,7 @@ def _units(pair: Pair) -> Iterator[str]:
     if not _isTolerant(pair):
         return
     smallest = min(pair.settings.tolerances)
-    size = max(float(np.ptp(bounds(s), axis=0).max()) for s in pair.structures)
+    size = max(float(np.ptp(s.box, axis=0).max()) for s in pair.structures)
     if smallest > size:
         yield (
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "

@@ -27,7 +27,7 @@ from .geometry.graphs import components
 from .geometry.grids import Grid
 from .geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
 from .geometry.surfaces import Surface, outwardNormals
-from .structures import Structure, bounds
+from .structures import Structure
 
 # A cap of a mesh is what faces its end within 60 degrees of the axis.
 CAP_COSINE = 0.5
@@ -136,7 +136,7 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
         normal /= np.linalg.norm(normal) * np.sign(normal[np.abs(normal).argmax()])
     spans = [spanOf(structure, normal) for structure in structures]
     low, high = max(span[0] for span in spans), min(span[1] for span in spans)
-    corners = np.concatenate([bounds(structure) for structure in structures])
+    corners = np.concatenate([structure.box for structure in structures])
     reach = 2 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 1.0
     if home is None:
         return (Slab(normal, low, high, low, high, reach) if high - low > SAME_PLANE else None), spans
@@ -203,7 +203,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     if slab is None:
         return
     worst = max(distances.directions, key=lambda d: d.largest)
-    length = float(np.subtract(*bounds(reference)[::-1]).max())
+    length = float(np.subtract(*reference.box[::-1]).max())
     if worst.largest <= NEGLIGIBLE * length:
         return
     place = worst.largestPlace
@@ -226,6 +226,6 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
 
 def isLong(structure: Structure) -> bool:
     """Return whether a closed structure is much longer than wide, by its box and its volume."""
-    low, high = bounds(structure)
+    low, high = structure.box
     length, volume = float((high - low).max()), structure.surface.volume
     return volume > 0 and length >= LONG * float(np.sqrt(volume / length))

@@ -14,7 +14,7 @@ from .metrics import boundary, overlap
 from .metrics.slices import normalOf
 from .registry.similarity import inSlices
 from .settings import shortest
-from .structures import NOTES, PATIENT, WITHOUT_VOXELS, bounds, listed
+from .structures import NOTES, PATIENT, WITHOUT_VOXELS, listed
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -115,11 +115,11 @@ def _placement(pair: Pair) -> Iterator[str]:
         which = " and the ".join(w for w in ("reference", "test") if not getattr(pair.counts, w))
         verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
         yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
-        if not _meet(*(bounds(s) for s in pair.structures)):
+        if not _meet(*(s.box for s in pair.structures)):
             yield NO_OVERLAP
         yield from _otherCoordinates(pair)
         return
-    if pair.counts.truePositive == 0 if counted else not _meet(*(bounds(s) for s in pair.structures)):
+    if pair.counts.truePositive == 0 if counted else not _meet(*(s.box for s in pair.structures)):
         yield NO_OVERLAP
         yield from _otherCoordinates(pair)
     if counted and pair.dimension == 3:
@@ -128,7 +128,7 @@ def _placement(pair: Pair) -> Iterator[str]:
 
 def _otherCoordinates(pair: Pair) -> Iterator[str]:
     """Yield that one structure would lie on the other in other units or axes, where they do not overlap as they are."""
-    reference, test = (np.array(bounds(s)) for s in pair.structures)
+    reference, test = (np.array(s.box) for s in pair.structures)
     for scale, units in UNITS.items():
         for which, one, other in (("test", test, reference), ("reference", reference, test)):
             if _shareOfBoxes(scale * one, other) > ALIKE:

@@ -20,7 +20,7 @@ from .geometry.masks import LARGEST_BOX, Mask, boxAround, commonGrid, finerFirst
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
-from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, bounds, listed
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, listed
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -65,7 +65,7 @@ class Pair:
         grids = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
         if not grids:
             return
-        low, high = zip(*(bounds(s) for s in self.structures), strict=True)
+        low, high = zip(*(s.box for s in self.structures), strict=True)
         size = np.max(high, axis=0) - np.min(low, axis=0)
         steps = np.min([grid.worldSteps for grid in grids], axis=0)
         if np.prod(np.maximum(size / steps, 1)) > LARGEST_BOX:
@@ -175,7 +175,7 @@ class Pair:
             return grid, RESAMPLED if resampled else "the masks' own"
         if any(masks):
             grid = next(mask.grid for mask in masks if mask)
-            corners = np.concatenate([np.reshape(bounds(s), (2, 3)) for s in self.structures if not s.isEmpty])
+            corners = np.concatenate([np.reshape(s.box, (2, 3)) for s in self.structures if not s.isEmpty])
             return grid.grownTo(corners), "the image's lattice, with the mesh filled on it"
         grid = voxelization.gridForMeshes(*(s.surface for s in self.structures), self.settings.meshSpacing)
         return grid, "made for the meshes"

@@ -18,7 +18,6 @@ from .structures import (
     Match,
     Pairing,
     Structure,
-    bounds,
     listed,
     pairByName,
     requireKnown,
@@ -248,7 +247,7 @@ def _dice(reference: Structure, test: Structure) -> float:
     checkpoint()
     if reference.isEmpty or test.isEmpty or reference.dimension != test.dimension:
         return 0.0
-    (low, high), (otherLow, otherHigh) = bounds(reference), bounds(test)
+    (low, high), (otherLow, otherHigh) = reference.box, test.box
     if (low > otherHigh).any() or (otherLow > high).any():
         return 0.0
     try:

@@ -98,6 +98,14 @@ class Structure:
     def isEmpty(self) -> bool:
         return self.mask.isEmpty if self.givenSurface is None else self.givenSurface.isEmpty
 
+    @cached_property
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest LPS coordinates (3,) in mm of a structure that is not empty."""
+        if self.givenSurface is not None:
+            return self.givenSurface.box
+        corners = self.mask.corners()
+        return corners.min(axis=0), corners.max(axis=0)
+
     @property
     def dimension(self) -> int:
         """3 for a structure in space, 2 for contours in a plane."""
@@ -114,14 +122,6 @@ class Structure:
 def codeSource(terminology: str) -> dict[str, str]:
     """Return what the source of a structure says about its terminology: nothing where there is none."""
     return {TERMINOLOGY: terminology} if terminology else {}
-
-
-def bounds(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and the highest LPS coordinates (3,) of a structure in mm, which must not be empty."""
-    if structure.givenSurface is not None:
-        return structure.givenSurface.box
-    corners = structure.mask.corners()
-    return corners.min(axis=0), corners.max(axis=0)
 
 
 @dataclass(frozen=True)

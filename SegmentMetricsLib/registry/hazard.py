@@ -17,7 +17,7 @@ from ..geometry.masks import Mask, boxAround
 from ..geometry.surfaces import Surface, elementCenters
 from ..geometry.voxelization import LARGEST_GRID
 from ..metrics import hazard
-from ..structures import BOTH_EMPTY, Structure, bounds, listed
+from ..structures import BOTH_EMPTY, Structure, listed
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -72,7 +72,7 @@ def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
         raise Undefined(f"the surface of the critical structure {structure.name} {structure.surface.whyNoInside}")
     isOnLattice = structure.mask is not None and structure.mask.alongAxesOf(grid).grid.offsetOn(grid) is not None
     if not isOnLattice:
-        corners = grid.toIndex(list(itertools.product(*zip(*bounds(structure), strict=True))))
+        corners = grid.toIndex(list(itertools.product(*zip(*structure.box, strict=True))))
         if np.prod(np.ptp(corners, axis=0) + 1) > LARGEST_GRID:
             return structure.surface
     mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)
