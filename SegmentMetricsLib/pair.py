@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
 from . import evaluated, extents
-from .cores import sideBySide
+from .cores import allCores
 from .distances import converged
 from .distances.surfacedistances import BoundaryPair, SurfaceDistances
 from .errors import InputError, Undefined
@@ -26,7 +27,7 @@ from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, list
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
 # Of so many elements of both boundaries, what distances were found with does not stay in memory beside other work.
 MANY_ELEMENTS = 1_000_000
-# Voxels of both masks from which on their surfaces are made side by side.
+# Voxels of both masks from which on their surfaces are made by all cores.
 FEW_TO_SHARE = 500_000
 # Why the grid for voxels of both is neither mask's own.
 RESAMPLED = "both masks resampled to the finer spacing"
@@ -128,8 +129,9 @@ class Pair:
     def boundaries(self) -> BoundaryPair:
         reach = max(self.settings.tolerances, default=0.0)
         voxels = [s.mask.voxels.size for s in self.structures if s.mask is not None]
-        surfaces = sideBySide([lambda s=s: s.surface for s in self.structures], sum(voxels) > FEW_TO_SHARE)
-        return BoundaryPair(*surfaces, reach)
+        # VTK's filters keep Python's lock, but divide their own work
+        with allCores() if sum(voxels) > FEW_TO_SHARE else nullcontext():
+            return BoundaryPair(*(s.surface for s in self.structures), reach)
 
     @cached_property
     def distances(self) -> SurfaceDistances:

@@ -27,6 +27,8 @@ CHANCES = 4096
 WRONGLY = 0.22
 # Points of every cell that tell how many there are of which chance.
 FEW_OF_CELL = 8
+# Points asked at a time whether they are drawn, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 16
 # Shares that what the cells' own corners tell may have in how far off the interpolation is thought to be there.
 LOCAL_SHARES = np.linspace(0, 0.9, 10)
 
@@ -77,7 +79,8 @@ class Lottery:
         ]
         self._tables = [_chancesUpTo(top, trust.wrong) for trust, top in zip(trusts, tops, strict=True)]
         # of the first points of every cell, which are spread evenly, too
-        every = np.arange(len(lots)).reshape(codes[0].shape)[:, :FEW_OF_CELL].ravel()
+        few = min(FEW_OF_CELL, self._perCell)
+        every = np.add.outer(np.arange(0, len(lots), self._perCell), np.arange(few)).ravel()
         share = max(1, len(every)) / max(1, len(lots))
         self._sum = sum(float(self._weights(number, every).sum(dtype=float)) for number in (0, 1)) / share
 
@@ -101,15 +104,17 @@ class Lottery:
         """Return a factor at which at least and at most so many searches are expected, about."""
         return float(np.clip(factor, fewest / max(self._sum, 1e-9), most / max(self._sum, 1e-9)))
 
-    def searches(self, factor: float) -> float:
-        """Return how many searches a factor makes at most, about."""
-        return factor * self._sum
-
     def drawn(self, number: int, factor: float) -> np.ndarray:
         """Return the numbers of the points (k,), ascending, that are searched for one boundary."""
-        # nobody has a larger weight than 1
-        points = np.flatnonzero(self._lots < np.float32(factor))
-        return points[self._lots.take(points) < self._weights(number, points) * np.float32(factor)]
+        factor, found = np.float32(factor), [np.zeros(0, np.intp)]
+        for first in range(0, len(self._lots), CHUNK):
+            lots = self._lots[first : first + CHUNK]
+            # nobody has a larger weight than 1
+            points = np.flatnonzero(lots < factor)
+            weights = self._weights(number, first + points)
+            weights *= factor
+            found.append(first + points[lots.take(points) < weights])
+        return np.concatenate(found)
 
     def chances(self, number: int, points: np.ndarray, factor: float) -> np.ndarray:
         """Return how likely points (k,) were to be drawn for one boundary, in [0, 1]."""
