@@ -13,5 +13,6 @@ def components(one: np.ndarray, other: np.ndarray, count: int) -> np.ndarray:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    graph = coo_matrix((np.ones(len(one), np.int8), (one, other)), (count, count))
+    # in the form that the search wants, which would else take longer to make than to search
+    graph = coo_matrix((np.ones(len(one)), (one, other)), (count, count)).tocsr()
     return connected_components(graph, directed=False)[1]
