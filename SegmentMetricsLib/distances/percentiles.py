@@ -21,6 +21,8 @@ LEAST_SHARE = 2e-5
 # How far around a percentile its bounds are sought first, how precisely they are found there, and how precisely the
 # percentile is before it is corrected, as multiples of its error.
 AROUND, COARSE, ROUGH = (1, 2, 4, 8), 1 / 80, 1 / 16
+# The share of its bounds' width that lies to either side of it at least.
+LEAST_OF_WIDTH = 0.25
 # Distances between which it is sought where nothing is known of it.
 FAR_AROUND = 5
 # How far around a guess it is sought first, as a multiple of its error.
@@ -70,7 +72,9 @@ class Percentiles:
         error = BOUNDS * errorOf(differences)
         value = self._ofSize(size)
         low, high = self._bound(size - error, around, -1), self._bound(size + error, around, 1)
-        low, high = max(min(low, value - ROUNDING), 0.0), max(high, value + ROUNDING)
+        # where much lies equally far, a size says nothing of one side, but distances are not known better there
+        margin = max(LEAST_OF_WIDTH * (high - low), ROUNDING)
+        low, high = max(min(low, value - margin), 0.0), max(high, value + margin)
         return Estimate(value, low, high, chosen, differences, wanted)
 
     def _bound(self, size: float, around: Surroundings, side: int) -> float:
