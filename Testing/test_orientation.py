@@ -152,3 +152,13 @@ def testMeshesBetweenVoxelCenters():
     grain = shapes.boxMesh((8.4, 8.4, 8.4), (8.6, 8.6, 8.6))
     within = compare(grain, image, Settings(families="overlap"))
     assert within["TPR"].reason == "the reference encloses no voxel" and not found(within, "do not overlap")
+
+
+def testOneTriangleIsSaidToBeOne():
+    cells = BALL.cells.copy()
+    cells[7] = cells[7, ::-1]
+    assert read(Surface(BALL.points, cells)).repairs == (
+        f"1 of its {len(cells)} triangles faced the wrong way and was turned",
+    )
+    twice = Surface(BALL.points, np.concatenate([BALL.cells, BALL.cells[:1]]))
+    assert read(twice).repairs == ("1 triangle that repeats another was left out",)

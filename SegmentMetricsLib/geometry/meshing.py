@@ -9,7 +9,7 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from ..errors import InputError
+from ..errors import InputError, counted
 from . import contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale
@@ -118,7 +118,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     given = bare.GetNumberOfPolys() if bare.GetPolys().GetMaxCellSize() == 3 and not bare.GetNumberOfStrips() else 0
     dropped = max(given, len(cells)) - np.count_nonzero(haveArea(points, cells))
     if dropped > 0:
-        repairs += (f"{dropped} triangles without area were left out",)
+        repairs += (f"{counted(dropped, 'triangle without area was', 'triangles without area were')} left out",)
     surface = Surface(points, whole, repairs=repairs)
     if surface.isEmpty:
         raise InputError("The surface has no triangle with an area.")

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import counted
 from .closest import ClosestSurface
 from .graphs import components
 from .surfaces import Surface
@@ -89,7 +90,8 @@ def oriented(surface: Surface) -> Surface:
         cells = withoutRepeats(surface.cells)
         repeated = len(surface.cells) - len(cells)
         if repeated:
-            repairs = (*surface.repairs, f"{repeated} triangles that repeat another were left out")
+            what = counted(repeated, "triangle that repeats another was", "triangles that repeat another were")
+            repairs = (*surface.repairs, f"{what} left out")
             surface, edges = replace(surface, cells=cells, repairs=repairs), Edges.of(cells)
     surface = replace(
         surface,
@@ -115,9 +117,11 @@ def oriented(surface: Surface) -> Surface:
     turned ^= inward[shells]
     result = surface
     if turned.any():
-        count = "its" if turned.all() else f"{np.count_nonzero(turned)} of its {len(turned)}"
+        number = np.count_nonzero(turned)
+        count = "its" if turned.all() else f"{number} of its {len(turned)}"
         way = "inward" if turned.all() else "the wrong way"
-        repairs = (*surface.repairs, f"{count} triangles faced {way} and were turned")
+        were = "was" if number == 1 else "were"
+        repairs = (*surface.repairs, f"{count} triangles faced {way} and {were} turned")
         result = replace(surface, cells=flipped(surface.cells, turned), repairs=repairs)
     if abs(result.volume) <= FLATNESS * result.sizes.sum() ** 1.5:
         return replace(surface, defect=FLAT)

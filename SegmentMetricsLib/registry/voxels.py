@@ -50,7 +50,8 @@ def _note(pair: Pair) -> str:
     if not _isCut(pair):
         return ""
     omitted = pair.settings.cuts - len(pair.once(cutsOf))
-    return f"{omitted} of {pair.settings.cuts} cuts are empty on both sides and left out" if omitted else ""
+    are = "is" if omitted == 1 else "are"
+    return f"{omitted} of {pair.settings.cuts} cuts {are} empty on both sides and left out" if omitted else ""
 
 
 def _noteOfDistances(pair: Pair) -> str:
