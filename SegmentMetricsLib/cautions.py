@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .errors import counted
 from .geometry.grids import Grid
 from .geometry.parts import partSizes
 from .settings import shortest
@@ -142,8 +143,8 @@ def _size(pair: Pair) -> Iterator[str]:
     axis = int(shares.argmin())
     if shares[axis] < SMALL and mask.count <= FEW_VOXELS:
         yield (
-            f"The reference is small: {mask.count} voxels, {span[axis]} of the image's {size[axis]} along one axis. "
-            "Overlap changes much with few voxels, so prefer distances."
+            f"The reference is small: {counted(mask.count, 'voxel')}, {span[axis]} of the image's {size[axis]} along "
+            "one axis. Overlap changes much with few voxels, so prefer distances."
         )
 
 

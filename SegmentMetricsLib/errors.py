@@ -24,6 +24,14 @@ def requireText(path: Path) -> None:
         raise InputError(f"{path}: this name has characters that are not valid Unicode; choose another one.") from None
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number and what there are so many of, in a sentence: 1 triangle, 2 triangles. many: one + "s" if "".
+
+    The words go on as far as they depend on the number.
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def oneLine(text: str) -> str:
     """Return text as it can stand in a line on a terminal."""
     return text.translate(UNSHOWABLE)

@@ -23,6 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from .distances.surfacedistances import SurfaceDistances
+from .errors import counted
 from .geometry.graphs import components
 from .geometry.grids import Grid
 from .geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
@@ -112,7 +113,7 @@ def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -
         "slices": slices,
         "beyond": beyond,
     }
-    count = "" if slices is None else f"{slices} slices, " if slices > 1 else "1 slice, "
+    count = "" if slices is None else f"{counted(slices, 'slice')}, "
     left = " and ".join(f"{sum(ends):.1f} mm of the {which}" for which, ends in beyond.items())
     sentence = (
         f"Evaluated over the common extent only: {count}{slab.high - slab.low:.1f} mm; what lies beyond, {left}, "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import cautions, extents
+from .errors import counted
 from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .metrics import boundary, overlap
@@ -218,14 +219,13 @@ def _surfaces(pair: Pair) -> Iterator[str]:
             continue
         name = f"The surface of the {which}" if surface.dimension == 3 else f"The contour of the {which}"
         if not surface.isClosed:
-            edges = f" ({surface.openEdges} open edges)" if surface.openEdges else ""
+            edges = f" ({counted(surface.openEdges, 'open edge')})" if surface.openEdges else ""
             yield (
                 f"{name} {surface.whyNoInside}{edges}: distances are measured, "
                 "but it has no inside, so volumes, overlap and signs are undefined."
             )
         if surface.nonManifoldEdges:
-            edges = "1 edge" if surface.nonManifoldEdges == 1 else f"{surface.nonManifoldEdges} edges"
-            yield f"{name} has {edges} with more than two triangles."
+            yield f"{name} has {counted(surface.nonManifoldEdges, 'edge')} with more than two triangles."
         for repair in surface.repairs:
             yield f"{name} was cleaned: {repair}."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from .errors import oneLine
+from .errors import counted, oneLine
 from .measurements import Measurement, rounded
 from .multilabel import MultiLabel
 from .records import Record
@@ -83,7 +83,7 @@ def evaluatedGrid(records: Sequence[Record]) -> str:
     if not grids:
         return ""
     places = " or ".join(dict.fromkeys(grid["choice"] for grid in grids))
-    sizes = dict.fromkeys(f"{' x '.join(map(str, grid['size']))}, {grid['voxels']} voxels" for grid in grids)
+    sizes = dict.fromkeys(f"{' x '.join(map(str, grid['size']))}, {counted(grid['voxels'], 'voxel')}" for grid in grids)
     size = next(iter(sizes)) if len(sizes) == 1 else f"{len(sizes)} different sizes, see metrics.json"
     return f"True negatives are counted in {places}: {size}."
 

@@ -140,11 +140,11 @@ def testWhatReadingHasToSay(tmp_path):
     found = {s.name: s for s in readStructures(tmp_path / "set.dcm")}
     notes = {name: s.source[NOTES] for name, s in found.items()}
     assert notes["Gap"] == ("it has no contour on 2 slices between its first and its last one",)
-    assert notes["Between"] == ("1 of its contours lie between slices and were filled on the nearest one",)
-    assert notes["Crossing"][0].startswith("its contours cross each other on 1 slices")
+    assert notes["Between"] == ("1 of its contours lies between slices and was filled on the nearest one",)
+    assert notes["Crossing"][0].startswith("its contours cross each other on 1 slice;")
     assert found["Crossing"].mask.count == 25 + 25 - 4
     assert notes["Twice"] == () and found["Twice"].mask.count == 25
-    assert notes["Point"] == ("1 of its contours are open lines or points and were left out",)
+    assert notes["Point"] == ("1 of its contours is an open line or point and was left out",)
     comparison = compare(found["Twice"], found["Gap"], Settings(families="overlap"))
     assert "Of the test, it has no contour on 2 slices between its first and its last one." in comparison.findings
 

@@ -410,3 +410,10 @@ def testImagesThatAreMostlyBackground():
         assert not found(compare(*pair, settings), "of the evaluated grid")
     assert not found(compare(*pair), "of the evaluated grid")
     assert not found(compare(BOX, BOX, Settings(families="agreement")), "of the evaluated grid")
+
+
+def testOneVoxelIsSaidToBeOne():
+    speck = shapes.box((12, 12, 12), (12, 12, 12), (40, 40, 40))
+    assert found(
+        compare(speck, speck, Settings(families="overlap")), "The reference is small: 1 voxel, 1 of the image's 40"
+    )

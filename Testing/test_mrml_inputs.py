@@ -264,8 +264,11 @@ def testSurfacesWithPointsThatAreNowhere(scene, images, number):
     segment.AddRepresentation("Closed surface", shapes.meshOf(points, cells))
     node.GetSegmentation().SetSourceRepresentationName("Closed surface")
     node.GetSegmentation().AddSegment(segment)
-    with pytest.raises(ValueError, match="points whose coordinates are not numbers"):
-        mrml.compareSegments(voxels, "Organ", node, "Organ")
+    node.SetName("Drawn")
+    for which, pair in (("test", (voxels, node)), ("reference", (node, voxels))):
+        said = f"^The {which}, Organ of Drawn, cannot be compared. .* points whose coordinates are not numbers"
+        with pytest.raises(ValueError, match=said):
+            mrml.compareSegments(pair[0], "Organ", pair[1], "Organ")
 
 
 def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):

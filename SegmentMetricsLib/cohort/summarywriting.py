@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from ..errors import oneLine
+from ..errors import counted, oneLine
 from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
 from ..registry import findDefinition
 from ..settings import OWN_CONVENTION
@@ -161,7 +161,7 @@ def remarks(cohort: Cohort, options: Options) -> list[str]:
         sentences.append(f"In no reference, so not in the statistics: {oneLine(listed(unexpected))}.")
     proposals = sorted(cohort.roster.proposals.items(), key=lambda item: -len(item[1]))
     for (reference, test), cases in proposals[:MOST_PROPOSALS]:
-        often = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
+        often = counted(len(cases), "case")
         sentences.append(
             oneLine(
                 f"{reference} of the reference and {test} of the test are in the same place in {often}; if they are "

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..cohort.summaryoptions import EMPTY, LEAVE_OUT, MISSING, RESAMPLES, SEED, TREATMENTS, Options
 from ..cores import availableProcessors
-from ..errors import InputError, oneLine
+from ..errors import InputError, counted, oneLine
 from ..settings import OWN_CONVENTION
 from ..workers import requireWorkers
 from .options import (
@@ -198,7 +198,7 @@ def report(
     if sentences:
         print("\n".join(sentences) + "\n")
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
-    print(f"{counts['ok']} of {counts['given']} cases compared{repeated}.")
+    print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
     if verdicts:
         from ..protocol.verdictwriting import summary
 

@@ -62,8 +62,9 @@ def run(options: argparse.Namespace) -> int:
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
         stressfiles.write(result, unfinished)
     print(stressfiles.table(result))
+    are = "is" if result.count == 1 else "are"
     print(
-        f"\n{result.count} of {result.inner} voxels of the inner boundary are left out, and {result.count} of "
+        f"\n{result.count} of {result.inner} voxels of the inner boundary {are} left out, and {result.count} of "
         f"{result.outer} voxels of the outer one added."
     )
     if not result.varies:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, counted
 from ..geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
 from ..geometry.grids import Grid, gridAround, requireScale
 from ..geometry.masks import LARGEST_BOX, Mask
@@ -31,16 +31,19 @@ EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
 CLOSED = ("CLOSED_PLANAR", EXCLUSIVE_TYPE)
 # What there is to say about contours that cross, and on how many slices they do.
 ODD = {
-    JOINED: "its contours cross each other on {} slices; what those that cross enclose was joined",
+    JOINED: "its contours cross each other on {}; what those that cross enclose was joined",
     CUT: (
-        "its contours cross each other on {} slices, where one is almost wholly inside another; it was taken for a "
+        "its contours cross each other on {}, where one is almost wholly inside another; it was taken for a "
         "hole, or inside a hole for an island"
     ),
     EXCLUSIVE: (
-        f"its contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}} slices; what an odd number of "
+        f"its contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}}; what an odd number of "
         "them encloses was filled"
     ),
 }
+# What is said of one contour, and of several.
+OTHERS = "is an open line or point and was", "are open lines or points and were"
+DISPLACED = "lies between slices and was", "lie between slices and were"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +116,7 @@ def _filled(contours: Contours, grid: Grid, note: str) -> tuple[Mask, dict]:
     """
     mask, notes = fill(contours.loops, grid, contours.exclusive)
     if contours.others:
-        notes.append(f"{contours.others} of its contours are open lines or points and were left out")
+        notes.append(f"{contours.others} of its contours {OTHERS[int(contours.others > 1)]} left out")
     source = {NOTES: tuple(filter(None, (note, *notes)))}
     return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
 
@@ -202,9 +205,10 @@ def _imageGrid(slices: Sequence, regions: Sequence[Sequence[np.ndarray]]) -> tup
         depth = grid.size[2]
         if depth == len(slices):
             return grid, ""
+        are = "is" if depth == len(slices) + 1 else "are"
         return grid, (
             f"Near the file, {depth - len(slices)} of the {depth} slices of the image that the contours were drawn on "
-            f"are missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
+            f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
         )
     normal = normalOf(slices)
     grid = gridOf(slices, commonDistance(heightsOf(loops, normal) for loops in regions))
@@ -295,16 +299,17 @@ def _remarks(
         yield f"its {many} no voxel center of the image"
     displaced = sum(np.count_nonzero(np.abs(heights[planes[0]] - k) > FLATNESS) for k, planes in slices.items())
     if displaced:
-        yield f"{displaced} of its contours lie between slices and were filled on the nearest one"
+        yield f"{displaced} of its contours {DISPLACED[int(displaced > 1)]} filled on the nearest one"
     several = sum(len(planes) > 1 for planes in slices.values())
     if several:
+        these = "one slice" if several == 1 else f"each of {several} slices"
         yield (
-            f"it has contours at several heights for each of {several} slices; where they overlap, those nearest to "
-            "the slice were filled"
+            f"it has contours at several heights for {these}; where they overlap, those nearest to the slice were "
+            "filled"
         )
     for kind, sentence in ODD.items():
         if kind in odd:
-            yield sentence.format(odd[kind])
+            yield sentence.format(counted(odd[kind], "slice"))
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
-        yield f"it has no contour on {missing} slices between its first and its last one"
+        yield f"it has no contour on {counted(missing, 'slice')} between its first and its last one"

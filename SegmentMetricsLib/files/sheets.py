@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError, oneLine, requireText
+from ..errors import InputError, counted, oneLine, requireText
 
 # What spreadsheets of different countries put between the cells.
 SEPARATORS = (",", ";", "\t")
@@ -86,7 +86,8 @@ def parseSheet(text: str, source: str, required: Sequence[str], optional: Sequen
     for number, row in body:
         where = f"{source}, line {number}"
         if len(row) > len(columns) and any(cell.strip() for cell in row[len(columns) :]):
-            raise InputError(f"{where}: there are {len(row)} cells, but the heading has {len(columns)} columns.")
+            there = counted(len(columns), "column")
+            raise InputError(f"{where}: there are {len(row)} cells, but the heading has {there}.")
         cells = {name: cell.strip() for name, cell in zip(columns, row)}
         lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where))
     return Sheet(source, comments, tuple(lines))

@@ -9,12 +9,15 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from ..errors import InputError
+from ..errors import InputError, counted
 from . import contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
 from .surfaces import Surface, doublePoints, empty, triangleIndices
+
+# As a share of a mesh's extent: points nearer to each other than this are one if edges are open without it.
+NEAR = 1e-6
 
 
 def fromMask(mask: Mask) -> Surface:
@@ -56,8 +59,11 @@ def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return vtk_to_numpy(output.GetPoints().GetData()).astype(float), triangleIndices(output), labels != 0
 
 
-def cleanTriangles(polyData: vtkPolyData) -> vtkPolyData:
-    """Return the polygons and strips of a polydata as triangles in double precision, with equal points made one."""
+def cleanTriangles(polyData: vtkPolyData, reach: float = 0.0) -> vtkPolyData:
+    """Return the polygons and strips of a polydata as triangles in double precision, with equal points made one.
+
+    reach: mm within which points are taken for equal.
+    """
     from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
 
     triangles = vtkTriangleFilter()
@@ -66,7 +72,8 @@ def cleanTriangles(polyData: vtkPolyData) -> vtkPolyData:
     triangles.PassLinesOff()
     clean = vtkCleanPolyData()
     clean.SetInputConnection(triangles.GetOutputPort())
-    clean.SetTolerance(0.0)
+    clean.ToleranceIsAbsoluteOn()
+    clean.SetAbsoluteTolerance(reach)
     clean.ConvertPolysToLinesOff()
     clean.ConvertLinesToPointsOff()
     clean.SetOutputPointsPrecision(1)
@@ -89,8 +96,9 @@ def paddedImage(mask: Mask) -> vtkImageData:
 def fromPolyData(polyData: vtkPolyData) -> Surface:
     """Return the boundary given by a polydata in LPS mm: polygons make a surface, closed planar lines make contours.
 
-    Duplicate points are merged, polygons cut into triangles, cells without area and repeated ones dropped, triangles
-    that face the wrong way turned; what was found and done is kept in `repairs`, `openEdges`, `nonManifoldEdges` and
+    Equal points are merged, and where that leaves open edges those nearer than NEAR, too; polygons are cut into
+    triangles, cells without area and repeated ones dropped, triangles that face the wrong way turned. What was found
+    and done is kept in `repairs`, `openEdges`, `nonManifoldEdges` and
     `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite or farther
     from the origin than any patient, points without cells and the reverse, and open or non-planar lines.
     """
@@ -110,19 +118,35 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     bare.SetPolys(polyData.GetPolys())
     bare.SetStrips(polyData.GetStrips())
     output = cleanTriangles(bare)
-    points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
-    cells = triangleIndices(output)
-    whole = withoutCaps(points, cells)
-    repairs = ()
     # those whose points were merged are gone already
     given = bare.GetNumberOfPolys() if bare.GetPolys().GetMaxCellSize() == 3 and not bare.GetNumberOfStrips() else 0
-    dropped = max(given, len(cells)) - np.count_nonzero(haveArea(points, cells))
-    if dropped > 0:
-        repairs += (f"{dropped} triangles without area were left out",)
-    surface = Surface(points, whole, repairs=repairs)
+    given = max(given, output.GetNumberOfPolys())
+    surface = _ofTriangles(output, given=given)
     if surface.isEmpty:
         raise InputError("The surface has no triangle with an area.")
-    return orientation.oriented(surface)
+    if surface.openEdges:
+        closer = _ofTriangles(*_merged(output), given=given)
+        if not closer.isEmpty and closer.openEdges < surface.openEdges:
+            return closer
+    return surface
+
+
+def _merged(triangles: vtkPolyData) -> tuple[vtkPolyData, tuple[str, ...]]:
+    """Return triangles with points that are as good as equal made one, and what was done, for `repairs`."""
+    reach = NEAR * triangles.GetLength()
+    merged = cleanTriangles(triangles, reach)
+    number = triangles.GetNumberOfPoints() - merged.GetNumberOfPoints()
+    return merged, (f"{counted(number, 'point was', 'points were')} merged with one nearer than {reach:.1g} mm",)
+
+
+def _ofTriangles(triangles: vtkPolyData, repairs: tuple[str, ...] = (), given: int = 0) -> Surface:
+    """Return the boundary of clean triangles. repairs: what was done to get them. given: how many there were before."""
+    points, cells = vtk_to_numpy(triangles.GetPoints().GetData()).astype(float), triangleIndices(triangles)
+    dropped = given - np.count_nonzero(haveArea(points, cells))
+    if dropped > 0:
+        repairs += (f"{counted(dropped, 'triangle without area was', 'triangles without area were')} left out",)
+    surface = Surface(points, withoutCaps(points, cells), repairs=repairs)
+    return surface if surface.isEmpty else orientation.oriented(surface)
 
 
 def _requireKnownPoints(polyData: vtkPolyData) -> None:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import counted
 from .closest import ClosestSurface
 from .graphs import components
 from .surfaces import Surface
@@ -78,6 +79,34 @@ def withoutRepeats(cells: np.ndarray) -> np.ndarray:
     return cells[np.sort(kept)]
 
 
+def withoutOpposites(cells: np.ndarray) -> np.ndarray:
+    """Return triangles (m, 3) without later ones that repeat another one facing the other way, where they are too many.
+
+    They are where an odd number of triangles meets at their edges, or where every triangle has its reverse, as in a
+    mesh made to be seen from both sides, and the others are closed without them. A wall between two bodies that belongs
+    to both stays.
+    """
+    _, first, number, counts = np.unique(
+        np.sort(cells, axis=1), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    isPaired = counts[number.ravel()] == 2
+    if not isPaired.any():
+        return cells
+    isLater = np.ones(len(cells), bool)
+    isLater[first] = False
+    edges = Edges.of(cells)
+    left = np.add.reduceat((~isLater[edges.triangles]).astype(np.int64), edges.first)
+    isAtPair = isPaired[edges.triangles]
+    triangle, edge = edges.triangles[isAtPair], edges.numbers[isAtPair]
+    follows = edge[1:] == edge[:-1]
+    parts = components(triangle[1:][follows], triangle[:-1][follows], len(cells))
+    isOpened = np.zeros(len(cells), bool)
+    isOpened[parts[triangle[(left[edge] < 2) | (left[edge] % 2 == 1)]]] = True
+    isOdd = np.full(len(cells), bool(isPaired.all()))
+    isOdd[parts[triangle[edges.uses[edge] % 2 == 1]]] = True
+    return cells[~(isLater & isPaired & isOdd[parts] & ~isOpened[parts])]
+
+
 def oriented(surface: Surface) -> Surface:
     """Return the surface with its triangles facing outward (into cavities), with its open and crowded edges counted.
 
@@ -86,11 +115,15 @@ def oriented(surface: Surface) -> Surface:
     """
     edges = Edges.of(surface.cells)
     if (edges.uses > 2).any():
-        cells = withoutRepeats(surface.cells)
-        repeated = len(surface.cells) - len(cells)
-        if repeated:
-            repairs = (*surface.repairs, f"{repeated} triangles that repeat another were left out")
-            surface, edges = replace(surface, cells=cells, repairs=repairs), Edges.of(cells)
+        for remove, way in ((withoutRepeats, ""), (withoutOpposites, ", facing the other way,")):
+            cells = remove(surface.cells)
+            repeated = len(surface.cells) - len(cells)
+            if repeated:
+                what = counted(
+                    repeated, f"triangle that repeats another{way} was", f"triangles that repeat another{way} were"
+                )
+                surface = replace(surface, cells=cells, repairs=(*surface.repairs, f"{what} left out"))
+        edges = Edges.of(surface.cells)
     surface = replace(
         surface,
         openEdges=int(np.count_nonzero(edges.uses == 1)),
@@ -115,9 +148,11 @@ def oriented(surface: Surface) -> Surface:
     turned ^= inward[shells]
     result = surface
     if turned.any():
-        count = "its" if turned.all() else f"{np.count_nonzero(turned)} of its {len(turned)}"
+        number = np.count_nonzero(turned)
+        count = "its" if turned.all() else f"{number} of its {len(turned)}"
         way = "inward" if turned.all() else "the wrong way"
-        repairs = (*surface.repairs, f"{count} triangles faced {way} and were turned")
+        were = "was" if number == 1 else "were"
+        repairs = (*surface.repairs, f"{count} triangles faced {way} and {were} turned")
         result = replace(surface, cells=flipped(surface.cells, turned), repairs=repairs)
     if abs(result.volume) <= FLATNESS * result.sizes.sum() ** 1.5:
         return replace(surface, defect=FLAT)

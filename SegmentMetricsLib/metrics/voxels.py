@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from ..cores import threads
+from ..cores import sideBySide, threads
 from ..errors import Undefined
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
@@ -22,6 +23,11 @@ from .boundary import Directed
 
 # So many voxels are looked up between two checks whether the user wants to stop.
 CHUNK = 200_000
+# From so many voxels of a mesh distances are measured; from cubes of voxels where there are more. How finely a mesh is
+# filled with voxels is this library's choice, so that nobody waits for each of some ten millions.
+MOST_OF_MESH = 500_000
+# From so many voxels in both boxes the two directions are worth two threads.
+LONG = 1_000_000
 # A covariance whose smallest axis has less than this share of the largest one's variance is flat.
 FLAT = 1e-12
 
@@ -31,10 +37,12 @@ class VoxelDistances:
     """How far the voxels of one structure are from the nearest voxel of another one.
 
     distances: (n,) ascending, of the voxels that the other structure does not have. shared: how many it has, too.
+    step: how many voxels long the cubes are whose voxels count as equally far, 1 for single voxels.
     """
 
     distances: np.ndarray
     shared: int
+    step: int = 1
 
     @property
     def count(self) -> int:
@@ -55,13 +63,17 @@ class VoxelDistances:
         return 0.0 if rank < self.shared else float(self.distances[rank - self.shared])
 
 
-def measure(reference: Mask, test: Mask, unit: str) -> tuple[VoxelDistances, VoxelDistances]:
+def measure(reference: Mask, test: Mask, unit: str, most: int | None = None) -> tuple[VoxelDistances, VoxelDistances]:
     """Return the distances from reference to test and from test to reference, of two masks on one lattice.
 
-    unit: "mm", or "voxel" for distances between voxel indices. Raises Undefined when a mask is empty.
+    unit: "mm", or "voxel" for distances between voxel indices. most: of so many voxels that one structure has alone
+    every one is looked up, of more the cubes that they are in; None: always every one. Raises Undefined when a mask is
+    empty.
     """
     requireVoxels(reference, test)
-    return _measureOneWay(reference, test, unit), _measureOneWay(test, reference, unit)
+    ways = ((reference, test), (test, reference))
+    isLong = min(reference.voxels.size, test.voxels.size) > LONG
+    return tuple(sideBySide([partial(_measureOneWay, *way, unit, most) for way in ways], isLong))
 
 
 def requireVoxels(reference: Mask, test: Mask) -> None:
@@ -71,24 +83,96 @@ def requireVoxels(reference: Mask, test: Mask) -> None:
             raise Undefined(f"the {which} encloses no voxel")
 
 
-def _measureOneWay(start: Mask, goal: Mask, unit: str) -> VoxelDistances:
-    from scipy.spatial import cKDTree
-
+def _measureOneWay(start: Mask, goal: Mask, unit: str, most: int | None) -> VoxelDistances:
     alone = start.voxels > goal.block(start.low, start.high)
     shared = start.count - int(np.count_nonzero(alone))
     if not alone.any():
         return VoxelDistances(np.zeros(0), shared)
-    grid = goal.grid
-    # on a rectangular lattice the voxel nearest to one outside has a neighbor outside
-    targets = _rim(goal) if unit == "voxel" or grid.isRectangular else goal.voxels
-    tree = cKDTree(_positions(np.argwhere(targets), goal, grid, unit))
-    found = []
-    indices = np.argwhere(alone)
-    for first in range(0, len(indices), CHUNK):
-        checkpoint()
-        points = _positions(indices[first : first + CHUNK], start, grid, unit)
-        found.append(tree.query(points, workers=threads())[0])
-    return VoxelDistances(np.sort(np.concatenate(found)), shared)
+    nearest = _Nearest(goal, unit)
+    count = start.count - shared
+    if most is not None and count > most:
+        step = math.ceil((count / most) ** (1 / (2 if start.grid.planar else 3)))
+        return VoxelDistances(_fromCubes(alone, start, nearest, step), shared, step)
+    return VoxelDistances(np.sort(nearest.distances(np.argwhere(alone), start)), shared)
+
+
+class _Nearest:
+    """Tells how far places are from the nearest voxel of a mask, in a unit."""
+
+    def __init__(self, goal: Mask, unit: str):
+        from scipy.spatial import cKDTree
+
+        self._grid, self._unit = goal.grid, unit
+        # on a rectangular lattice the voxel nearest to one outside has a neighbor outside
+        targets = _rim(goal) if unit == "voxel" or goal.grid.isRectangular else goal.voxels
+        # medians, which balance a tree, take longer to find than they save among voxels
+        self._tree = cKDTree(_positions(np.argwhere(targets), goal, self._grid, unit), balanced_tree=False)
+
+    def distances(self, indices: np.ndarray, mask: Mask) -> np.ndarray:
+        """Return the distances (n,) of places (n, 3) in voxels [k, j, i] of a cropped mask."""
+        found = []
+        for first in range(0, len(indices), CHUNK):
+            checkpoint()
+            points = _positions(indices[first : first + CHUNK], mask, self._grid, self._unit)
+            found.append(self._tree.query(points, workers=threads())[0])
+        return np.concatenate(found)
+
+    def longest(self, ways: np.ndarray) -> np.ndarray:
+        """Return the lengths (n,) of ways (n, 3) in voxels [k, j, i], or more."""
+        lengths = np.linalg.norm(ways, axis=1)
+        return lengths if self._unit == "voxel" else lengths * np.linalg.norm(self._grid.axes, 2)
+
+
+def _fromCubes(alone: np.ndarray, start: Mask, nearest: _Nearest, step: int) -> np.ndarray:
+    """Return the distances of voxels [k, j, i], ascending: each as far as the center of those in its cube.
+
+    The largest one is that of a voxel.
+    """
+    cubes, counts, centers = _cubes(alone, step)
+    found = nearest.distances(centers, start)
+    # no voxel of a cube is farther than its center by more than the way to a corner
+    reach = found + nearest.longest(np.maximum(centers - cubes * step, (cubes + 1) * step - 1 - centers))
+    largest = 0.0
+    order = np.argsort(-reach)
+    first, stop = 0, 1
+    while first < len(order) and reach[order[first]] > largest:
+        voxels = np.concatenate([_within(alone, cube, step) for cube in cubes[order[first:stop]]])
+        largest = max(largest, float(nearest.distances(voxels, start).max()))
+        first, stop = stop, min(2 * stop, stop + CHUNK // step**3)
+    order = np.argsort(found)
+    distances = np.repeat(np.minimum(found[order], largest), counts[order])
+    distances[-1] = largest
+    return distances
+
+
+def _cubes(voxels: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the cubes (n, 3) that have some of the voxels [k, j, i], how many (n,), and the centers (n, 3) of these.
+
+    Cubes are so many voxels long, at most 22, and counted from 0.
+    """
+    # what is summed up along k is little, and fits the bytes that voxels are
+    padded = np.pad(voxels.view(np.uint8), [(0, -length % step) for length in voxels.shape])
+    plain, weighted = (_sums(padded, 0, step, weights).astype(np.int32) for weights in (False, True))
+    plain, *weighted = _sums(plain, 1, step), _sums(weighted, 1, step), _sums(plain, 1, step, True)
+    totals = [_sums(total, 2, step) for total in (plain, *weighted)] + [_sums(plain, 2, step, True)]
+    isMet = totals[0] > 0
+    cubes, (counts, *moments) = np.argwhere(isMet), (total[isMet] for total in totals)
+    return cubes, counts, cubes * step + np.stack(moments, axis=1) / counts[:, None]
+
+
+def _sums(values: np.ndarray, axis: int, step: int, areWeighted: bool = False) -> np.ndarray:
+    """Return the sums of so many values each along an axis, weighted with their places 0, 1, ... among them."""
+    parts = np.moveaxis(values.reshape(*values.shape[:axis], -1, step, *values.shape[axis + 1 :]), axis + 1, 0)
+    result = np.zeros_like(parts[0])
+    for place, part in enumerate(parts):
+        result += part * part.dtype.type(place) if areWeighted else part
+    return result
+
+
+def _within(voxels: np.ndarray, cube: np.ndarray, step: int) -> np.ndarray:
+    """Return the indices (n, 3) of the voxels [k, j, i] in a cube."""
+    low = cube * step
+    return np.argwhere(voxels[tuple(slice(first, first + step) for first in low)]) + low
 
 
 def _positions(indices: np.ndarray, mask: Mask, grid: Grid, unit: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.protocol import Protocol
 from ..settings import Settings
 from ..structures import Match, Pairing, Structure, listed
-from .inputs import SegmentReader, nameOf, segmentationOf, structureFromSegment
+from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
 
@@ -100,10 +100,24 @@ def compareSegments(
     Raises ValueError for unknown and for ambiguous segments, and for segments without a closed surface.
     """
     settings = settings or Settings()
-    reference = structureFromSegment(referenceNode, referenceSegment, settings.surface, by)
-    test = structureFromSegment(testNode, testSegment, settings.surface, by)
+    reference, test = (
+        _structureOf(which, node, findSegment(node, segment, by), settings.surface)
+        for which, node, segment in (
+            ("reference", referenceNode, referenceSegment),
+            ("test", testNode, testSegment),
+        )
+    )
     criticals = criticalStructures(referenceNode, settings)
     return run(lambda: compare(reference, test, settings, criticals=criticals))
+
+
+def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
+    """Return a segment, given by ID, as a structure. which: of the two it is, for the message when it is refused."""
+    try:
+        return structureFromSegment(node, identifier, surface, by="ID")
+    except InputError as error:
+        name = nameOf(segmentationOf(node), identifier)
+        raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
 
 
 def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure]:

@@ -25,7 +25,9 @@ def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
 
 def distancesOf(pair: Pair) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
     """Return the distances in every cut."""
-    return [voxels.measure(*cut, pair.settings.voxelUnit) for cut in pair.once(cutsOf)]
+    areMeshes = all(s.samplingGrid is None for s in pair.structures)
+    most = voxels.MOST_OF_MESH if areMeshes else None
+    return [voxels.measure(*cut, pair.settings.voxelUnit, most) for cut in pair.once(cutsOf)]
 
 
 def _isCut(pair: Pair) -> bool:
@@ -48,7 +50,15 @@ def _note(pair: Pair) -> str:
     if not _isCut(pair):
         return ""
     omitted = pair.settings.cuts - len(pair.once(cutsOf))
-    return f"{omitted} of {pair.settings.cuts} cuts are empty on both sides and left out" if omitted else ""
+    are = "is" if omitted == 1 else "are"
+    return f"{omitted} of {pair.settings.cuts} cuts {are} empty on both sides and left out" if omitted else ""
+
+
+def _noteOfDistances(pair: Pair) -> str:
+    """Return what is left out, or that voxels were taken together."""
+    ways = [way for ways in pair.done(distancesOf) or () for way in ways]
+    step = max((way.step for way in ways), default=1)
+    return _note(pair) if step == 1 else f"voxels alone in one mesh were taken together in cubes {step} voxels long"
 
 
 VOXEL = (
@@ -57,7 +67,7 @@ VOXEL = (
         "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
         "shared voxels count as 0.",
         lambda pair: voxels.averageDistance(pair.once(distancesOf)), identity=0,
-        emptiness=_emptiness, note=_note,
+        emptiness=_emptiness, note=_noteOfDistances,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
     ),
     Definition(
@@ -66,7 +76,7 @@ VOXEL = (
         "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
         "exceed; the larger of the two directions.",
         lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0, trend="rising",
-        emptiness=_emptiness, note=_note,
+        emptiness=_emptiness, note=_noteOfDistances,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
     ),
     Definition(

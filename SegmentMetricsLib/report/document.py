@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..comparison import Comparison
-from ..errors import InputError
+from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
 from ..files.writing import versions
 from ..measurements import typeset
@@ -112,7 +112,7 @@ class Report:
 
     def _head(self, judgment) -> str:
         verdict = f" {_badge(judgment.verdict)}" if judgment is not None else ""
-        count = f"{len(self.records)} structure{'s' if len(self.records) != 1 else ''} compared"
+        count = f"{counted(len(self.records), 'structure')} compared"
         patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
         return (
             f"<h1>{escape(self.title)}{verdict}</h1>\n{patient}"
