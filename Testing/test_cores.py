@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, compare, cores, progress
-from SegmentMetricsLib.distances import lattice, refinement
+from SegmentMetricsLib import Settings, compare, cores, pair, progress
+from SegmentMetricsLib.distances import lattice, refinement, surfacedistances
 from SegmentMetricsLib.geometry.cases import nodePositions
 from SegmentMetricsLib.geometry.products import product
+from SegmentMetricsLib.metrics import bandlookup
 
 SECONDS = 20
 
@@ -152,11 +153,15 @@ def testWhoIsDoneStillListens():
 
 
 def testThreadsDoNotChangeNumbers(monkeypatch):
-    monkeypatch.setattr(refinement, "FEW_TO_SHARE", 0)
+    for module in (refinement, surfacedistances, pair):
+        monkeypatch.setattr(module, "FEW_TO_SHARE", 0)
+    # cells of bands in many parts
+    monkeypatch.setattr(bandlookup, "CELLS", 1000)
     masks = [shapes.imageOf(shapes.blob(seed, (24, 25, 26), 0.4, 2.0), (1.0, 1.2, 2.5)) for seed in (1, 2)]
     settings = Settings(families=("boundary", "signed", "overlap"))
     side = compare(*masks, settings)
     monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
+    monkeypatch.setattr(bandlookup, "CELLS", 1 << 20)
     alone = compare(*masks, settings)
     for key, measurement in alone.measurements.items():
         assert np.array_equal(measurement.value, side[key].value, equal_nan=True), key

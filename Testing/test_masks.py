@@ -323,3 +323,16 @@ def testASurfaceBetweenCentersHasNoVoxels(axis):
     low[axis], high[axis] = 3.2, 3.8
     mask = maskOf(fromPolyData(shapes.boxMesh(tuple(low), tuple(high))), Grid((9, 9, 9), np.eye(4)))
     assert mask.isEmpty and mask.count == 0
+
+
+def testAPointAmongOthersGetsTheSameDigitsAsAlone():
+    random = np.random.default_rng(0)
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    matrix[:3, 3] = (30.3, -20.7, 1e3)
+    grid = Grid((9, 9, 9), matrix)
+    index = random.integers(0, 999, (1000, 3)) / 2
+    together = grid.toWorld(index)
+    assert np.array_equal(together, np.concatenate([grid.toWorld([one]) for one in index]))
+    assert together == pytest.approx(index @ matrix[:3, :3].T + matrix[:3, 3], abs=1e-9)
+    assert together.flags["C_CONTIGUOUS"] and grid.toWorld(np.zeros((0, 3))).shape == (0, 3)

@@ -172,12 +172,17 @@ class Grid:
 
     def toWorld(self, index: np.ndarray) -> np.ndarray:
         """Return LPS positions (n, 3) in mm of voxel indices (n, 3) given in the order i, j, k."""
-        # the linear algebra library would start threads for that; one coordinate of all points after the other is
-        # several times faster
-        return np.add(np.einsum("ij,kj->ik", np.asarray(index, float, order="F"), self.axes), self.origin, order="C")
+        # coordinate by coordinate: several times faster than point by point, and a point among others gets the same
+        # digits as alone
+        x, y, z = np.ascontiguousarray(np.asarray(index, float).T)
+        result = np.empty((len(x), 3))
+        for axis, (a, b, c) in enumerate(self.axes):
+            result[:, axis] = x * a + y * b + z * c + self.origin[axis]
+        return result
 
     def toIndex(self, points: np.ndarray) -> np.ndarray:
         """Return continuous voxel indices (n, 3) of LPS positions (n, 3) in mm."""
+        # one coordinate of all points after the other, which is several times faster
         away = np.subtract(points, self.origin, order="F")
         return np.einsum("ij,kj->ik", away, np.linalg.inv(self.axes))
 

@@ -79,7 +79,7 @@ class NearestTriangles:
     def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which triangles (k,) are within a squared distance (n,) of points (n, 3), and of which (k,) of these.
 
-        A triangle may be told more than once.
+        A triangle may be told more than once; of those exactly so far away, rounding decides.
         """
         owners, triangles = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)]
         for first in range(0, len(points), SEARCHED):
@@ -187,7 +187,15 @@ class NearestTriangles:
         ways = self._ways(points, owners, corners).take(places, axis=1)
         return self._stars.squaredDistances(ways, entries), entries, places
 
-    def _improve(self, least: np.ndarray, numbers: np.ndarray, owners: np.ndarray, away, entries, places) -> None:
+    def _improve(
+        self,
+        least: np.ndarray,
+        numbers: np.ndarray,
+        owners: np.ndarray,
+        away: np.ndarray,
+        entries: np.ndarray,
+        places: np.ndarray,
+    ) -> None:
         """Put smaller squared distances and the numbers of their triangles in the place of those of points.
 
         owners: (c,) points that own corners. away, entries, places: of triangles around these, see _away().

@@ -82,7 +82,7 @@ class Stars:
     def squaredDistances(self, ways: np.ndarray, entries: np.ndarray) -> np.ndarray:
         """Return the squared distances (k,) in mm2 from points to the triangle of an entry (k,) each.
 
-        ways: (3, k) mm from the corner that has the star to the points. Digits that cancel do not matter to which
+        ways: (3, k) mm from the corner that has the star to the points. Digits that cancel hardly matter to which
         triangle is nearest, but in thin ones, where so many do that their heights get lost.
         """
         one, other, *products = self._shapes.sides(self._triangles.take(entries), self._slots.take(entries))
@@ -98,6 +98,7 @@ class Stars:
         weightOne /= area
         less = np.maximum(_lessAlong(alongOne, lengthOne), _lessAlong(alongOther, lengthOther))
         across = _lessAlong(alongOther - alongOne + (lengthOne - between), lengthOne + lengthOther - 2 * between)
+        # the third side begins where the first one ends
         across += 2 * alongOne
         across -= lengthOne
         np.maximum(less, across, out=less)
@@ -198,7 +199,7 @@ def orderedTriangles() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     corners = np.rint(2 * caseTriangles()[0]).astype(np.int64)[:, orders].reshape(-1, 3, 3)
     keys, first = np.unique(_differences(*(corners @ DIGITS).T), return_index=True)
     corners = corners[first]
-    numberOf = np.zeros(DIFFERENCES**2, np.intp)
+    numberOf = np.zeros(DIFFERENCES**2, np.int16)
     numberOf[keys] = np.arange(len(keys))
     turned = [numberOf[_differences(*(np.roll(corners, -slot, axis=1) @ DIGITS).T)] for slot in range(3)]
     return numberOf, np.stack(turned, axis=1).ravel(), corners
