@@ -90,27 +90,34 @@ def testAgainstAnImageWithoutLabels(run, tmp_path):
     assert all(pair["measurements"]["HD"]["status"] == "infinite" for pair in pairs)
 
 
-@pytest.mark.parametrize("kind", ["flat", "doubled", "speck"])
-def testMeshesThatEncloseNoVoxel(run, tmp_path, kind):
-    from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
-
-    mesh = {"flat": shapes.boxMesh((0, 0, 0), (9, 0, 9)), "speck": shapes.boxMesh((0, 0, 0), (1e-3, 1e-3, 1e-3))}.get(
-        kind
-    )
-    if kind == "doubled":
-        inner = shapes.ballMesh(5, resolution=24)
-        both, back = vtkAppendPolyData(), vtkReverseSense()
-        back.SetInputData(inner)
-        back.Update()
-        both.AddInputData(inner)
-        both.AddInputData(back.GetOutput())
-        both.Update()
-        mesh = both.GetOutput()
+@pytest.mark.parametrize("corner", [(9, 0, 9), (1e-3, 1e-3, 1e-3)])
+def testMeshesThatEncloseNoVoxel(run, tmp_path, corner):
+    mesh = shapes.boxMesh((0, 0, 0), corner)
     ball, other = (shapes.writeMesh(m, tmp_path / f"{n}.vtp") for n, m in (("a", shapes.ballMesh(8)), ("b", mesh)))
     status, _, err = run("compare", ball, other, "--output", "out")
     assert (status, err) == (0, "")
     precision = metrics("out")["pairs"][0]["measurements"]["PPV"]
     assert precision["status"] == "undefined" and "encloses no" in precision["reason"]
+
+
+def testAMeshToBeSeenFromBothSidesHasAnInside(run, tmp_path):
+    from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
+
+    inner = shapes.ballMesh(5, resolution=24)
+    both, back = vtkAppendPolyData(), vtkReverseSense()
+    back.SetInputData(inner)
+    back.Update()
+    both.AddInputData(inner)
+    both.AddInputData(back.GetOutput())
+    both.Update()
+    meshes = {"a": shapes.ballMesh(8), "one": inner, "two": both.GetOutput()}
+    ball, one, two = (shapes.writeMesh(mesh, tmp_path / f"{name}.vtp") for name, mesh in meshes.items())
+    found = []
+    for other in (one, two):
+        status, _, err = run("compare", ball, other, "--output", other.stem)
+        assert (status, err) == (0, "")
+        found.append({key: m["value"] for key, m in metrics(other.stem)["pairs"][0]["measurements"].items()})
+    assert found[0]["PPV"] == 1 and found[1] == pytest.approx(found[0], rel=1e-6)
 
 
 # Kinds of input

@@ -159,7 +159,7 @@ def testDistancesOverCuts():
     ]
     for key in ("AVD", "HDvox", "HDvox_0.9"):
         assert comparison[key].value == pytest.approx(np.mean([cut[key].value for cut in crisp]), rel=1e-12), key
-        assert comparison[key].reason == "1 of 10 cuts are empty on both sides and left out"
+        assert comparison[key].reason == "1 of 10 cuts is empty on both sides and left out"
     assert comparison["MHD"].value == pytest.approx(np.mean([cut["MHD"].value for cut in crisp]), rel=1e-12)
     # without cuts, that of 0.5
     once = compare(shapes.imageOf(f), shapes.imageOf(g), Settings(families="voxel"))
