@@ -117,7 +117,7 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
         if _areMemberships(low, high):
             mask = masks.Mask.fromArray(array >= threshold, grid)
             return {} if mask.isEmpty else {1: mask}
-        if high > LARGEST_FLOAT_LABEL or not _areWhole(array):
+        if max(-low, high) > LARGEST_FLOAT_LABEL or not _areWhole(array):
             raise InputError(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
                 f"it has values from {shortest(low)} to {shortest(high)}."

@@ -291,6 +291,10 @@ def softEdges() -> np.ndarray:
             "The image is neither a label map nor a map of memberships in [0, 1]: it has values from",
         ),
         (
+            np.where(BALL, -1e30, 0),
+            "The image is neither a label map nor a map of memberships in [0, 1]: it has values from -1e+30 to 0.",
+        ),
+        (
             BALL * 1e30,
             "The image is neither a label map nor a map of memberships in [0, 1]: it has values from 0 to 1e+30.",
         ),
