@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import compare
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.errors import Undefined
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
@@ -102,3 +102,12 @@ def testTheSameShapeElsewhereHasTheSameVolume(origin):
 def testAVoxelIsADifferenceOfVolumes():
     assert overlap.volumeDifference(1e9, 1e9 + 1) == 1
     assert overlap.volumeDifference(0.0, 0.0) == 0 and overlap.volumeDifference(0.0, 1e-30) == 1e-30
+
+
+def testAreasOfContoursAndOfNothing():
+    """A mesh without points is empty whatever it would have been."""
+    contour, nothing = shapes.loops([(0, 0), (5, 0), (5, 5)]), shapes.meshOf([])
+    for pair in ((contour, nothing), (nothing, contour)):
+        result = compare(*pair, Settings(families=("overlap", "agreement")))
+        assert result["DSC"].value == 0 and result["DSC"].reason
+        assert result["VolumeReference"].value + result["VolumeTest"].value == pytest.approx(12.5)

@@ -192,6 +192,8 @@ def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
     The plane is cut into thin strips that end at every contour point; along a strip's middle line lengths are exact.
     The result is exact too where the two contours do not cross within a strip.
     """
+    if reference.isEmpty or test.isEmpty:  # what is empty may have no plane
+        return 0.0
     axes = planeAxes(reference.normal)
     ends = [(surface.points @ axes)[surface.cells] for surface in (reference, test)]
     heights = np.concatenate([e[..., 1].ravel() for e in ends])
