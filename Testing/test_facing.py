@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.comparison import asStructure
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.cases import caseTriangles
-from SegmentMetricsLib.geometry.surfaces import elementCenters, outwardNormals
+from SegmentMetricsLib.geometry.surfaces import elementCenters, outwardNormals, toPolyData
 from SegmentMetricsLib.geometry.triangles import closestPoints
 from SegmentMetricsLib.metrics.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
 from SegmentMetricsLib.pair import Pair
@@ -117,3 +117,35 @@ def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
     assert pair.boundaries.lattice is not None
     sides = sidesBelow(pair.boundaries, pair.distances.directions[1])
     assert [bin(side).count("1") for side in sides] == [3] * 8
+
+
+def testElementsThatCutThroughTheReferenceFaceTheSideOfTheirMiddle():
+    """All corners of a coarse ball are outside of a fine one, and the middles of its triangles inside."""
+    fine, coarse = shapes.ballMesh(10.0, resolution=96), shapes.ballMesh(10.1, resolution=12)
+    settings = Settings(families="signed", accuracy="sampled", subdivisions=0)
+    structures = (asStructure(mesh, "mesh", None, settings) for mesh in (fine, coarse))
+    pair = Pair(*structures, settings)
+    test = pair.distances.directions[1]
+    centers = test.positions
+    assert (np.linalg.norm(centers, axis=1) < 9.9).any() and (np.linalg.norm(centers, axis=1) > 8).all()
+    # of a ball around the origin, away from where two sides meet
+    largest, second = -np.sort(-np.abs(centers), axis=1).T[:2]
+    isClear = second < 0.95 * largest
+    assert isClear.sum() > 100
+    assert (sidesBelow(pair.boundaries, test)[isClear] == sidesOf(centers / 10)[isClear]).all()
+
+
+def testElementsWithAMiddleOnTheOtherSideThanAllCorners():
+    """A bump of the reference reaches through the middle of a large triangle on its top: it faces the head there."""
+    array = np.zeros((12, 11, 11), bool)
+    array[:10, :10, :10] = array[10, 3, 3] = True
+    settings = Settings(families="signed")
+    reference = toPolyData(asStructure(shapes.imageOf(array), "bump", None, settings).surface)
+    box = shapes.boxMesh((-0.6, -0.6, -0.6), (10.2, 10.2, 9.7))
+    pair = Pair(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
+    test = pair.distances.directions[1]
+    (middle,) = np.flatnonzero((np.abs(test.positions - (3, 3, 9.7)) < 1e-6).all(axis=1))
+    assert pair.boundaries.search(0).signedDistances(test.positions[[middle]])[0] < -0.1
+    assert min(test.rangesOf(np.array([middle])))[0] > 0.1
+    side = sidesBelow(pair.boundaries, test)[middle]
+    assert side & sideBit("S") and not side & sideBit("I")

@@ -136,32 +136,37 @@ class ConvergedDistances(DirectedDistances):
         return self.refined.extrapolated(fine, groups.differences.take(chosen), float(sizes.sum()), -np.inf)
 
     def grouped(self, pieces: int) -> Groups:
-        groups = self._ofCells() if pieces == self.pieces else super().grouped(pieces)
-        return groups._replace(differences=self._differences(pieces))
+        if pieces == self.pieces:
+            return self._ofCells()
+        differences = np.zeros((len(self.surface.cells), self.pieces // pieces))
+        for cells, values in self._eachPart():
+            more = self._differences(cells, values, values.mean(axis=0))
+            differences[cells] = more.reshape(-1, pieces, len(cells)).sum(axis=1).T
+        return super().grouped(pieces)._replace(differences=differences.ravel())
 
     def _ofCells(self) -> Groups:
-        """Return what is known of the pieces of every cell, but for the differences."""
-        means, largest, smallest, high, low = np.zeros((5, len(self.surface.cells)))
+        """Return what is known of the pieces of every cell."""
+        means, largest, smallest, high, low, differences = np.zeros((6, len(self.surface.cells)))
         for cells, values in self._eachPart():
             ofPieces = values.mean(axis=0)
             means[cells] = ofPieces.mean(axis=0)
             largest[cells], smallest[cells] = ofPieces.max(axis=0), ofPieces.min(axis=0)
             high[cells], low[cells] = values.max(axis=(0, 1)), values.min(axis=(0, 1))
-        return Groups(self.surface.sizes, means, largest, smallest, high, low)
+            differences[cells] = self._differences(cells, values, ofPieces).sum(axis=0)
+        return Groups(self.surface.sizes, means, largest, smallest, high, low, differences)
 
-    def _differences(self, pieces: int) -> np.ndarray:
-        """Return by how much distance times size of groups of pieces is more than that of what these were cut from."""
-        count = len(PIECES[self.refined.base.corners])
-        result = np.zeros((len(self.surface.cells), self.pieces // pieces))
-        for cells, values in self._eachPart():
-            # what pieces were cut from has one corner in each of the first of them
-            corners = len(values)
-            whole = values.reshape(corners, -1, count, len(cells))
-            coarse = sum(whole[corner, :, corner] for corner in range(corners)) / corners
-            more = np.ascontiguousarray((whole.mean(axis=0) - coarse[:, None]).reshape(-1, len(cells)).T)
-            more *= (self.surface.sizes[cells] / self.pieces)[:, None]
-            result[cells] = more.reshape(len(cells), -1, pieces).sum(axis=2)
-        return result.ravel()
+    def _differences(self, cells: np.ndarray, values: np.ndarray, means: np.ndarray) -> np.ndarray:
+        """Return by how much distance times size of pieces (p, k) is more than told by what these were cut from.
+
+        cells: (k,) to which they belong. values: (corners, p, k) at their corners. means: (p, k) of these.
+        """
+        count, corners = len(PIECES[self.refined.base.corners]), len(values)
+        # what pieces were cut from has one corner in each of the first of them
+        whole = values.reshape(corners, -1, count, len(cells))
+        coarse = sum(whole[corner, :, corner] for corner in range(corners)) / corners
+        more = (means.reshape(whole.shape[1:]) - coarse[:, None]).reshape(-1, len(cells))
+        more *= self.surface.sizes.take(cells) / self.pieces
+        return more
 
     def sizeWithin(self, tolerance: float) -> Bounded:
         return self.refined.sizeWithin(tolerance)

@@ -1,10 +1,9 @@
 """Which sides of the patient the reference faces, at its own elements and below those of the test.
 
-Between two masks on one lattice this needs no search. A point knows from the table lookup (lattice.py) how far away the
-reference is; looking through the same tables again tells in which cells it is so near. Where in a cell follows from the
-three small things that the lookup works with: the step to that cell, the position of the point inside its own cell, and
-the case of the other. Hundreds of thousands of points share some ten thousand such triples, and the sides are found
-once for each of them.
+Between two masks on one lattice this needs no search. The tables that tell how far away the reference is (lattice.py)
+also tell in which cells it is so near. Where in a cell follows from the three small things that the lookup works with:
+the step to that cell, the position of the point inside its own cell, and the case of the other. Hundreds of thousands
+of points share some ten thousand such triples, and the sides are found once for each of them.
 
 On a lattice many points have several places of the reference equally near. They belong to the sides of all of these:
 which of them a search happens to find first would depend on how the image is stored, and on rounding. The few points
@@ -16,14 +15,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from vtkmodules.vtkCommonCore import mutable
-from vtkmodules.vtkCommonDataModel import vtkCellLocator
 
+from ..cores import kept
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
-from ..geometry.cases import caseTriangles, elementPositions
+from ..geometry.cases import Positions, caseTriangles, elementPositions
+from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
-from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, outwardNormals, toPolyData
+from ..geometry.surfaces import Surface, eachOutwardNormals, elementCenters, outwardNormals
 from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
 
@@ -37,6 +36,8 @@ EQUAL_SQUARES = 1e-5
 MOST_ELEMENTS = 100_000
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
+# So few points are asked from the search tree sooner than looked up on.
+FEW_LEFT = 64
 
 
 def sidesOf(normals: np.ndarray) -> np.ndarray:
@@ -81,37 +82,22 @@ def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 
 def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.ndarray) -> np.ndarray:
     """Return the sides (n,) that the reference faces below the centers of some elements (n,) of the test."""
-    places, signed = test.positionsOf(elements), test.signed[elements]
-    # the mean of an element that reaches from one side to the other may have the other sign than its center
-    low, high = test.rangesOf(elements)
-    crossed = np.flatnonzero((low < 0) & (high > 0))
-    signed[crossed] = boundaries.search(0).signedDistances(places[crossed])
-    return sidesOf(_normalsAt(boundaries.surfaces[0], places, signed))
+    touch = touching(float(np.sqrt(boundaries.surfaces[0].sizes.mean())))
+    return sidesOf(_normalsAt(boundaries.search(0), test.positionsOf(elements), touch))
 
 
-def _normalsAt(reference: Surface, points: np.ndarray, signed: np.ndarray) -> np.ndarray:
-    """Return the outward unit normals (n, 3) of a boundary below points (n, 3), on whose side `signed` tells.
+def _normalsAt(reference: ClosestSurface, points: np.ndarray, touch: float) -> np.ndarray:
+    """Return the outward unit normals (n, 3) of a boundary below points (n, 3).
 
-    Next to an edge between two cells it is the way from the edge to the point that counts.
+    Next to an edge between two cells it is the way from the edge to the point that counts, unless that is no longer
+    than `touch`, mm.
     """
-    center = reference.center
-    locator = vtkCellLocator()
-    locator.SetDataSet(toPolyData(Surface(reference.points - center, reference.cells, reference.normal)))
-    locator.BuildLocator()
-    local = points - center
-    closest, cell, part, squared = [0.0] * 3, mutable(0), mutable(0), mutable(0.0)
-    feet, cells = np.empty_like(local), np.empty(len(local), np.int64)
-    # how far the boundary is, is known, which makes the search short
-    touch = touching(float(np.sqrt(reference.sizes.mean())))
-    reach = (np.abs(signed) + touch).tolist()
-    for number, point in enumerate(local.tolist()):
-        if number % 4096 == 0:
-            checkpoint()
-        if not locator.FindClosestPointWithinRadius(point, reach[number], closest, cell, part, squared):
-            locator.FindClosestPoint(point, closest, cell, part, squared)
-        feet[number], cells[number] = closest, cell.get()
-    ways = (local - feet) * np.where(signed < 0, -1, 1)[:, None]
-    return _directions(ways, outwardNormals(reference, cells), touch)
+    signed, outward = reference.signedDistancesAndGradients(points)
+    near = np.flatnonzero(np.abs(signed) <= touch)
+    corners = reference.nearestTriangles(points[near]).reshape(-1, 3)
+    triangles = Surface(corners, np.arange(len(corners)).reshape(-1, 3))
+    outward[near] = outwardNormals(triangles, np.arange(len(near)))
+    return outward
 
 
 def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarray:
@@ -125,33 +111,29 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     lattice, surface = boundaries.lattice, test.surface
     positions = elementPositions(0)
     tables = cellTables(lattice.spacing, positions)
+    # rotated images would else get sides of their own for a difference in the sixteenth digit
+    axes = (lattice.grid.axes / lattice.grid.spacing).round(12)
+    sides = _sidesOfTriples(lattice.spacing, positions, tuple(axes.ravel().tolist()))
     multiples = _sums(doubledPoints(lattice, surface, 1), surface.cells)
     cells, numbers = lattice.split(multiples, positions)
     # triangles of equal cells coincide, and a center that lies on no cell face belongs to the one around it only
     within = (positions.local > 0).all(axis=1)
     codes = lattice.codes[0].take(cells)
+    isInside = tables.inside.take(numbers * 256 + codes)
     isSame = (codes == lattice.codes[1].take(cells)) & within.take(numbers)
     same, asked = np.flatnonzero(isSame), np.flatnonzero(~isSame)
-    squared, far = lattice.squaredDistances(0, cells[asked], numbers[asked], tables)
-    near = np.delete(np.arange(len(asked)), far)
+    result = np.empty(len(cells), np.uint8)
     # the first step is none
-    found = [(same, numbers[same] * 256 + codes[same])]
-    found += _allNearest(lattice, asked[near], squared[near], cells, numbers, tables)
-    triples = np.concatenate([triple for _, triple in found])
-    isThere = np.zeros(triples.max(initial=0) + 1, bool)
-    isThere[triples] = True
-    different = np.flatnonzero(isThere)
-    axes = lattice.grid.axes / lattice.grid.spacing
-    # by triple, outside and inside one after the other
-    sides = np.zeros((2, len(isThere)), np.uint8)
-    sides[:, different] = _sidesOfTriples(tables, different, axes)
-    start = lattice.isInside(0, cells, numbers, tables) * len(isThere)
-    result = np.zeros(len(cells), np.uint8)
-    for owners, triple in found:
-        result[owners] |= sides.ravel().take(start[owners] + triple)
+    result[same] = sides.of(numbers[same].astype(np.intp) * 256 + codes[same], isInside[same])
+    far = [np.zeros(0, np.intp)]
+    for first in range(0, len(asked), CHUNK):
+        checkpoint()
+        chosen = asked[first : first + CHUNK]
+        result[chosen], isFar = _ofAllNearest(lattice, cells[chosen], numbers[chosen], isInside[chosen], sides)
+        far.append(chosen[isFar])
+    far = np.concatenate(far)
     if len(far):
-        places = lattice.grid.toWorld(multiples[asked[far]] / positions.denominator)
-        result[asked[far]] = _sidesOfAllNearest(boundaries, places)
+        result[far] = _sidesOfAllNearest(boundaries, lattice.grid.toWorld(multiples[far] / positions.denominator))
     return result
 
 
@@ -179,60 +161,94 @@ def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     return result
 
 
-def _allNearest(
-    lattice: Lattice, asked: np.ndarray, squared: np.ndarray, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return which points (k,) have a nearest place of the reference in which cell, as triples (k,); no point twice.
+def _ofAllNearest(
+    lattice: Lattice, cells: np.ndarray, numbers: np.ndarray, isInside: np.ndarray, sides: SidesOfTriples
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sides (n,) that the reference faces at all of its places nearest to points, and which (k,) are far.
 
-    asked: (n,) points whose squared distance (n,) in mm2 is known. cells, numbers: of all points. A triple is
-    (number of the step to the cell * number of positions + number of the position) * 256 + the cell's case.
+    cells, numbers, isInside: (n,) of the points. The sides of those that are far, in no order, mean nothing.
     """
-    count = len(tables.points) * 256
-    limits = squared * np.float32(1 + EQUAL_SQUARES) + np.float32(touching(min(lattice.spacing)) ** 2)
-    found = []
-    for first in range(0, len(asked), CHUNK):
-        checkpoint()
-        chosen, limit = asked[first : first + CHUNK], limits[first : first + CHUNK]
-        for block in tables.blocks:
-            isOpen = tables.gaps[block.start].take(numbers[chosen]) <= limit
-            chosen, limit = chosen[isOpen], limit[isOpen]
-            if not len(chosen):
-                break
-            number = numbers[chosen]
-            for rank, (index, away) in zip(block, lattice.lookedUp(0, cells[chosen], number, block, tables)):
-                hits = np.flatnonzero(away <= limit)
-                steps = tables.order[rank].take(number[hits]).astype(np.intp)
-                found.append((chosen[hits], index[hits] + steps * count))
-    return found
+    tables, codes = sides.tables, lattice.codes[0]
+    shifts, touch = tables.steps @ lattice.strides, np.float32(touching(min(lattice.spacing)) ** 2)
+    best, active, found = np.full(len(cells), np.inf, np.float32), np.arange(len(cells)), []
+    for block in tables.blocks:
+        cell, number = cells.take(active), numbers.take(active)
+        squared = np.empty((len(block), len(active)), np.float32)
+        for row, (_, values) in zip(squared, lattice.lookedUp(0, cell, number, block, tables), strict=True):
+            row[:] = values
+        best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
+        limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch
+        hits = np.flatnonzero(squared <= limit)
+        ranks, columns = np.divmod(hits, len(active))
+        number, cell = number.take(columns), cell.take(columns)
+        steps = tables.order.ravel().take((ranks + block.start) * len(tables.points) + number).astype(np.intp)
+        triples = (steps * len(tables.points) + number) * 256 + codes.take(cell + shifts.take(steps))
+        found.append((active.take(columns), triples, squared.ravel().take(hits)))
+        active = active[limit >= tables.gaps[block.stop].take(numbers.take(active))]
+        if len(active) <= FEW_LEFT:
+            break
+    owners, triples, squared = map(np.concatenate, zip(*found, strict=True))
+    # something nearer may have been found later, or nothing so far
+    isNearest = (squared <= best.take(owners) * np.float32(1 + EQUAL_SQUARES) + touch) & (squared < np.inf)
+    owners, triples = owners.compress(isNearest), triples.compress(isNearest)
+    result = np.zeros(len(cells), np.uint8)
+    np.bitwise_or.at(result, owners, sides.of(triples, isInside.take(owners)))
+    return result, active
 
 
-def _sidesOfTriples(tables: CellTables, triples: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sides (n,) that the reference faces below positions outside it, and inside.
+class SidesOfTriples:
+    """Tells which sides the reference faces below positions in cells, for one spacing and orientation of images.
 
-    triples: (n,) those of _allNearest(). axes: (3, 3) unit vectors of the lattice, in columns.
+    A triple is (number of the step to a cell * number of positions + number of the position) * 256 + the cell's case.
+    axes: (3, 3) unit vectors of the lattice in columns. What was asked once is kept.
     """
-    triangles, trianglesOf = caseTriangles()
-    rest, cases = np.divmod(triples, 256)
-    steps, numbers = np.divmod(rest, len(tables.points))
-    # every triangle of every case once
-    isOther = np.ones((len(cases), trianglesOf.shape[1]), bool)
-    isOther[:, 1:] = np.diff(trianglesOf[cases], axis=1) != 0
-    owners, slots = np.nonzero(isOther)
-    points = (tables.points[numbers] - tables.steps[steps] * tables.spacing)[owners]
-    ways = points - closestPoints(points, triangles[trianglesOf[cases[owners], slots]] * tables.spacing)
-    squared = (ways**2).sum(axis=1)
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    touch = touching(float(tables.spacing.min()))
-    limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + touch**2
-    nearest = np.flatnonzero(squared <= limits[owners])
-    owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    touches = squared[nearest] <= touch**2
-    normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
-    outside = sidesOf(product(_directions(ways, normals, touch), axes.T))
-    # the way from the boundary inward points to the opposite side
-    inside = np.where(touches, outside, _opposite(outside))
-    return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
+
+    def __init__(self, tables: CellTables, axes: np.ndarray):
+        self.tables, self._axes = tables, axes
+        # outside the reference and inside; 0 is not known yet
+        self._known = np.zeros((2, len(tables.steps) * len(tables.points) * 256), np.uint8)
+
+    def of(self, triples: np.ndarray, isInside: np.ndarray) -> np.ndarray:
+        """Return sides (n,) by triple (n,), for positions outside the reference or inside (n,)."""
+        asked = triples.compress(self._known[0].take(triples) == 0)
+        if len(asked):
+            asked = np.unique(asked)
+            self._known[:, asked] = self._found(asked)
+        return self._known.ravel().take(isInside * self._known.shape[1] + triples)
+
+    def _found(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sides (n,) below positions outside the reference, and inside, by triple (n,)."""
+        tables = self.tables
+        triangles, trianglesOf = caseTriangles()
+        rest, cases = np.divmod(triples, 256)
+        steps, numbers = np.divmod(rest, len(tables.points))
+        # every triangle of every case once
+        isOther = np.ones((len(cases), trianglesOf.shape[1]), bool)
+        isOther[:, 1:] = np.diff(trianglesOf[cases], axis=1) != 0
+        owners, slots = np.nonzero(isOther)
+        points = (tables.points[numbers] - tables.steps[steps] * tables.spacing)[owners]
+        ways = points - closestPoints(points, triangles[trianglesOf[cases[owners], slots]] * tables.spacing)
+        squared = (ways**2).sum(axis=1)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        touch = touching(float(tables.spacing.min()))
+        limits = np.minimum.reduceat(squared, starts) * (1 + EQUAL_SQUARES) + touch**2
+        nearest = np.flatnonzero(squared <= limits[owners])
+        owners, slots, ways = owners[nearest], slots[nearest], ways[nearest]
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        touches = squared[nearest] <= touch**2
+        normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
+        outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
+        # the way from the boundary inward points to the opposite side
+        inside = np.where(touches, outside, _opposite(outside))
+        return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
+
+
+@kept(4)
+def _sidesOfTriples(
+    spacing: tuple[float, float, float], positions: Positions, axes: tuple[float, ...]
+) -> SidesOfTriples:
+    """Return what tells sides for a spacing in mm and the axes of a lattice, kept for the next pair of structures."""
+    return SidesOfTriples(cellTables(spacing, positions), np.reshape(axes, (3, 3)))
 
 
 def _opposite(sides: np.ndarray) -> np.ndarray:
