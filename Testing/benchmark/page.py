@@ -73,7 +73,7 @@ def comparisonOf(case: dict) -> str:
     lines = []
     for name, tool in case["tools"].items():
         if not name.startswith(OURS) and "meshes" not in name:
-            lines.append(f"- {name}: {tool['warmRatio']:.2g} times as long as all that we measure by default, ")
+            lines.append(f"- {name}: {tool['warmRatio']:.2g} times as long as ours, ")
             lines[-1] += f"{tool['warmRatioWithoutBands']:.2g} times as long as ours without BIoU"
     return "\n".join(lines) or "No other tool was installed."
 
@@ -104,11 +104,13 @@ def timesChart(case: dict) -> str:
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:
     """Return the mean error of every tool that measured a key on all cases, the smallest first."""
+    from peers import OURS_OF_MORE
+
     scale = 100 if SHOWN_ERRORS[key] == "%pt" else 1
     rows = []
     for name in cases[0]["tools"]:
         found = [case["tools"].get(name, {"values": [{}]})["values"][0].get(key) for case in cases]
-        if "meshes" in name or "all" in name or any(value is None for value in found):
+        if "meshes" in name or name in OURS_OF_MORE or any(value is None for value in found):
             continue
         errors = [abs(value - case["truth"][key][0]) for value, case in zip(found, cases, strict=True)]
         mean = scale * sum(errors) / len(errors)

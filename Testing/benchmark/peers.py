@@ -47,12 +47,24 @@ class Tool:
         return importlib.metadata.version(self.distribution)
 
 
-def everything(onMeshes: bool = False) -> Measure:
-    """compare() with its default settings, on SimpleITK images or on smoothed meshes, with boundary and overlap."""
+def boundaryAndOverlap(onMeshes: bool = False) -> Measure:
+    """compare() with the two families that the others have metrics of, on SimpleITK images or on smoothed meshes."""
+    return _compared(("boundary", "overlap"), onMeshes)
+
+
+def defaultFamilies() -> Measure:
+    """compare() with its default settings."""
+    _importOurs()
+    from SegmentMetricsLib import Settings
+
+    return _compared(Settings().families)
+
+
+def _compared(families: tuple[str, ...], onMeshes: bool = False) -> Measure:
     _importOurs()
     from SegmentMetricsLib import Settings, compare
 
-    settings = Settings(families=("boundary", "overlap")) if onMeshes else Settings()
+    settings = Settings(families=families)
 
     def measure(pair: Pair) -> Values:
         comparison = compare(*(pair.smoothed if onMeshes else pair.images), settings)
@@ -192,11 +204,21 @@ def medpy() -> Measure:
 OURS, OURS_WITHOUT_BANDS = "SegmentMetrics", "SegmentMetrics without BIoU"
 # The same triangles for both: what neither can do by lookup.
 ON_MESHES = ("SegmentMetrics, smoothed meshes", "pymeshmetrics, smoothed meshes")
-OURS_OF_ALL = ("SegmentMetrics, all families", "SegmentMetrics, all conventions")
+OURS_OF_MORE = (
+    "SegmentMetrics, default families",
+    "SegmentMetrics, all families",
+    "SegmentMetrics, all conventions",
+)
 TOOLS = {
     tool.name: tool
     for tool in (
-        Tool(OURS, "SegmentMetricsLib", "segment-metrics", "all default metrics, findings and volumes", everything),
+        Tool(
+            OURS,
+            "SegmentMetricsLib",
+            "segment-metrics",
+            "HD, HD95, MASD, ASSD, NSD, BIoU, DSC, IoU and the rest of the families boundary and overlap, findings",
+            boundaryAndOverlap,
+        ),
         Tool(
             OURS_WITHOUT_BANDS,
             "SegmentMetricsLib",
@@ -204,8 +226,15 @@ TOOLS = {
             "HD, HD95, MASD, ASSD, NSD",
             withoutBands,
         ),
-        Tool(OURS_OF_ALL[0], "SegmentMetricsLib", "segment-metrics", "all metrics of all families", allFamilies),
-        Tool(OURS_OF_ALL[1], "SegmentMetricsLib", "segment-metrics", "all 14 conventions", allConventions),
+        Tool(
+            OURS_OF_MORE[0],
+            "SegmentMetricsLib",
+            "segment-metrics",
+            "the same and the family signed: what compare() measures by default",
+            defaultFamilies,
+        ),
+        Tool(OURS_OF_MORE[1], "SegmentMetricsLib", "segment-metrics", "all metrics of all families", allFamilies),
+        Tool(OURS_OF_MORE[2], "SegmentMetricsLib", "segment-metrics", "all 14 conventions", allConventions),
         Tool(
             "pymeshmetrics",
             "meshmetrics",
@@ -227,7 +256,7 @@ TOOLS = {
             "SegmentMetricsLib",
             "segment-metrics",
             "boundary and overlap of the smoothed surfaces",
-            partial(everything, True),
+            partial(boundaryAndOverlap, True),
             lambda pair: pair.smoothed,
         ),
         Tool(

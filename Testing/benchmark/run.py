@@ -39,8 +39,9 @@ SHOWN_VALUES = ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC")
 NOTES = """\
 Times are medians over {rounds}; in a round every tool takes its turn on every pair.
 *Cold* is the first call in a fresh process, imports excluded, tables and caches included; *warm* are later calls.
-*Ratio* says how many times as long as SegmentMetrics a tool takes, *no BIoU* how many times as long as SegmentMetrics
-without BIoU; formed round by round, so that what else the machine does cancels, then the median.
+*SegmentMetrics* alone are the families boundary and overlap, which hold what the others measure; the default families
+are these and the signed one. *Ratio* says how many times as long as that a tool takes, *no BIoU* how many times as long
+as without BIoU; formed round by round, so that what else the machine does cancels, then the median.
 *Cores* is processor time over wall time. *MB* is the peak of the first call's memory beyond imports and images.
 *Truth* is what the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely.
 All tools get the same images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
