@@ -36,8 +36,6 @@ EQUAL_SQUARES = 1e-5
 MOST_ELEMENTS = 100_000
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
-# So few points are asked from the search tree sooner than looked up on.
-FEW_LEFT = 64
 
 
 def sidesOf(normals: np.ndarray) -> np.ndarray:
@@ -185,7 +183,7 @@ def _ofAllNearest(
         triples = (steps * len(tables.points) + number) * 256 + codes.take(cell + shifts.take(steps))
         found.append((active.take(columns), triples, squared.ravel().take(hits)))
         active = active[limit >= tables.gaps[block.stop].take(numbers.take(active))]
-        if len(active) <= FEW_LEFT:
+        if not len(active):
             break
     owners, triples, squared = map(np.concatenate, zip(*found, strict=True))
     # something nearer may have been found later, or nothing so far
