@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,18 +53,89 @@ class Place:
         return Place(**{**data, "position": tuple(data["position"]), "normal": tuple(data["normal"])})
 
 
-@dataclass(frozen=True)
-class _Patch:
-    """A connected part of one boundary: which of its cells, its worst element, signed distance there, and size.
+class _Beyond(NamedTuple):
+    """What of a boundary lies beyond a tolerance, over-contoured first, then under-contoured, each in ascending order.
 
-    position: the worst place (3,), mm, where it is known closer than by the element.
+    elements: (n,). cells: (m,) those of the elements, twice where a cell has elements of both kinds. starts: (m,) where
+    their elements begin. over: how many of the elements are over-contoured.
     """
 
+    elements: np.ndarray
     cells: np.ndarray
-    peak: int
-    value: float
-    area: float
-    position: np.ndarray | None = None
+    starts: np.ndarray
+    over: int
+
+
+class _Side:
+    """A boundary and its patches (k,), connected parts beyond the tolerance; over- and under-contoured ones are apart.
+
+    cells, owners: (m,) cells of patches, and to which patch each belongs; a cell may have a part in two. peaks: (k,)
+    the worst elements. values: (k,) signed distances there, mm. areas: (k,) mm2 or mm.
+    positions: the worst places (3,), mm, by patch, where they are known closer than by the element.
+    """
+
+    def __init__(self, direction: DirectedDistances, beyond: _Beyond, owners: np.ndarray):
+        self.direction, self.cells, self.owners = direction, beyond.cells, owners
+        self.positions = {}
+        ofRows = np.diff(beyond.starts, append=len(beyond.elements))
+        self.areas = np.bincount(owners, direction.surface.sizes[self.cells] / direction.pieces * ofRows)
+        low, high = direction.rangesOf(beyond.elements)
+        far = np.concatenate([high[: beyond.over], -low[beyond.over :]])
+        self.peaks, self.values = np.zeros(0, int), np.zeros(0)
+        if len(far):
+            chosen = _firstOfFarthest(direction, beyond, far, owners)
+            self.peaks = beyond.elements[chosen]
+            self.values = np.where(chosen < beyond.over, far[chosen], -far[chosen])
+
+    @cached_property
+    def centers(self) -> np.ndarray:
+        """(n, 3) centers of all cells, LPS mm."""
+        return _cellCenters(self.direction.surface)
+
+    @cached_property
+    def tree(self):
+        """What searches the centers."""
+        from scipy.spatial import cKDTree
+
+        # unbalanced ones are made in half the time, and answer as fast for points spread over a surface
+        return cKDTree(self.centers, balanced_tree=False, compact_nodes=False)
+
+    @cached_property
+    def ownerOf(self) -> np.ndarray:
+        """(n,) the patch of every cell, -1 for none."""
+        result = np.full(len(self.direction.surface.cells), -1)
+        result[self.cells] = self.owners
+        return result
+
+    def takeLargest(self) -> None:
+        """Let the patch that holds the largest distance of the boundary tell just that, and where it is.
+
+        It is known closer than those of elements.
+        """
+        largest = float(self.direction.largest)
+        # of several equally far it is not the first
+        if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
+            return
+        place = self.direction.largestPlace
+        number = int(self.ownerOf[self.tree.query(place)[1]])
+        if number >= 0 and largest > abs(self.values[number]) + TIE_TOLERANCE:
+            self.values[number] = np.copysign(largest, self.values[number])
+            self.positions[number] = place
+
+    def opposite(self, other: _Side, number: int) -> set[int]:
+        """Return the patches that lie opposite one of the other boundary's."""
+        if not len(self.peaks):
+            return set()
+        cells = other.cells[other.owners == number]
+        found = self.ownerOf[self.tree.query(other.centers.take(cells, axis=0))[1]]
+        return set(np.unique(found[found >= 0]).tolist())
+
+    def position(self, number: int) -> np.ndarray:
+        """Return the worst place (3,) of a patch, mm."""
+        known = self.positions.get(number)
+        if known is not None:
+            return known
+        return self.direction.farthestPlace(int(self.peaks[number]), bool(self.values[number] > 0))
 
 
 def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:
@@ -71,48 +144,40 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
     A place usually shows on both boundaries: the patch that holds the largest distance stands for it, and a patch of
     the other boundary that lies opposite is the same place. most: how many to return at the most.
     """
-    from scipy.spatial import cKDTree
-
-    sides = [_patches(direction, tolerance) for direction in distances.directions]
-    centers = [_cellCenters(direction.surface) for direction in distances.directions]
-    # unbalanced ones are made in half the time, and answer as fast for points spread over a surface
-    trees = [cKDTree(points, balanced_tree=False, compact_nodes=False) for points in centers]
-    owners = [
-        _owners(direction.surface, patches) for direction, patches in zip(distances.directions, sides, strict=True)
-    ]
-    for direction, *known in zip(distances.directions, sides, owners, trees, strict=True):
-        _takeLargest(direction, *known)
+    sides = _sides(distances, tolerance)
+    for side in sides:
+        side.takeLargest()
     ranked = sorted(
-        ((round(abs(patch.value), 6), side, number) for side in (0, 1) for number, patch in enumerate(sides[side])),
+        (
+            (round(abs(value), 6), which, number)
+            for which, side in enumerate(sides)
+            for number, value in enumerate(side.values.tolist())
+        ),
         reverse=True,
     )
     places, taken = [], set()
-    for _, side, number in ranked:
-        if (side, number) in taken:
+    for _, which, number in ranked:
+        if (which, number) in taken:
             continue
-        patch, direction = sides[side][number], distances.directions[side]
-        # all patches of the other boundary that lie opposite this one are the same place
-        _, opposite = trees[1 - side].query(centers[side][patch.cells])
-        taken.update((1 - side, int(owner)) for owner in np.unique(owners[1 - side][opposite]) if owner >= 0)
-        position = patch.position
-        if position is None:
-            position = direction.farthestPlace(patch.peak, patch.value > 0)
-        inner = 0 if patch.value > 0 else 1
-        normal = _normalBelow(position, distances.directions[inner].surface, trees[inner])
-        places.append((patch, side, position, normal))
+        places.append((which, number))
         if len(places) == most:
             break
+        # all patches of the other boundary that lie opposite this one are the same place
+        taken.update((1 - which, other) for other in sides[1 - which].opposite(sides[which], number))
+    values = [float(sides[which].values[number]) for which, number in places]
+    positions = np.array([sides[which].position(number) for which, number in places]).reshape(-1, 3)
+    normals = _normalsBelow(sides, positions, np.array(values) < 0)
     return tuple(
         Place(
             rank,
-            patch.value,
-            patch.area,
+            values[rank - 1],
+            float(sides[which].areas[number]),
             tuple(position.tolist()),
-            _side(normal),
-            ("reference", "test")[side],
+            _letter(normal),
+            ("reference", "test")[which],
             tuple(normal.tolist()),
         )
-        for rank, (patch, side, position, normal) in enumerate(places, start=1)
+        for rank, ((which, number), position, normal) in enumerate(zip(places, positions, normals, strict=True), 1)
     )
 
 
@@ -149,93 +214,112 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
         return ""
     second, first = np.sort(np.abs(total))[-2:]
     dominates = first >= CLEAR_MAJORITY * weight and second <= CLEAR_LEAD * first
-    return _side(total) if dominates else ""
+    return _letter(total) if dominates else ""
 
 
-def _patches(direction: DirectedDistances, tolerance: float) -> list[_Patch]:
-    """Return the connected parts of a boundary beyond the tolerance; over- and under-contoured ones are apart."""
-    pieces = direction.pieces
-    signed = direction.signed.reshape(-1, pieces)
-    patches = []
-    for sign in (1, -1):
-        beyond = sign * signed > withTies(tolerance)
-        cells = np.flatnonzero(beyond.any(axis=1))
-        if not len(cells):
-            continue
-        corners = direction.surface.cells[cells]
-        rows = np.repeat(np.arange(len(cells)), corners.shape[1])
-        points = np.unique(corners, return_inverse=True)[1].ravel() + len(cells)
-        labels = components(rows, points, points.max() + 1)
-        labels = np.unique(labels[: len(cells)], return_inverse=True)[1]
-        farthest = direction.rangesOf((cells[:, None] * pieces + np.arange(pieces)).ravel())[sign > 0]
-        values = np.where(beyond[cells], sign * farthest.reshape(-1, pieces), -1)
-        sizes = direction.surface.sizes[cells] / pieces * beyond[cells].sum(axis=1)
-        areas = np.bincount(labels, sizes)
-        order = np.lexsort((values.max(axis=1), labels))
-        ends = np.cumsum(np.bincount(labels))
-        for first, last, area in zip(ends - np.bincount(labels), ends, areas, strict=True):
-            members = order[first:last]
-            peak = _firstOfFarthest(direction, cells[members], values[members])
-            cell, piece = divmod(peak, pieces)
-            value = sign * float(values[np.searchsorted(cells, cell), piece])
-            patches.append(_Patch(cells[members], peak, value, float(area)))
-    return patches
+def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
+    """Return both boundaries with their patches."""
+    beyond = [_beyond(direction, tolerance) for direction in distances.directions]
+    owners = _connected([direction.surface for direction in distances.directions], beyond)
+    return [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
 
 
-def _takeLargest(direction: DirectedDistances, patches: list[_Patch], owners: np.ndarray, tree) -> None:
-    """Let the patch that holds the largest distance of a boundary tell just that, and where it is.
+def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
+    """Return what of a boundary lies beyond a tolerance in mm."""
+    limit = withTies(tolerance)
+    over, under = np.flatnonzero(direction.signed > limit), np.flatnonzero(direction.signed < -limit)
+    elements = np.concatenate([over, under])
+    cells = elements // direction.pieces
+    isFirst = np.diff(cells, prepend=-1) != 0
+    isFirst[len(over) : len(over) + 1] = True
+    starts = np.flatnonzero(isFirst)
+    return _Beyond(elements, cells[starts], starts, len(over))
 
-    It is known closer than those of elements. owners, tree: of the boundary's cells, as _owners() and for their
-    centers.
+
+def _connected(surfaces: Sequence[Surface], beyond: Sequence[_Beyond]) -> list[np.ndarray]:
+    """Return to which patch of its boundary each of the cells (m,) beyond the tolerance belongs.
+
+    Patches are in the order of their first cells.
     """
-    number = owners[tree.query(direction.largestPlace)[1]]
-    if number >= 0:
-        patch, largest = patches[number], float(direction.largest)
-        if largest > abs(patch.value) + TIE_TOLERANCE:  # of several equally far it is not the first
-            value = largest if patch.value > 0 else -largest
-            patches[number] = replace(patch, value=value, position=direction.largestPlace)
+    # all in one graph: of few cells, a search takes longer to start than to end
+    corners, firstPoint = [], 0
+    for surface, one in zip(surfaces, beyond, strict=True):
+        over = np.searchsorted(one.starts, one.over)
+        for cells in (one.cells[:over], one.cells[over:]):
+            corners.append(surface.cells.take(cells, axis=0) + firstPoint)
+            firstPoint += len(surface.points)
+    points = np.concatenate(corners)
+    if not len(points):
+        return [one.cells for one in beyond]
+    rows = np.repeat(np.arange(len(points)), points.shape[1])
+    points = np.unique(points, return_inverse=True)[1].ravel() + len(rows) // points.shape[1]
+    labels = components(rows, points, points.max() + 1)
+    parts = np.split(labels[: rows[-1] + 1], [len(beyond[0].cells)])
+    return [np.unique(part, return_inverse=True)[1] for part in parts]
 
 
-def _firstOfFarthest(direction: DirectedDistances, cells: np.ndarray, values: np.ndarray) -> int:
-    """Return the element of some cells (n,) with the largest value (n, pieces).
+def _firstOfFarthest(direction: DirectedDistances, beyond: _Beyond, far: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """Return which of the elements beyond the tolerance, as far (n,) as that, is the farthest of every patch (k,).
 
-    Of several that are equally far, which is common on lattices, the one with the lowest coordinates: noise in the
-    last digit, as of a scene that was saved, must not choose among them.
+    owners: (m,) the patch of each of the cells. Of several that are equally far, which is common on lattices, the one
+    with the lowest coordinates: noise in the last digit, as of a scene that was saved, must not choose among them.
     """
-    rows, columns = np.nonzero(values >= values.max() - TIE_TOLERANCE)
-    elements = cells[rows] * values.shape[1] + columns
-    x, y, z = np.round(direction.positionsOf(elements), 3).T
-    return int(elements[np.lexsort((x, y, z))[0]])
-
-
-def _owners(surface: Surface, patches: list[_Patch]) -> np.ndarray:
-    """Return the number of the patch that every cell of a boundary belongs to, -1 for none."""
-    owners = np.full(len(surface.cells), -1)
-    for number, patch in enumerate(patches):
-        owners[patch.cells] = number
-    return owners
+    largest = np.maximum.reduceat(far, beyond.starts)
+    order = np.argsort(owners, kind="stable")
+    ofPatches = np.maximum.reduceat(largest[order], np.flatnonzero(np.diff(owners[order], prepend=-1)))
+    rows = np.repeat(np.arange(len(owners)), np.diff(beyond.starts, append=len(far)))
+    farthest = np.flatnonzero(far >= (ofPatches - TIE_TOLERANCE)[owners][rows])
+    rows = rows[farthest]
+    x, y, z = np.round(direction.positionsOf(beyond.elements[farthest]), 3).T
+    # where even those are equal, the one of the cell that is the least far
+    order = np.lexsort((largest[rows], x, y, z, owners[rows]))
+    return farthest[order[np.diff(owners[rows[order]], prepend=-1) > 0]]
 
 
 def _cellCenters(surface: Surface) -> np.ndarray:
-    return sum(surface.points[column] for column in surface.cells.T) / surface.dimension
+    return _centersOf(surface.points, surface.cells)
 
 
-def _normalBelow(position: np.ndarray, surface: Surface, tree) -> np.ndarray:
-    """Return the mean outward unit normal (3,) of a boundary where it is next to a position; zero if it has none.
+def _centersOf(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return the means (n, 3) of the corners of cells (n, corners), mm."""
+    # corner by corner, as short rows are slow to reduce
+    first, *others = cells.T
+    result = points.take(first, axis=0)
+    for column in others:
+        result += points.take(column, axis=0)
+    result /= cells.shape[1]
+    return result
 
-    tree: search tree of the boundary's cell centers.
+
+def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.ndarray) -> np.ndarray:
+    """Return the mean outward unit normals (n, 3) of the boundary inside next to positions (n, 3), zeros for none.
+
+    isUnder: (n,) whether the test is the boundary that lies inside.
     """
-    cell = tree.query(position)[1]
-    near = np.array(tree.query_ball_point(tree.data[cell], NORMAL_RADIUS))
-    sizes = surface.sizes[near]
-    mean = sizes @ outwardNormals(surface, near)
+    normals = np.zeros(positions.shape)
+    for side, rows in zip(sides, (np.flatnonzero(~isUnder), np.flatnonzero(isUnder)), strict=True):
+        if len(rows):
+            surface = side.direction.surface
+            cells = side.tree.query(positions[rows])[1]
+            near = side.tree.query_ball_point(side.centers[cells], NORMAL_RADIUS, return_sorted=False)
+            ends = np.cumsum([len(some) for some in near])
+            # at once, as it takes long to look up the first
+            every = outwardNormals(surface, np.concatenate([*near, cells]))
+            for row, some, end, alone in zip(rows, near, ends, every[ends[-1] :], strict=True):
+                normals[row] = _meanNormal(every[end - len(some) : end], surface.sizes[some], alone)
+    return normals
+
+
+def _meanNormal(normals: np.ndarray, sizes: np.ndarray, alone: np.ndarray) -> np.ndarray:
+    """Return the mean unit normal (3,) of cells with normals (n, 3) and sizes (n,); the one alone of something thin."""
+    mean = sizes @ normals
     length = np.linalg.norm(mean)
-    if length < 0.5 * sizes.sum():  # both walls of something thin
-        return outwardNormals(surface, np.array([cell]))[0]
+    if length < 0.5 * sizes.sum():  # both walls
+        return alone
     return mean / length if length > 0 else mean
 
 
-def _side(normal: np.ndarray) -> str:
+def _letter(normal: np.ndarray) -> str:
     """Return the letter of the patient's side toward which an LPS vector points most."""
     axis = int(np.abs(normal).argmax())
     return DIRECTIONS[axis][int(normal[axis] > 0)]
