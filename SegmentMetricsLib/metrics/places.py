@@ -188,33 +188,45 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
     over-contoured (True) or the under-contoured boundary is meant. Returns R, L, A, P, S or I, and "" when no side
     clearly dominates, nothing is beyond the tolerance, or a boundary is open.
     """
-    from scipy.spatial import cKDTree
-
     if not distances.hasSides:
         return ""
     # The normal of the boundary that lies inside tells the side, also for the flanks of a bump on the other one, whose
     # own normals point all around.
     inner = distances.directions[0 if over else 1].surface
-    # a part of the cells, spread over the surface, shows the side as well as all of them
-    cells = np.arange(0, len(inner.cells), 1 + len(inner.cells) // MOST_SAMPLES)
-    normals = outwardNormals(inner, cells)
-    tree = cKDTree(_cellCenters(inner)[cells])
-    total, weight = np.zeros(3), 0.0
-    for direction in distances.directions:
-        excess = (1 if over else -1) * direction.signed - tolerance
-        beyond = np.flatnonzero(excess > TIE_TOLERANCE)
-        if not len(beyond):
-            continue
-        step = 1 + len(beyond) // MOST_SAMPLES
-        beyond = beyond[::step]
-        weights = direction.sizesOf(beyond) * excess[beyond] * step
-        total += weights @ normals[tree.query(direction.positionsOf(beyond))[1]]
-        weight += weights.sum()
+    elements, weights = zip(*(_sampled(direction, tolerance, 1 if over else -1) for direction in distances.directions))
+    points = [direction.positionsOf(some) for direction, some in zip(distances.directions, elements, strict=True)]
+    weights = np.concatenate(weights)
+    weight = weights.sum()
     if weight == 0:
         return ""
+    total = weights @ outwardNormals(inner, _cellsNext(inner, np.concatenate(points)))
     second, first = np.sort(np.abs(total))[-2:]
     dominates = first >= CLEAR_MAJORITY * weight and second <= CLEAR_LEAD * first
     return _letter(total) if dominates else ""
+
+
+def _sampled(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return elements (n,) beyond a tolerance in mm toward the positive (1) or negative (-1) side, and their weights.
+
+    A part of them, spread over the surface, shows the side as well as all. weights: (n,) size times what is beyond.
+    """
+    limit = sign * (tolerance + TIE_TOLERANCE)
+    beyond = np.flatnonzero(direction.signed > limit if sign > 0 else direction.signed < limit)
+    step = 1 + len(beyond) // MOST_SAMPLES
+    beyond = beyond[::step]
+    return beyond, direction.sizesOf(beyond) * (sign * direction.signed[beyond] - tolerance) * step
+
+
+def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
+    """Return the cells (n,) of a boundary whose centers are next to points (n, 3).
+
+    Of a part of all, spread over the surface, which shows the side as well.
+    """
+    from scipy.spatial import cKDTree
+
+    cells = np.arange(0, len(surface.cells), 1 + len(surface.cells) // MOST_SAMPLES)
+    tree = cKDTree(_centersOf(surface.points, surface.cells[cells]))
+    return cells[tree.query(points)[1]]
 
 
 def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
