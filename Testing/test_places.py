@@ -108,6 +108,16 @@ def testTheNormalIsThatOfTheBoundaryInside(isMissing):
     assert place.normal == pytest.approx((1, 0, 0), abs=1e-9) and place.direction == "L"
 
 
+def testASideThatIsTooFarOutAndTooFarInHasTwoPlaces():
+    """One segment, from 6 mm outside the reference to 6 mm inside it."""
+    square = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
+    slanted = shapes.loops([(0, 0), (26, 0), (14, 20), (0, 20)])
+    areas = {place.value > 0: place.area for place in compare(square, slanted).worstPlaces if place.side == "test"}
+    # of the slanted side what lies 2 to 6 mm in or out, nearer to the back where it is in, and 4 of 6 mm of the front
+    assert areas[True] == pytest.approx(4 + np.hypot(12, 20) * 4 / 12, abs=1)
+    assert areas[False] == pytest.approx(np.hypot(12, 20) * 3 / 12, abs=1)
+
+
 def testHowManyPlacesAreReturned():
     """A comb of twelve teeth, from 3 to 8.5 mm long."""
     teeth = [
