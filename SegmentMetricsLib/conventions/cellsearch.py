@@ -8,18 +8,21 @@ falls short, and a voxel farther away is found, or none: then the one found befo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ..cores import threads
+from ..progress import checkpoint
 from .elements import faceBorder
 from .rules import Sample
 from .sampling import Sampling
 
 CELL = 7
-# How many of the nearest voxels are looked at for one in the searched cells, one number after the other.
-NEIGHBORS = (1, 8, 64)
+# Pairs of voxels whose distances are looked at at a time.
+PAIRS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -50,24 +53,32 @@ def _found(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
     high = np.trunc((start + radius[:, None]) / CELL)
     low[everywhere], high[everywhere] = 0, np.inf
     cells = goals // CELL
-    which = np.full(len(start), -1)
-    open_ = np.arange(len(start))
-    for count in NEIGHBORS:
-        count = min(count, len(goals))
-        _, nearest = tree.query(start[open_] * unit, k=[*range(1, count + 1)], workers=threads())
-        searched = ((cells[nearest] >= low[open_, None]) & (cells[nearest] <= high[open_, None])).all(axis=2)
-        hit = searched.any(axis=1)
-        which[open_[hit]] = nearest[hit, searched.argmax(axis=1)[hit]]
-        open_ = open_[~hit]
-    for index in open_:
-        inside = np.flatnonzero(((cells >= low[index]) & (cells <= high[index])).all(axis=1))
-        if len(inside):
-            steps = ((goals[inside] - start[index]) * unit) ** 2
-            which[index] = inside[steps.sum(axis=1).argmin()]
+    # mostly the nearest of all is in the searched cells
+    _, nearest = tree.query(start * unit, workers=threads())
+    isSearched = ((cells[nearest] >= low) & (cells[nearest] <= high)).all(axis=1)
+    which = np.where(isSearched, nearest, -1)
+    open_ = np.flatnonzero(~isSearched)
+    # neighbors search the same cells
+    boxes, ofBox = np.unique(np.concatenate([low, high], axis=1)[open_], axis=0, return_inverse=True)
+    order = np.argsort(ofBox.ravel(), kind="stable")
+    ends = np.searchsorted(ofBox.ravel()[order], np.arange(len(boxes) + 1))
+    for box, (first, last) in zip(boxes, pairwise(ends.tolist()), strict=True):
+        inside = np.flatnonzero(((cells >= box[:3]) & (cells <= box[3:])).all(axis=1))
+        for rows in _parts(open_[order[first:last]], PAIRS // max(1, len(inside))):
+            if len(inside):
+                steps = ((goals[inside] - start[rows, None]) * unit) ** 2
+                which[rows] = inside[steps.sum(axis=2).argmin(axis=1)]
     # none found: the last one found stays
     last = np.maximum.accumulate(np.where(which >= 0, np.arange(len(which)), -1))
     which = np.where(last >= 0, which[last], 0)
     return np.sqrt((((goals[which] - start) * unit) ** 2).sum(axis=1))
+
+
+def _parts(numbers: np.ndarray, most: int) -> Iterator[np.ndarray]:
+    """Yield numbers (n,) so many at a time, one at least."""
+    for first in range(0, len(numbers), max(1, most)):
+        checkpoint()
+        yield numbers[first : first + max(1, most)]
 
 
 def _radii(mask: np.ndarray, start: np.ndarray, unit: np.ndarray) -> np.ndarray:
