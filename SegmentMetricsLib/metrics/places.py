@@ -117,10 +117,13 @@ class _Side:
         if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
             return
         place = self.direction.largestPlace
-        number = int(self.ownerOf[self.tree.query(place)[1]])
-        if number >= 0 and largest > abs(self.values[number]) + TIE_TOLERANCE:
-            self.values[number] = np.copysign(largest, self.values[number])
-            self.positions[number] = place
+        # a cell may have a part in a patch of either kind
+        isOver = self.direction.reached(1) >= self.direction.reached(-1)
+        isThere = (self.cells == self.tree.query(place)[1]) & ((self.values > 0) == isOver)[self.owners]
+        for number in self.owners[isThere].tolist():
+            if largest > abs(self.values[number]) + TIE_TOLERANCE:
+                self.values[number] = largest if isOver else -largest
+                self.positions[number] = place
 
     def opposite(self, other: _Side, number: int) -> set[int]:
         """Return the patches that lie opposite one of the other boundary's."""
