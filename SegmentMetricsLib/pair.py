@@ -103,9 +103,14 @@ class Pair:
         if self.wasComputed("distances"):
             self.distances.forget()
 
+    @property
+    def isLarge(self) -> bool:
+        """Whether the boundaries are there, and what distances were found with should not stay beside other work."""
+        return self.wasComputed("boundaries") and sum(len(s.cells) for s in self.boundaries.surfaces) > MANY_ELEMENTS
+
     def forgetIfLarge(self) -> None:
         """Give the same back where it should not stay in memory beside what comes next."""
-        if self.wasComputed("boundaries") and sum(len(s.cells) for s in self.boundaries.surfaces) > MANY_ELEMENTS:
+        if self.isLarge:
             self.forget()
 
     @cached_property

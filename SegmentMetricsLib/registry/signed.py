@@ -42,7 +42,8 @@ def _towardSides() -> Iterator[Definition]:
 def _sides(pair: Pair) -> dict[str, signed.Side]:
     # single elements take as much memory as what numbers of the whole were found from, which were measured before
     over, under = pair.once(_largest, True).value, pair.once(_largest, False).value
-    pair.signedDistances.forget()
+    if pair.isLarge:
+        pair.signedDistances.forget()
     return signed.bySide(pair.signedDistances, pair.boundaries, over, under)
 
 
