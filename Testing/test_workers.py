@@ -167,9 +167,9 @@ def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(pairwork.time, "perf_counter", lambda: now[0])
 
-    def started(secondsPerPair: float, pairs: int, processors: int) -> int | None:
+    def started(secondsPerPair: float, pairs: int, processors: int, expected: float = 0.0) -> int | None:
         """Return after how many pairs other processes would be started, None if never."""
-        isWorth = pairwork._Forecast(np.ones(pairs), processors)
+        isWorth = pairwork._Forecast(np.ones(pairs), processors, expected)
         for done in range(pairs):
             if isWorth(list(range(pairs - done))):
                 return done
@@ -181,6 +181,27 @@ def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
     assert started(1.0, 100, 1) is None
     few = started(1.0, 100, 2)
     assert few is not None and few <= 4
+    # nothing needs to be timed where much work is expected
+    assert started(1.0, 100, 2, expected=100.0) == 0 and started(10.0, 1, 2, expected=100.0) is None
+    assert started(0.01, 100, 2, expected=2.0) is None
+
+
+def testOtherProcessesDoNotWaitForThisOne(monkeypatch):
+    """Who is done has its next pair at once, however long this process works on its own."""
+    begun = {pair: Event() for pair in (5, 4, 3)}
+
+    def work(pair):
+        begun[pair].set()
+        return pair
+
+    def own(pair):
+        assert all(event.wait(60) for event in begun.values())
+        return pair
+
+    monkeypatch.setattr(pairwork, "_work", work)
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda number, *given: ThreadPoolExecutor(number))
+    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (5, 4, 3, 1)}, 1, {}, own))
+    assert sorted(found) == [(1, 1), (3, 3), (4, 4), (5, 5)]
 
 
 def testSurfacesDoNotOutliveTheirPair(files):

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import RLock
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from ..structures import Match, Structure
 WORTH_WORKERS = 6.0
 # Pairs after the first, which also imports and tabulates, from which the speed is told.
 FEWEST_TIMED = 2
+# Seconds that a pair with distances and pictures takes on a fast computer, and for each unit of costOf() beyond that:
+# where that makes much work, nothing is timed before workers are started.
+SECONDS_PER_PAIR, SECONDS_PER_COST = 0.15, 6e-5
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,10 @@ def outcomes(
     # the small ones first: they tell how much work the others are, and the large ones are shared out
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
     number = min(workers or availableProcessors(), len(matches))
-    isWorth = _Forecast(costs, number) if workers is None else lambda _: number > 1
+    # how long the other families take is not known beforehand
+    expected = SECONDS_PER_PAIR * len(costs) + SECONDS_PER_COST * costs.sum()
+    expected *= "boundary" in job.settings.families
+    isWorth = _Forecast(costs, number, expected) if workers is None else lambda _: number > 1
     with closing(Overlays()) as overlays:
         while waiting and not isWorth(waiting):
             pair = waiting.pop(0)
@@ -160,10 +167,13 @@ def outcomes(
 
 
 class _Forecast:
-    """Tells whether so much work is left that other processes should help."""
+    """Tells whether so much work is left that other processes should help.
 
-    def __init__(self, costs: np.ndarray, workers: int):
-        self._costs, self._workers = costs, workers
+    costs: of all pairs, in no unit. expected: seconds that they take together, as far as that is known beforehand.
+    """
+
+    def __init__(self, costs: np.ndarray, workers: int, expected: float = 0.0):
+        self._costs, self._workers, self._expected = costs, workers, expected
         self._start, self._done = time.perf_counter(), -1
         self._count = len(costs)
 
@@ -171,6 +181,8 @@ class _Forecast:
         done = self._count - len(waiting)
         if self._workers < 2 or len(waiting) < 2:
             return False
+        if self._expected > WORTH_WORKERS:
+            return True
         if done <= 1:
             self._start, self._done = time.perf_counter(), 0.0
             self._left = self._costs[list(waiting)].sum()
@@ -203,36 +215,44 @@ class _Shared:
     def __init__(self, executor: Executor, tasks: Mapping[int, tuple], helpers: int):
         self._executor, self._tasks, self._helpers = executor, tasks, helpers
         self._left, self._begun = deque(tasks), {}
-        # once they have started, each has its next pair already
-        self._perHelper = 1
+        self._lock = RLock()
 
-    def send(self) -> None:
-        """Let other processes have the largest pairs that are left, as many as they need until this is called again."""
-        while self._left and len(self._begun) < self._helpers * self._perHelper:
-            try:
-                future = self._executor.submit(_work, *self._tasks[self._left[0]])
-            except BrokenExecutor:  # this process does what is left
-                return
-            self._begun[future] = self._left.popleft()
+    def send(self, last: Future | None = None) -> None:
+        """Let every other process that has nothing to do have the largest pair that is left.
+
+        last: what one of them has just finished; it need not wait until this process is done with its own pair.
+        """
+        if last is not None and (last.cancelled() or last.exception() is not None):
+            return  # it may be the end of all
+        with self._lock:
+            while self._left and sum(not future.done() for future in self._begun) < self._helpers:
+                try:
+                    future = self._executor.submit(_work, *self._tasks[self._left[0]])
+                except BrokenExecutor:  # this process does what is left
+                    return
+                self._begun[future] = self._left.popleft()
+                future.add_done_callback(self.send)
 
     def take(self) -> int | None:
         """Return the smallest pair that is left, which this process does; None if there is none."""
-        return self._left.pop() if self._left else None
+        with self._lock:
+            return self._left.pop() if self._left else None
 
     def finished(self, isPatient: bool) -> list[tuple[int, Future]]:
         """Return the pairs that others have finished. isPatient: waits for one, if any is begun."""
-        done, _ = wait(self._begun, None if isPatient else 0, FIRST_COMPLETED)
-        if done:
-            self._perHelper = 2
-        return [(self._begun.pop(future), future) for future in list(self._begun) if future in done]
+        done, _ = wait(list(self._begun), None if isPatient else 0, FIRST_COMPLETED)
+        with self._lock:
+            return [(self._begun.pop(future), future) for future in list(self._begun) if future in done]
 
     def dropFrom(self, pair: int) -> None:
         """Forget the pairs from one on."""
-        self._left = deque(other for other in self._left if other < pair)
+        with self._lock:
+            self._left = deque(other for other in self._left if other < pair)
 
     @property
     def isDone(self) -> bool:
-        return not self._left and not self._begun
+        with self._lock:
+            return not self._left and not self._begun
 
 
 def _inProcesses(
@@ -271,6 +291,7 @@ def _inProcesses(
                     shared.dropFrom(pair)
             shared.send()
     finally:
+        shared.dropFrom(0)
         processes.stop(executor)
 
 
