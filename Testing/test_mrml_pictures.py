@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkFiltersSources import vtkSphereSource
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkFiltersSources import vtkPlaneSource, vtkSphereSource
+from vtkmodules.vtkIOImage import vtkPNGReader
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.files.messages import quiet
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.settings import DEFAULT_FAMILIES
@@ -143,6 +145,39 @@ class TestOverlay:
         image = read(pictures.writeOverlay(contours, tmp_path / "picture.png"))
         assert near(image[88:, :525], colors.SIGNED[-2]).sum() > 200
         assert pictures.sliceDirection(contours.reference.surface.normal)[0] == "the patient's feet"
+
+    def testOnlySurfacesThatAreOpenAreDrawnFromInside(self, comparison):
+        (ball, _), away = pictures.visibleMaps(comparison), vtkPlaneSource()
+        away.SetNormal(0, -1, 0)
+        away.Update()
+        sheet = away.GetOutput()
+        values = numpy_to_vtk(np.ones(sheet.GetNumberOfPoints()), deep=True)
+        values.SetName("Distance")
+        sheet.GetPointData().AddArray(values)
+        drawn = {}
+        with pictures.Easel() as easel:
+            view = easel.view(0)
+            for name, surface in (("ball", ball), ("sheet", sheet)):
+                view.lookFrom((0, 1, 0), vtk_to_numpy(surface.GetPoints().GetData()))
+                for isClosed in (False, True):
+                    drawn[name, isClosed] = pictures._imageOf(view, surface, ("absolute", 5.0, 2.0, isClosed))
+        background = drawn["ball", True][0, 0]
+        assert (drawn["sheet", True] == background).all()
+        assert (drawn["sheet", False] != background).any(axis=2).mean() > 0.5
+        # what is not drawn of a closed one is behind what is drawn
+        assert (drawn["ball", True] != background).any(axis=2).mean() > 0.3
+        assert (drawn["ball", True] != drawn["ball", False]).any(axis=2).mean() < 1e-4
+
+    def testPicturesAreWrittenAsTheyAre(self, tmp_path):
+        noise = np.random.default_rng(1).integers(0, 256, (40, 30, 3), np.uint8)
+        for pixels in (noise, noise[:1, :1], noise[::-1, :, ::-1], np.zeros_like(noise)):
+            written = views.writePng(pixels, tmp_path / "picture.png")
+            np.testing.assert_array_equal(read(written), pixels)
+        reader = vtkPNGReader()  # complains of checksums
+        reader.SetFileName(str(written))
+        with quiet() as messages:
+            reader.Update()
+        assert reader.GetOutput().GetDimensions() == (30, 40, 1) and not messages.GetOutput()
 
     def testNothingOfAPictureStaysOnTheEasel(self, comparison, contours, tmp_path):
         drawn = [(comparison, (900, 600)), (contours, (640, 400)), (comparison, (1200, 700))]

@@ -264,7 +264,10 @@ def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: tuple) -> np.ndar
     One after the other is drawn: what a graphics driver keeps of a surface is as large as the surface.
     """
     with _hiddenMap(view.scene, surface, coloring) as model:
-        model.GetDisplayNode().SetVisibility(True)
+        display = model.GetDisplayNode()
+        # nobody sees a closed surface from inside, and most of the time goes into shading
+        display.SetBackfaceCulling(coloring[-1] and surface.GetNumberOfPolys() > 0)
+        display.SetVisibility(True)
         for actor in view.renderer.GetActors():
             if actor.GetMapper() is not None:
                 # colors between points follow the distance there, which draws clean edges between bands
