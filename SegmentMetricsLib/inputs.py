@@ -68,7 +68,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
     image has larger or negative values.
     """
     array = SimpleITK.GetArrayViewFromImage(image)
-    if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in "fiu":
+    if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in ("fiu" if maximum is not None else "f"):
         return None
     grid = Grid.fromImage(image)
     low, high = float(array.min()), float(array.max())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import struct
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ from ..inputs import NO_NUMBERS
 from . import niftiheaders, textheaders
 
 CHUNK = 1 << 20
+# What NRRD files call it.
+GZIP = ("gz", "gzip")
 DAMAGED = "the file is damaged or incomplete."
 SURPLUS = "the file holds more data than its header tells of, and what comes after was left out"
 # Bytes of the types that MetaImage files name.
@@ -108,13 +111,37 @@ def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
             raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
         if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
             return remarks, 0, 0
-        known = math.prod(int(size) for size in fields.get("sizes", "0").split()) * nrrdTypeSize(fields)
+        known = _nrrdSize(fields)
         if fields.get("encoding") == "raw":
             # too few are noticed by whoever reads them
             return remarks, known, max(_remaining(file), known)
-        if fields.get("encoding") in ("gz", "gzip"):
+        if fields.get("encoding") in GZIP:
             return remarks, known, _decompressedSize(file)
     return remarks, 0, 0
+
+
+def promisedSum(path: Path) -> int | None:
+    """Return the CRC-32 that a gzip file ends with, of the voxels of a NRRD file whose header has been inspected.
+
+    What a reader got out of the file is all of it, undamaged, if it has that sum. None where the sum is of something
+    else: of other files, and where the file ends with another length than the header tells of.
+    """
+    with path.open("rb") as file:
+        if file.read(4) != b"NRRD":
+            return None
+        fields = textheaders.nrrdFields(file)
+        if fields.get("encoding") not in GZIP or fields.keys() & {"datafile", "lineskip", "byteskip"}:
+            return None
+        if _remaining(file) < 8:
+            return None
+        file.seek(-8, 2)
+        found, size = struct.unpack("<II", file.read())
+    return found if size == _nrrdSize(fields) % 2**32 else None
+
+
+def _nrrdSize(fields: Mapping[str, str]) -> int:
+    """Return how many bytes of voxels a NRRD header tells of, 0 if that is not known."""
+    return math.prod(int(size) for size in fields.get("sizes", "0").split()) * nrrdTypeSize(fields)
 
 
 def nrrdTypeSize(fields: Mapping[str, str]) -> int:

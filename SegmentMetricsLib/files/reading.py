@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -166,8 +168,7 @@ def _holdsStructures(path: Path) -> bool:
 
 
 def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:
-    remarks = integrity.inspect(path, suffix)
-    image = _loadImage(path, suffix)
+    remarks, image = _inspected(path, suffix)
     frame = frameOfReference(image)
     if suffix in (".nii", ".nii.gz") and (header := niftiheaders.check(path)) is not None:
         grid = Grid.fromImage(image)
@@ -175,6 +176,19 @@ def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | 
         frame = frameOfReference(image, niftiheaders.formsTaken(header, grid))
     structures = _structuresOf(path, image, frame, threshold, maximum)
     return [replace(s, source={**s.source, NOTES: remarks}) for s in structures] if remarks else structures
+
+
+def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
+    """Return what a reader of the numbers should know of an image file, and the image."""
+    if suffix in (".nrrd", ".seg.nrrd"):
+        # the sum that the file ends with is looked at much sooner than the file is decompressed once more
+        remarks, promised = integrity.inspect(path, suffix, withVoxels=False), integrity.promisedSum(path)
+        if promised is not None:
+            with suppress(UnusableFile):  # a full look may know better what is wrong
+                image = _loadImage(path, suffix)
+                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image)) == promised:
+                    return remarks, image
+    return integrity.inspect(path, suffix), _loadImage(path, suffix)
 
 
 def _structuresOf(
