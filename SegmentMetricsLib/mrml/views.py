@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
-import struct
 import subprocess
 import sys
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,8 +15,8 @@ import numpy as np
 # Directions are where the viewer stands, in RAS. The default is how an organ is mostly shown: from the front, a little
 # from the patient's left and from above.
 ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
-# zlib's level: the lowest whose files are no larger than those of libpng's fast ones.
-PNG_COMPRESSION = 3
+# zlib's level: those above it take longer than the bytes are worth.
+PNG_COMPRESSION = 2
 
 # Run in a child process: a missing or broken OpenGL driver ends in a crash, not in an exception. Tells which of the
 # windows named on its command line is the first that draws; without EGL, vtkEGLRenderWindow says so itself.
@@ -300,20 +298,22 @@ def viewAxes(direction) -> np.ndarray:
 
 def writePng(pixels: np.ndarray, path: str | Path) -> Path:
     """Write (height, width, 3) uint8 RGB as PNG, first row on top, and return the path; OSError when it cannot."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkCommonDataModel import vtkImageData
+    from vtkmodules.vtkIOImage import vtkPNGWriter
+
     path = Path(path)
-    height, width, _ = pixels.shape
-    lines = np.ascontiguousarray(pixels).reshape(height, -1)
-    # every line as its difference to the one above (PNG's filter 2): libpng tries five ways, which takes twice as long
-    filtered = np.full((height, 1 + lines.shape[1]), 2, np.uint8)
-    filtered[:, 1:] = np.diff(lines, axis=0, prepend=np.uint8(0))
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits of red, green and blue, not interlaced
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(filtered, PNG_COMPRESSION)), (b"IEND", b""))
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_pngPart(kind, data) for kind, data in parts))
+    height, width, channels = pixels.shape
+    image = vtkImageData()
+    image.SetDimensions(width, height, 1)
+    image.GetPointData().SetScalars(numpy_to_vtk(np.ascontiguousarray(pixels[::-1]).reshape(-1, channels), deep=True))
+    writer = vtkPNGWriter()
+    writer.SetCompressionLevel(PNG_COMPRESSION)
+    writer.SetWriteToMemory(True)
+    writer.SetInputData(image)
+    writer.Write()
+    path.write_bytes(bytes(memoryview(writer.GetResult())))
     return path
-
-
-def _pngPart(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
 
 
 def _softLights(kit):
