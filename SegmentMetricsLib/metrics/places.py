@@ -117,12 +117,13 @@ class _Side:
         if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
             return
         place = self.direction.largestPlace
-        # a cell may have a part in a patch of either kind
-        isOver = self.direction.reached(1) >= self.direction.reached(-1)
-        isThere = (self.cells == self.tree.query(place)[1]) & ((self.values > 0) == isOver)[self.owners]
-        for number in self.owners[isThere].tolist():
+        there = self.owners[self.cells == self.tree.query(place)[1]]
+        if len(there) > 1:  # a part of the cell is in a patch of either kind
+            isOver = self.direction.reached(1) >= self.direction.reached(-1)
+            there = there[(self.values[there] > 0) == isOver]
+        for number in there.tolist():
             if largest > abs(self.values[number]) + TIE_TOLERANCE:
-                self.values[number] = largest if isOver else -largest
+                self.values[number] = np.copysign(largest, self.values[number])
                 self.positions[number] = place
 
     def opposite(self, other: _Side, number: int) -> set[int]:
