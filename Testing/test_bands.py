@@ -59,7 +59,8 @@ def blobPair(spacing):
 def randomTruth(boundaries, masks, tolerance, count=4):
     """Return the overlap by random points with exact distances, count ** 3 or more a voxel, and about its error."""
     random = np.random.default_rng(11)
-    voxels, near = bands.bandCandidates(masks, tolerance)
+    _, voxels, near, sides = bandblocks.bandBlocks(masks, tolerance, 1 << 40)
+    assert (sides == 1).all()
     strata = np.stack(np.meshgrid(*[np.arange(count)] * 3, indexing="ij"), -1).reshape(-1, 3)
     places = (strata + random.random((len(voxels), count**3, 3))) / count - 0.5
     points = masks[0].grid.toWorld((voxels[:, None] + places).reshape(-1, 3))
@@ -210,68 +211,6 @@ def testOtherTolerancesBeforeDoNotMatter():
     assert together["BIoU_2mm"].value == alone
 
 
-def testLookupAndSearchSeeTheSameBands():
-    masks = tuple(labelMasks(shapes.imageOf(shapes.blob(seed), (1.0, 1.0, 2.0)), 0.5)[1] for seed in (5, 6))
-    boundaries = BoundaryPair(*map(fromMask, masks), reach=2.0)
-    byLookup = bands.bands(boundaries, masks, 2.0, 3)
-    boundaries.lattice = None
-    bySearch = bands.bands(boundaries, masks, 2.0, 3)
-    assert byLookup.samples == bySearch.samples
-    assert byLookup.overlap == pytest.approx(bySearch.overlap, abs=1e-3)
-
-
-def testCandidatesMissNoPartOfABand():
-    masks = tuple(labelMasks(shapes.imageOf(shapes.blob(seed, (24, 24, 24), 0.5, 3.0)), 0.5)[1] for seed in (8, 9))
-    boundaries = BoundaryPair(*map(fromMask, masks), reach=1.5)
-    voxels, near = bands.bandCandidates(masks, 1.5)
-    chosen = {tuple(v) for v in voxels[near[0]].tolist()}
-    points = np.random.default_rng(1).uniform(-1, 25, (20000, 3))
-    signed = boundaries.search(0).signedDistances(masks[0].grid.toWorld(points))
-    inBand = points[(signed < 0) & (signed > -1.5)]
-    assert len(inBand) > 1000
-    assert all(tuple(v) in chosen for v in np.rint(inBand).astype(int).tolist())
-
-
-@pytest.mark.parametrize("pieces", [1, 2, 3, 5])
-def testSubVoxelsOfAFullGrid(pieces):
-    voxels = np.array([[2, 3, 4], [-1, 0, 7]])
-    denominator = bands.subVoxelPositions(pieces).denominator
-    points = bands.subVoxels(voxels, pieces, None) / denominator
-    offsets = (points.reshape(2, -1, 3) - voxels[:, None]).reshape(-1, 3)
-    expected = (np.arange(pieces) + 0.5) / pieces - 0.5
-    for axis in range(3):
-        assert np.unique(offsets[:, axis].round(12)) == pytest.approx(expected)
-    assert len(np.unique(points.round(9), axis=0)) == 2 * pieces**3
-
-
-@pytest.mark.parametrize("pieces", [2, 3])
-@pytest.mark.parametrize("size", [(4, 5, 6), (1, 14, 12), (14, 1, 12)], ids=str)
-def testFullGridByItsDefinition(size, pieces, monkeypatch):
-    """Every sub-voxel of the image asked by itself; those whose centers lie on a boundary are outside."""
-    masks = []
-    for seed in (1, 2):
-        array = shapes.blob(seed, [max(count, 2) for count in size], 0.5, 0.9)[: size[0], : size[1], : size[2]]
-        padded = np.pad(array, [(0, 0) if count == 1 else (1, 1) for count in size])
-        masks.append(labelMasks(shapes.imageOf(padded, (0.9, 1.1, 1.7)), 0.5)[1])
-    boundaries, grid = BoundaryPair(*map(fromMask, masks), reach=1.3), masks[0].grid
-    along = [np.zeros(1) if count == 1 else (np.arange(pieces) + 0.5) / pieces - 0.5 for count in grid.size]
-    parts = np.stack(np.meshgrid(*along), axis=-1).reshape(-1, 3)
-    places = grid.toWorld((np.argwhere(np.ones(grid.size))[:, None] + parts).reshape(-1, 3))
-    signed = [boundaries.search(number).signedDistances(places) for number in (0, 1)]
-    one, other = ((distance < -1e-5) & (distance > 1e-5 - 1.3) for distance in signed)
-    expected = [np.count_nonzero(found) * grid.voxelSize / len(parts) for found in (one & other, one | other)]
-    # a few voxels at a time, counted from the first one of the boundaries' grid and from another one
-    monkeypatch.setattr(bands, "CHUNK", 700)
-    wider = grid.resized(np.where(np.array(grid.size) > 1, -3, 0), np.array(grid.size) - 1)
-    for _ in range(2):
-        for given in (masks, [mask.on(wider) for mask in masks]):
-            found = bands.bands(boundaries, given, 1.3, pieces)
-            assert [found.intersection, found.union] == pytest.approx(expected, rel=1e-9)
-            assert found.error is None and 0 < found.overlap < 1
-        # once more without table lookup
-        boundaries.lattice = None
-
-
 @pytest.mark.parametrize("count", [64, 128, 1024])
 def testSpreadPositionsAreEven(count):
     positions = bandlookup.spreadPositions(count)
@@ -389,15 +328,3 @@ def testBlocksAreAboutAsManyAsWanted(dimension):
     assert bandblocks.sideOf(40, 50, dimension) == 1
     for side in (2, 5):
         assert bandblocks.sideOf(50 * side**dimension, 50, dimension) == side
-
-
-def testPointsOnABoundaryAreNotInItsBand():
-    """Sub-voxels whose centers lie on the boundary: rounding, other for every place in space, must not choose."""
-    arrays = [np.pad(shapes.blob(seed, (5, 7, 8), 0.4, 0.7), 1) for seed in (1, 2)]
-    spacing, turn = (0.333, 0.509, 2.0), shapes.rotation((1, 2, 3), 40)
-    settings = Settings(families="boundary", tolerances=(4.26,), oversampling=3)
-    overlaps = [
-        compare(*(shapes.imageOf(a, spacing, origin, direction) for a in arrays), settings)["BIoU_4.26mm"].value
-        for origin, direction in (((0, 0, 0), None), ((0, 0, 0), turn), ((500.1, -300.7, 70.3), turn))
-    ]
-    assert overlaps == pytest.approx([overlaps[0]] * 3, abs=1e-9)

@@ -72,7 +72,7 @@ def testBandsOfTubes(oversampling, shared, band):
     assert compare(*TUBES, settings)["BIoU_2mm"].value == pytest.approx(shared / (2 * band - shared), abs=1e-6)
 
 
-def testBandsOfASlabByLookupAndSearch():
+def slabPair():
     """Three slices in common, of which the first and the last count by half, and the one between is larger."""
     structures = []
     for first, last, shift in ((2, 7, 0), (5, 11, 3)):
@@ -82,12 +82,27 @@ def testBandsOfASlabByLookupAndSearch():
         structures.append(structureFromImage(shapes.imageOf(array, (1, 1, 3)), "tube", None, 0.5))
     slab, _ = slabOf(*structures)
     boundaries = BoundaryPair(*(lateralOfMask(one.mask, slab) for one in structures), reach=1.5)
-    masks = tuple(maskWithin(one.mask, slab) for one in structures)
+    return boundaries, tuple(maskWithin(one.mask, slab) for one in structures)
+
+
+def testBandsOfASlabByLookupAndSearch():
+    boundaries, masks = slabPair()
     byLookup = bands(boundaries, masks, 1.5, None)
     boundaries.lattice = None
     bySearch = bands(boundaries, masks, 1.5, None)
     assert bySearch.union == pytest.approx(byLookup.union, rel=0.01)
     assert bySearch.overlap == pytest.approx(byLookup.overlap, abs=0.004)
+
+
+@pytest.mark.parametrize("oversampling", [1, 2, 5])
+def testBandsOfASlabOnTheGridByLookupAndSearch(oversampling):
+    """The planes of the slab pass through centers of sub-voxels where their number is odd."""
+    boundaries, masks = slabPair()
+    byLookup = bands(boundaries, masks, 1.5, oversampling)
+    boundaries.lattice = None
+    bySearch = bands(boundaries, masks, 1.5, oversampling)
+    assert (byLookup.intersection, byLookup.union) == (bySearch.intersection, bySearch.union)
+    assert 0 < byLookup.overlap < 1
 
 
 def testWhatIsCountedIsThatOfTheCroppedImages():

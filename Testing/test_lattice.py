@@ -16,7 +16,6 @@ from SegmentMetricsLib.geometry.cases import (
     elementPositions,
     nestedSurfaces,
     nodePositions,
-    subVoxelPositions,
 )
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
@@ -111,24 +110,6 @@ def testMasksOnDifferentLatticesHaveNone():
     assert BoundaryPair(*surfaces).lattice is None
     with pytest.raises(ValueError, match="lattice"):
         lattice.Lattice(tuple(labelMasks(i, 0.5)[1] for i in (image, moved)))
-
-
-def testBandMembershipByLookup():
-    masks = masksOf(shapes.blob(3), shapes.blob(4), (1.0, 0.8, 1.5))
-    boundaries = BoundaryPair(*(fromMask(mask) for mask in masks), reach=3.0)
-    positions = subVoxelPositions(5)
-    tables = lattice.cellTables(boundaries.lattice.spacing, positions, boundaries.lattice.reach)
-    multiples = np.random.default_rng(0).integers(-5, 80, (4000, 3))
-    cells, numbers = boundaries.lattice.split(multiples, positions)
-    signed = boundaries.search(1).signedDistances(masks[0].grid.toWorld(multiples / 5))
-    for limit in (0.4, 1.3, 2.9):
-        found = boundaries.lattice.isWithin(1, cells, numbers, tables, limit)
-        decided = np.abs(np.abs(signed) - limit) > 1e-5
-        assert (found == (np.abs(signed) < limit))[decided].all()
-    inside = boundaries.lattice.isInside(1, cells, numbers, tables)
-    assert ((signed < 0) == inside)[np.abs(signed) > 1e-5].mean() > 0.999
-    with pytest.raises(ValueError, match="reach"):
-        boundaries.lattice.isWithin(1, cells, numbers, tables, 50.0)
 
 
 @pytest.mark.parametrize("perCell", [16, 32, 64, 256])

@@ -213,10 +213,6 @@ class Lattice:
             cells[chosen], numbers[chosen] = cell, positions.numbers.take(local)
         return cells, numbers
 
-    def isInside(self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables) -> np.ndarray:
-        """Return whether points (n,) lie inside the mask of that number (0 or 1)."""
-        return tables.inside.take(numbers * 256 + self.codes[target].take(cells))
-
     def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
         """Return whether LPS points (n, 3) in mm, wherever they are, lie inside the mask of that number (0 or 1)."""
         counted = self.grid.toIndex(points) - self.low
@@ -266,24 +262,6 @@ class Lattice:
                 left.append(chosen[value > tables.gaps[block.stop].take(number)])
             active = np.concatenate(left)
         return best, active
-
-    def isWithin(
-        self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables, limit: float
-    ) -> np.ndarray:
-        """Return whether points (n,) are closer than a limit in mm to the boundary of the mask of that number."""
-        if limit > tables.horizon:
-            raise ValueError(f"The tables reach {tables.horizon} mm, less than {limit} mm.")
-        result = np.zeros(len(cells), bool)
-        for first in range(0, len(cells), CHUNK):
-            checkpoint()
-            active = np.arange(first, min(first + CHUNK, len(cells)))
-            for block in tables.blocks:
-                active = active[~result[active] & (tables.gaps[block.start].take(numbers[active]) < limit**2)]
-                if not len(active):
-                    break
-                for _, squared in self.lookedUp(target, cells[active], numbers[active], block, tables):
-                    result[active] |= squared < limit**2
-        return result
 
     def lookedUp(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables
@@ -386,6 +364,6 @@ def signedDistancesAt(
     result[asked] = np.sqrt(squared)
     if len(far):
         places = (multiples[asked[far]] >> shift) / positions.denominator
-        result[asked[far]] = np.abs(search(lattice.grid.toWorld(places)))
+        result[asked[far]] = search(lattice.grid.toWorld(places))
     np.negative(result, out=result, where=sides)
     return result

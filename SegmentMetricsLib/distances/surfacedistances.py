@@ -287,7 +287,7 @@ class BoundaryPair:
         if self.lattice is not None and (subdivisions or 0) <= LARGEST_LATTICE_SUBDIVISIONS:
             # what searches is made only if a point asks for it
             values = lattice.signedDistances(
-                self.lattice, surface, source, subdivisions, lambda points: self.search(target).signedDistances(points)
+                self.lattice, surface, source, subdivisions, lambda points: self.search(target).distances(points)
             )
         else:
             points = surface.points

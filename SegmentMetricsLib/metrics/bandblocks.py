@@ -65,12 +65,6 @@ def boxAround(masks: tuple[Mask, Mask]) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def bandFlags(masks: tuple[Mask, Mask], tolerance: float) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return for each mask which voxels can touch its band, as bool [k, j, i], and the index (i, j, k) of the first."""
-    low, near = _nearBits(masks, tolerance, np.ones(3, int))
-    return low, _ofEachMask(near)
-
-
 def _ofEachMask(bits: np.ndarray) -> list[np.ndarray]:
     """Return the flags of each mask from one bit for each."""
     return [(bits >> number & 1).astype(bool) for number in (0, 1)]

@@ -7,6 +7,7 @@ number. The band in a cell is the "or" of a few such numbers, and its size how m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
@@ -125,38 +126,48 @@ class BandTables:
         self._tables, self._squaredLimit = tables, np.float32(tolerance**2)
         self.steps = tables.steps[tables.bounds < tolerance]
         self.count = len(tables.points)
+        # bits of the numbers that hold one for every position
+        self.room = roomFor(self.count)
         self._within: dict[int, np.ndarray] = {}
         self._inBlocks: dict[int, tuple[np.ndarray, list[np.ndarray]]] = {}
 
     def inBlocks(self, perCell: int) -> tuple[np.ndarray, list[np.ndarray]]:
         """Return which positions lie inside a case, and for each step which of them are close to a case there.
 
-        perCell: positions asked in a cell, a power of two from 16: an aligned block of them. Every table has one or
-        more numbers for block b and case c at 256 b + c, whose bits are positions: (blocks * 256,), or with more than
-        64 positions (blocks * 256, words).
+        perCell: positions asked in a cell, a power of two from 8 or all there is room for: an aligned block of them.
+        Every table has one or more numbers for block b and case c at 256 b + c, whose bits are positions:
+        (blocks * 256,), or with more than 64 positions (blocks * 256, words).
         """
         if perCell not in self._inBlocks:
-            inside = _blocks(_packed(self._tables.inside.reshape(-1, 256).T), perCell)
-            self._inBlocks[perCell] = inside, [_blocks(self.within(n), perCell) for n in range(len(self.steps))]
+            inside = inBlocks(packed(self._tables.inside.reshape(-1, 256).T), perCell)
+            self._inBlocks[perCell] = inside, [inBlocks(self.within(n), perCell) for n in range(len(self.steps))]
         return self._inBlocks[perCell]
 
     def within(self, number: int) -> np.ndarray:
-        """(256, count / 8) bytes: which positions are closer than the tolerance to a case one step away."""
+        """(256, room / 8) bytes: which positions are closer than the tolerance to a case one step away."""
         if number not in self._within:
-            pieces = _packed(self._tables.pieceDistances(self.steps[number]) < self._squaredLimit)
+            pieces = packed(self._tables.pieceDistances(self.steps[number]) < self._squaredLimit)
             self._within[number] = ofCases(pieces, np.bitwise_or)
         return self._within[number]
 
 
-def _packed(flags: np.ndarray) -> np.ndarray:
-    """Return flags (n, p) of positions as bits of bytes (n, p / 8)."""
-    return np.packbits(np.ascontiguousarray(flags), axis=1)
+def roomFor(count: int) -> int:
+    """Return how many bits hold `count` flags in one number, or in several of 64 bits."""
+    return max(8, 1 << (count - 1).bit_length()) if count <= WORD else -(-count // WORD) * WORD
 
 
-def _blocks(packed: np.ndarray, perCell: int) -> np.ndarray:
-    """Return bits of positions (256, p / 8) as inBlocks() lays them out."""
+def packed(flags: np.ndarray) -> np.ndarray:
+    """Return flags (n, p) of positions as bits of bytes (n, room / 8); those without a position are not set."""
+    room = roomFor(flags.shape[1])
+    bytes_ = np.zeros((len(flags), room // 8), np.uint8)
+    bytes_[:, : -(-flags.shape[1] // 8)] = np.packbits(np.ascontiguousarray(flags), axis=1)
+    return bytes_
+
+
+def inBlocks(bytes_: np.ndarray, perCell: int) -> np.ndarray:
+    """Return bits of positions (n, room / 8), so many of them a block, as BandTables.inBlocks() lays them out."""
     bits = min(perCell, WORD)
-    words = packed.view(f"u{bits // 8}").reshape(256, -1, perCell // bits).swapaxes(0, 1)
+    words = bytes_.view(f"u{bits // 8}").reshape(len(bytes_), -1, perCell // bits).swapaxes(0, 1)
     return np.ascontiguousarray(words).reshape(-1, *words.shape[2:][: perCell > bits])
 
 
@@ -172,15 +183,14 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     wanted: standard error of the overlap at which there are points enough. slab: only what lies in it counts.
     """
     reach = lattice.cellsWithin(pair.grid, tolerance)
-    tables = lattice.cellTables(pair.spacing, spreadPositions(FEWEST_POSITIONS), reach)
-    steps = np.count_nonzero(tables.bounds < tolerance)
-    if reach > pair.reach or tolerance > tables.horizon or steps > LARGEST_TABLE_COUNT:
+    steps = stepsWithin(pair, spreadPositions(FEWEST_POSITIONS), tolerance)
+    if steps is None or steps > LARGEST_TABLE_COUNT:
         return None
     count = int(np.clip(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS))
     most = int(np.clip(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS))
     cells, near = bandCells(pair, tolerance)
     if slab is not None:
-        chosen = _layersOf(slab, pair, _indices(pair, cells))
+        chosen = _layersOf(slab, pair, cellIndices(pair, cells))
         cells, near = cells[chosen], near[:, chosen]
     # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
     guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
@@ -199,6 +209,14 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell, error)
 
 
+def stepsWithin(pair: lattice.Lattice, positions: Positions, tolerance: float) -> int | None:
+    """Return for how many steps from cell to cell a tolerance in mm needs tables; None where these do not reach."""
+    reach = lattice.cellsWithin(pair.grid, tolerance)
+    tables = lattice.cellTables(pair.spacing, positions, reach)
+    isReached = reach <= pair.reach and tolerance <= tables.horizon
+    return int(np.count_nonzero(tables.bounds < tolerance)) if isReached else None
+
+
 def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarray:
     """Return which cells (n, 3), counted from the lattice's first one, lie between the first and last slice of a slab.
 
@@ -210,7 +228,7 @@ def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarra
     return (rows >= first) & (rows < max(last, first + 1))
 
 
-def _indices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
+def cellIndices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
     """Return which cells (n, 3) along i, j, k those of these numbers (n,) are."""
     return np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1)
 
@@ -223,23 +241,38 @@ def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estima
     def counted(first: int) -> Estimate:
         checkpoint()
         chosen = slice(first, first + count)
-        cell, isDifferent = cells[chosen], near[2][chosen]
+        cell = cells[chosen]
         # counted from the structures, not from the image: cropping an image must not change the number
-        draw = scrambled(_indices(pair, cell) - pair.reach)[:, 0]
+        draw = scrambled(cellIndices(pair, cell) - pair.reach)[:, 0]
         blocks = (draw * (tables.count // perCell)).astype(np.intp)
-        inBand = []
-        for codes, rows in zip(pair.codes, (near[0][chosen], near[1][chosen] & isDifferent), strict=True):
-            rows = np.flatnonzero(rows)
-            found = bandMembership(codes, strides, cell[rows], blocks[rows], tables.inBlocks(perCell))
-            inBand.append(np.zeros((len(cell), *found.shape[1:]), found.dtype))
-            inBand[-1][rows] = found
-        # where the masks do not differ so close by, their bands are the same
-        inBand[1][~isDifferent] = inBand[0][~isDifferent]
-        return Estimate.ofBits(inBand)
+
+        def ask(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            return bandMembership(codes, strides, cell[rows], blocks[rows], tables.inBlocks(perCell))
+
+        return Estimate.ofBits(bandsOfBoth(pair, near[:, chosen], ask))
 
     tables.inBlocks(perCell)  # which threads would fill once each
     counts = eachSideBySide(counted, range(0, len(cells), count))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
+
+
+def bandsOfBoth(
+    pair: lattice.Lattice, near: np.ndarray, ask: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> list[np.ndarray]:
+    """Return which positions in cells lie in the band of either mask, as bits (n,) or (n, words).
+
+    near: (3, n) what bandCells() tells of the cells. ask: tells the bits (k,) of some of them, given a mask's cases on
+    the lattice and which cells (k,).
+    """
+    (nearFirst, nearSecond, isDifferent), inBand = near, []
+    for codes, isAsked in zip(pair.codes, (nearFirst, nearSecond & isDifferent), strict=True):
+        rows = np.flatnonzero(isAsked)
+        found = ask(codes, rows)
+        inBand.append(np.zeros((len(isAsked), *found.shape[1:]), found.dtype))
+        inBand[-1][rows] = found
+    # where the masks do not differ so close by, their bands are the same
+    inBand[1][~isDifferent] = inBand[0][~isDifferent]
+    return inBand
 
 
 def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
