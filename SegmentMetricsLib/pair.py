@@ -169,8 +169,11 @@ class Pair:
     @cached_property
     def masks(self) -> tuple[Mask, Mask]:
         """The voxels of both structures on one grid."""
+        return self.masksOn(self.overlapGrid[0])
+
+    def masksOn(self, grid: Grid) -> tuple[Mask, Mask]:
+        """Return the voxels of both structures on a grid on whose lattice the masks among them are."""
         self.requireClosed(*(s for s in self.structures if s.mask is None))
-        grid, _ = self.overlapGrid
         return tuple(s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
 
     @cached_property
@@ -184,8 +187,12 @@ class Pair:
             grid = next(mask.grid for mask in masks if mask)
             corners = np.concatenate([np.reshape(s.box, (2, 3)) for s in self.structures if not s.isEmpty])
             return grid.grownTo(corners), "the image's lattice, with the mesh filled on it"
-        grid = voxelization.gridForMeshes(*(s.surface for s in self.structures), self.settings.meshSpacing)
-        return grid, "made for the meshes"
+        return self.gridForMeshes(voxelization.STEPS_ACROSS), "made for the meshes"
+
+    def gridForMeshes(self, steps: int) -> Grid:
+        """Return a grid on which two meshes are filled, with so many steps across the smaller one at least."""
+        surfaces = (s.surface for s in self.structures)
+        return voxelization.gridForMeshes(*surfaces, self.settings.meshSpacing, steps)
 
     @property
     def isResampled(self) -> bool:

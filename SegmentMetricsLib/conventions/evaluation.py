@@ -16,6 +16,7 @@ from ..registry import REGISTRY
 from ..settings import OWN_CONVENTION, Settings, shortest
 from . import known
 from .convention import DISTANCES, KEYS, Convention, Number
+from .meshes import Meshes
 from .rules import Sample
 from .sampling import NO_BORDER, Sampling
 
@@ -216,6 +217,8 @@ class Source:
             return math.nan, str(undefined)
         words = {name: shortest(given) for name, given in parameter.items()}
         reason = number.reason.format(**words)
+        if self.sampling.ofMeshes and not isinstance(elements, Meshes):
+            reason += f"; both meshes were filled on voxels of {self.sampling.spacing[0]:.3g} mm"
         if convention.atEdge and key in DISTANCES and not self.atEdge and self._touchesEdge():
             reason += f"; {convention.atEdge}"
         return value, reason

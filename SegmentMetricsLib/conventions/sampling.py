@@ -19,19 +19,25 @@ if TYPE_CHECKING:
 
 # Voxels of background around both structures, so that how an image was cropped does not change the numbers.
 MARGIN = 2
+# Voxels across the smaller of two meshes at least.
+STEPS_ACROSS = 10
 NO_BORDER = "the tool finds no border: a structure fills the image"
 
 
 class Sampling:
     """The voxels of a reference (0) and a test (1), at least one not empty, on one grid.
 
+    Two meshes are filled on voxels of the settings' meshSpacing, as they would be exported for tools that take images:
+    on voxels as fine as those on which their overlap is counted, tools would differ less than they do in practice.
+
     atEdge: keep the edge of the image where a structure reaches it, as the tool finds it in the files; otherwise
-    background goes on beyond it. Raises Undefined when a structure has no inside.
+    background goes on beyond it. ofMeshes: whether both are meshes. Raises Undefined when a structure has no inside.
     """
 
     def __init__(self, pair: Pair, atEdge: bool = False):
         self.pair = pair
-        self.masks: tuple[Mask, Mask] = pair.masks
+        self.ofMeshes = all(structure.mask is None for structure in pair.structures)
+        self.masks: tuple[Mask, Mask] = pair.masksOn(pair.gridForMeshes(STEPS_ACROSS)) if self.ofMeshes else pair.masks
         grid = self.masks[0].grid
         self.flatAxis = None if grid.flatAxis is None else 2 - grid.flatAxis
         margin = np.full(3, MARGIN)

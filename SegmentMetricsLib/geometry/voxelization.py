@@ -11,7 +11,7 @@ from .grids import Grid, gridAround, rounded
 from .masks import Mask
 from .surfaces import Surface
 
-# Grids for comparing meshes: this many steps across the smaller structure, unless that takes more voxels than fit.
+# Grids for comparing meshes by volume: this many steps across the smaller structure, unless more voxels than fit.
 STEPS_ACROSS = 100
 LARGEST_GRID = 50_000_000
 
@@ -48,10 +48,10 @@ def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: 
     return np.expand_dims(filled(start, end, (size[row], size[column])), 2 - flat)
 
 
-def gridForMeshes(reference: Surface, test: Surface, spacing: float) -> Grid:
+def gridForMeshes(reference: Surface, test: Surface, spacing: float, steps: int) -> Grid:
     """Return a grid with cubic voxels that contains two boundaries given as meshes.
 
-    spacing: mm; finer so that the smaller structure's shortest side spans 100 steps, as far as memory allows.
+    spacing: mm; finer so that the smaller structure's shortest side spans so many steps, as far as memory allows.
     """
     surfaces = [s for s in (reference, test) if not s.isEmpty]
     axes = np.eye(3)
@@ -60,7 +60,7 @@ def gridForMeshes(reference: Surface, test: Surface, spacing: float) -> Grid:
     spans = [np.ptp(s.points @ axes, axis=0)[: s.dimension] for s in surfaces]
     side = min(span.min() for span in spans)
     if side > 0:
-        spacing = min(spacing, side / STEPS_ACROSS)
+        spacing = min(spacing, side / steps)
     points = np.concatenate([s.points for s in surfaces])
     span = np.ptp(points @ axes, axis=0)[: surfaces[0].dimension]
     spacing = max(spacing, float((span.prod() / LARGEST_GRID) ** (1 / len(span))))
