@@ -15,6 +15,8 @@ LARGEST_DENSE_LABEL = 65535
 
 # More voxels than any image of a patient has, and than memory holds.
 LARGEST_BOX = 2_000_000_000
+# More slices than any image of a patient has.
+LARGEST_ROW = 100_000
 
 # A part of an array indexed [k, j, i], and the one without voxels.
 Box = tuple[slice, slice, slice]
