@@ -215,6 +215,14 @@ def testNiftiInSeveralGzipMembers(tmp_path):
     assert refusal(path) == "the file is damaged or incomplete."
 
 
+def testNiftiBesideAnUncompressedOneOfTheSameName(tmp_path):
+    """ITK takes the voxels of the uncompressed one for both."""
+    for suffix, high in ((".nii", 6), (".nii.gz", 9)):
+        save(shapes.box((2, 2, 2), (high,) * 3), tmp_path / f"Liver{suffix}")
+    counts = {suffix: readStructures(tmp_path / f"Liver{suffix}")[0].mask.count for suffix in (".nii", ".nii.gz")}
+    assert counts == {".nii": 5**3, ".nii.gz": 8**3}
+
+
 def testUncompressedNiftiWithTheWrongName(tmp_path):
     path = tmp_path / "plain.nii.gz"
     path.write_bytes(save(LABELS, tmp_path / "plain.nii", False).read_bytes())

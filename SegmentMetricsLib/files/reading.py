@@ -215,8 +215,8 @@ def _structuresOf(
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
     try:
-        with quiet():
-            return SimpleITK.ReadImage(str(path))
+        with quiet(), niftiheaders.readable(path) as read:
+            return SimpleITK.ReadImage(str(read))
     except RuntimeError as error:
         raise UnusableFile(
             f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
