@@ -215,12 +215,13 @@ def testNiftiInSeveralGzipMembers(tmp_path):
     assert refusal(path) == "the file is damaged or incomplete."
 
 
-def testNiftiBesideAnUncompressedOneOfTheSameName(tmp_path):
+@pytest.mark.parametrize("suffix", [".nii", ".NII"])
+def testNiftiBesideAnUncompressedOneOfTheSameName(tmp_path, suffix):
     """ITK takes the voxels of the uncompressed one for both."""
-    for suffix, high in ((".nii", 6), (".nii.gz", 9)):
-        save(shapes.box((2, 2, 2), (high,) * 3), tmp_path / f"Liver{suffix}")
-    counts = {suffix: readStructures(tmp_path / f"Liver{suffix}")[0].mask.count for suffix in (".nii", ".nii.gz")}
-    assert counts == {".nii": 5**3, ".nii.gz": 8**3}
+    compressed = save(shapes.box((2, 2, 2), (9, 9, 9)), tmp_path / "Liver.nii.gz")
+    compressed = compressed.rename(tmp_path / f"Liver{suffix}{'.gz' if suffix.islower() else '.GZ'}")
+    uncompressed = save(shapes.box((2, 2, 2), (6, 6, 6)), tmp_path / "x.nii").rename(tmp_path / f"Liver{suffix}")
+    assert [readStructures(path)[0].mask.count for path in (compressed, uncompressed)] == [8**3, 5**3]
 
 
 def testUncompressedNiftiWithTheWrongName(tmp_path):

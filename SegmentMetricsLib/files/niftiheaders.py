@@ -201,7 +201,7 @@ def readable(path: Path) -> Iterator[Path]:
     Of liver.nii.gz it takes the header and, where there is a liver.nii beside it, the voxels of that: then a copy in a
     folder of its own is read.
     """
-    if not path.name.endswith(".nii.gz") or not path.with_suffix("").exists():
+    if not path.name.lower().endswith(".nii.gz") or not path.with_suffix("").exists():
         yield path
         return
     with TemporaryDirectory() as folder:
