@@ -18,6 +18,7 @@ from .extents import Extent
 from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
 from .geometry.masks import LARGEST_BOX, Mask, boxAround, commonGrid, finerFirst
+from .handles import handle
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
@@ -149,7 +150,7 @@ class Pair:
         if elements > LARGEST_NUMBER_OF_ELEMENTS:
             raise InputError(
                 f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
-                "choose fewer subdivisions."
+                f"choose fewer {handle('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
             )
         return self.boundaries.measure(subdivisions)
 
