@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from .. import naming
 from ..measurements import Measurement
 from . import wording
 from .protocol import Protocol, Rule
@@ -172,9 +173,11 @@ def judgeCase(
     failed = {title: _namesIn(title) for title in failures}
     for title, names in failed.items():
         verdicts += [judge(title, rule, None, failures[title]) for rule in protocol.rulesFor(*names)]
+    spelled = {naming.parse(title).spelled for title in failures}
     for which, names in unmatched.items():
         for name in names:
-            if name not in failures:
+            # that it cannot be used on the other side is no reason to say that it is not there
+            if naming.parse(name).spelled not in spelled:
                 why = f"only the {which} has {name}"
                 verdicts += [judge(name, rule, None, why) for rule in protocol.rulesFor(name)]
     everyName = [name for names in (*(names for names, _ in measured), *failed.values()) for name in names]
