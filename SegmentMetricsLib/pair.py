@@ -18,6 +18,7 @@ from .extents import Extent
 from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
 from .geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
+from .handles import handle
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
@@ -152,7 +153,7 @@ class Pair:
         if elements > LARGEST_NUMBER_OF_ELEMENTS:
             raise InputError(
                 f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
-                "choose fewer subdivisions."
+                f"choose fewer {handle('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
             )
         return self.boundaries.measure(subdivisions)
 

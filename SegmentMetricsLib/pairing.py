@@ -9,6 +9,7 @@ import numpy as np
 
 from . import naming
 from .errors import InputError, Undefined
+from .handles import handle
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
@@ -236,9 +237,12 @@ def _doubts(match: Match) -> list[str]:
 def _proposed(match: Match) -> str:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
+    pair = handle(
+        f'--pair "{reference.name}={test.name}"', f"choices={ {reference.name: test.name} }", "Inputs > Pairs"
+    )
     return (
         f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
-        f"they overlap with a Dice of {match.confidence:.2f}."
+        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {pair}."
     )
 
 

@@ -85,7 +85,7 @@ def testPercentilesThatLookLikeShares():
     said = found(compare(*pair, Settings(percentiles=(0.95, 95))), "HD0.95")
     assert said == [
         "HD0.95 is the distance within which 0.95 % of the boundary lies; the percentile that leaves out the farthest "
-        "5 % is 95."
+        "5 % is 95 (--percentile 95; in Python percentiles=95; in Slicer Percentile)."
     ]
     assert not found(compare(*pair, Settings(percentiles=(1, 95))), "leaves out")
     assert not found(compare(*pair, Settings(families="overlap", percentiles=(0.95,))), "leaves out")
@@ -321,7 +321,7 @@ def testMembershipsThatCountInPart():
     image, mask = shapes.imageOf(soft), shapes.imageOf(soft > 0.5)
     (finding,) = compare(image, mask).findings
     assert finding.startswith("Voxels of the reference count in part, by their membership, for overlap and agreement")
-    assert "a threshold, such as 0.5, makes all of them whole" in finding and finding.count(".") == 3
+    assert "a threshold, such as 0.5, makes all of them whole (--threshold 0.5; in Python threshold=0.5)." in finding
     assert found(compare(mask, image), "Voxels of the test count")
     assert found(compare(image, image), "Voxels of the reference and the test count")
     for settings in (Settings(threshold=0.5), Settings(families="boundary")):
@@ -412,7 +412,8 @@ def testStructuresThatAreSmallInTheirImage():
 def testImagesThatAreMostlyBackground():
     pair = [shapes.box((20, 20, 20), (30, 30 + n, 30), (60, 60, 60)) for n in (0, 1)]
     (finding,) = found(compare(*pair, Settings(families="agreement")), "of the evaluated grid")
-    assert "(the reference's image)" in finding and "choose the grid union, or one volume" in finding
+    where = '(--grid union; in Python grid="union"; in Slicer Advanced > Evaluated grid)'
+    assert "(the reference's image)" in finding and f"choose the grid union {where}, or one volume" in finding
     for settings in (Settings(families="agreement", grid="union"), Settings(families="agreement", grid=pair[0])):
         assert not found(compare(*pair, settings), "of the evaluated grid")
     assert not found(compare(*pair), "of the evaluated grid")

@@ -23,6 +23,7 @@ from ..tables import OVERVIEW, heading, number, sideOf, sideRows
 from . import figures
 
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
+NOTHING = '<p class="notice">No structure is in both.</p>'
 MOST_PLACES = 10
 # Tables with more columns are set smaller on paper.
 MANY_COLUMNS = 8
@@ -40,8 +41,9 @@ def requirePlotly() -> None:
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, the files it is from, and its section of the page."""
+    """One pair of a report: its number from 0, its numbers, the files it is from, and its section of the page."""
 
+    number: int
     record: Record
     files: tuple[str, ...]
     section: str
@@ -61,7 +63,7 @@ class Report:
         # what a report shows of every pair
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
-        self._sections: list[str] = []
+        self._sections: dict[int, str] = {}
         self._files: dict[str, None] = {}
 
     def add(self, comparison: Comparison) -> None:
@@ -72,30 +74,45 @@ class Report:
         """Return what include() adds of a pair, the one of this number from 0, without its geometry."""
         record = comparison.record()
         files = tuple(dict.fromkeys(s.file for s in (comparison.reference, comparison.test) if s.file))
-        return Part(record, files, self._section(comparison, record, number))
+        return Part(number, record, files, self._section(comparison, record, number))
 
     def include(self, part: Part) -> None:
         """Add what part() told of the next pair, be it in another process."""
         self.records.append(part.record)
         self._files.update(dict.fromkeys(part.files))
-        self._sections.append(part.section)
+        self._sections[part.number] = part.section
 
-    def write(self, path: Path, judgment=None, unmatched: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Write the page. judgment: of a protocol, or None. unmatched: names by side. Raises OSError."""
-        path.write_text(self.page(judgment, unmatched or {}), encoding="utf-8", errors="backslashreplace")
+    def write(
+        self,
+        path: Path,
+        judgment=None,
+        unmatched: Mapping[str, Sequence[str]] | None = None,
+        failures: Mapping[str, str] | None = None,
+        findings: Sequence[str] = (),
+    ) -> None:
+        """Write the page. Raises OSError.
 
-    def page(self, judgment, unmatched: Mapping[str, Sequence[str]]) -> str:
-        """Return the whole page."""
+        judgment: of a protocol, or None. unmatched: names by side. failures: reasons by name of what could not be
+        compared. findings: of the whole case, in sentences.
+        """
+        text = self.page(judgment, unmatched or {}, failures or {}, findings)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+    def page(
+        self, judgment, unmatched: Mapping[str, Sequence[str]], failures: Mapping[str, str], findings: Sequence[str]
+    ) -> str:
+        """Return the whole page; arguments as for write()."""
         from plotly.offline import get_plotlyjs
 
         folder = resources.files(__package__)
         body = "\n".join(
             (
-                self._head(judgment),
+                self._head(judgment, len(failures)),
+                _failed(failures),
                 _judged(judgment) if judgment is not None else "",
-                self._overview(unmatched),
+                self._overview(unmatched, findings, bool(failures)),
                 "<h2>Structures</h2>",
-                *self._sections,
+                *self._sections.values(),
                 self._provenance(judgment),
                 _signOff(),
                 f"<footer>{escape(NO_DEVICE)}</footer>",
@@ -110,9 +127,10 @@ class Report:
             f"</head>\n<body>\n{body}\n</body></html>\n"
         )
 
-    def _head(self, judgment) -> str:
+    def _head(self, judgment, failures: int) -> str:
         verdict = f" {_badge(judgment.verdict)}" if judgment is not None else ""
-        count = f"{counted(len(self.records), 'structure')} compared"
+        of = f"{len(self.records)} of " if failures else ""
+        count = f"{of}{counted(len(self.records) + failures, 'structure')} compared"
         patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
         return (
             f"<h1>{escape(self.title)}{verdict}</h1>\n{patient}"
@@ -122,17 +140,21 @@ class Report:
             '<p class="notice unready">Printed before all pictures were ready: print it again in a moment.</p>'
         )
 
-    def _overview(self, unmatched: Mapping[str, Sequence[str]]) -> str:
-        """Return one line per structure, what has no counterpart, and the findings of the whole case."""
+    def _overview(self, unmatched: Mapping[str, Sequence[str]], findings: Sequence[str], isFailed: bool) -> str:
+        """Return one line per structure, what has no counterpart, and the findings of the whole case.
+
+        isFailed: whether it is said elsewhere that there is something that could not be compared.
+        """
         missing = "".join(
             f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
         )
+        missing += _list(findings)
         if not self.records:
-            return f'<p class="notice">No structure is in both.</p>{missing}'
+            return f"{'' if isFailed else NOTHING}{missing}"
         columns = [column for prefix in OVERVIEW for column in _columns(self.records, prefix)]
         rows = [
-            [f'<a href="#structure{n}">{_name(record.name)}</a>', *(cells[n] for _, cells in columns)]
-            for n, record in enumerate(self.records)
+            [f'<a href="#structure{number}">{_name(record.name)}</a>', *(cells[n] for _, cells in columns)]
+            for n, (number, record) in enumerate(zip(self._sections, self.records, strict=True))
         ]
         heads = ["Structure", *(head for head, _ in columns)]
         return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
@@ -140,7 +162,7 @@ class Report:
     def _section(self, comparison: Comparison, record: Record, n: int) -> str:
         parts = [f"<p>{escape(typeset(record.summary))}</p>"]
         if record.findings:
-            parts.append("<ul>" + "".join(f"<li>{escape(typeset(text))}</li>" for text in record.findings) + "</ul>")
+            parts.append(_list(record.findings))
         if comparison.distances is not None:
             parts.append(_pictures(comparison, n))
         parts.append(_places(record))
@@ -348,6 +370,20 @@ def _reported(number) -> str:
     return f'<span class="{leaning}" title="{reason}">{escape(number.text() + star + difference)}</span>'
 
 
+def _list(sentences: Sequence[str]) -> str:
+    """Return sentences as a list, "" without any."""
+    items = "".join(f"<li>{escape(typeset(text))}</li>" for text in sentences)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _failed(failures: Mapping[str, str]) -> str:
+    """Return what could not be compared and why, where nobody can overlook it; "" if all could."""
+    if not failures:
+        return ""
+    items = "".join(f"<li><b>{escape(name)}</b>: {escape(typeset(why))}</li>" for name, why in failures.items())
+    return f'<section class="failed"><h2>Not compared</h2><ul>{items}</ul></section>'
+
+
 def _badge(verdict: str) -> str:
     return f'<span class="verdict {VERDICTS[verdict]}">{escape(verdict)}</span>'
 
@@ -357,15 +393,13 @@ def _judged(judgment) -> str:
     sources = {verdict.rule.source for verdict in judgment.verdicts}
     rows = []
     for verdict in judgment.verdicts:
-        rule = verdict.rule
-        limits = f"{rule.relation} {rule.limit:g}" + (f" (warn {rule.warning:g})" if rule.warning is not None else "")
-        ofRule = _source(rule.source) if len(sources) > 1 else ""
+        ofRule = _source(verdict.rule.source) if len(sources) > 1 else ""
         rows.append(
             [
                 _name(verdict.structure),
-                escape(heading(rule.measurement)),
-                _value(verdict.measurement),
-                escape(limits.replace(" ", "\u00a0")),
+                escape(heading(verdict.rule.measurement)),
+                escape(typeset(verdict.valueText)),
+                escape(typeset(verdict.limitsText).replace(" ", "\u00a0")),
                 _badge(verdict.verdict),
                 escape(typeset(verdict.reason)) + ofRule,
             ]
