@@ -42,6 +42,7 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
         yield from _percentiles(pair)
         yield from _size(pair)
         yield from _background(pair)
+        yield from _critical(pair)
 
 
 def _chosen(pair: Pair, *families: str) -> bool:
@@ -158,6 +159,16 @@ def _background(pair: Pair) -> Iterator[str]:
             f"More than {100 * MOSTLY_BACKGROUND:g} % of the evaluated grid ({pair.evaluatedGrid[1]}) is outside both "
             "structures: ACC, TNR and RI are near their best whatever the test; choose the grid union, or one volume "
             "for all cases."
+        )
+
+
+def _critical(pair: Pair) -> Iterator[str]:
+    """Yield that the reference is a critical structure itself, as when all structures of a patient are compared."""
+    mask = pair.given[0].mask
+    if mask is not None and any(s.mask is not None and mask.isSameAs(s.mask) for s, _ in pair.criticals):
+        yield (
+            "The reference is a critical structure itself, so hazard is highest everywhere in it: RFN, SIS, STAR and "
+            "wDice do not tell which of its errors are dangerous."
         )
 
 

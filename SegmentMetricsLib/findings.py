@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 # Share of the boundary exactly at the tolerance from which NSD is worth a word.
 TIES_WORTH_A_WORD = 0.005
 # Families that need more of voxels than how many are shared: both structures on one grid.
-BY_VOXEL = {"voxel", "hazard", "similarity", "slices", "effort"}
+BY_VOXEL = {"voxel", "hazard"}
+# Of these it is the grid of the reference, and in words what is counted.
+BY_SLICE = {"similarity": "the Medical Similarity Index", "effort": "the added path length", "slices": "the slices"}
 # A mirrored test must match this much better to be reported. Structures in the middle of the body look alike in a
 # mirror: their centers must be at least so many mm off the plane, and the Dice of the reference with its own mirror
 # image at most this.
@@ -231,21 +233,34 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 
 
 def _grids(pair: Pair) -> Iterator[str]:
-    if not ((pair.wasComputed("counts") or pair.wasComputed("masks")) and pair.isResampled):
+    isCounted = pair.wasComputed("counts") or pair.wasComputed("masks")
+    inSlices = [words for family, words in BY_SLICE.items() if family in pair.settings.families]
+    if not ((isCounted or inSlices) and pair.isResampled):
         return
-    isExact = pair.sharedVolume is not None and not pair.isFuzzy
     sentences = ["The masks lie on different grids."]
-    if isExact:
-        sentences.append("Overlap was counted in parts of voxels, exactly.")
-    if not isExact or BY_VOXEL & set(pair.settings.families):
-        spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
-        what = "What else is counted in voxels" if isExact else "Overlap"
-        how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
+    if isCounted:
+        sentences.append(_howCounted(pair))
+    if inSlices and pair.dimension == 3:
         sentences.append(
-            f"{what} was counted on a common grid of {spacing} mm that contains both{how}, which hardly sees shifts of "
-            f"less than a voxel{'.' if isExact else ': DSC may be some percent off.'}"
+            f"In the slices of the reference, and with its voxels: {listed(inSlices)}. The test was taken to these by "
+            "the nearest voxel, so that they hardly see shifts of less than one."
         )
     yield " ".join([*sentences, "Distances were measured on the original surfaces."])
+
+
+def _howCounted(pair: Pair) -> str:
+    """Return how overlap was counted of masks on different grids."""
+    isExact = pair.sharedVolume is not None and not pair.isFuzzy
+    exactly = "Overlap was counted in parts of voxels, exactly."
+    if isExact and not BY_VOXEL & set(pair.settings.families):
+        return exactly
+    spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
+    what = f"{exactly} What else is counted in voxels" if isExact else "Overlap"
+    how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
+    return (
+        f"{what} was counted on a common grid of {spacing} mm that contains both{how}, which hardly sees shifts of "
+        f"less than a voxel{'.' if isExact else ': DSC may be some percent off.'}"
+    )
 
 
 def _ties(pair: Pair) -> Iterator[str]:

@@ -17,7 +17,7 @@ from .errors import InputError, Undefined
 from .extents import Extent
 from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
-from .geometry.masks import LARGEST_BOX, Mask, boxAround, commonGrid, finerFirst
+from .geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
@@ -62,19 +62,22 @@ class Pair:
         self._done: dict[tuple, object] = {}
 
     def _requireReachable(self) -> None:
-        """Raise InputError when the box around both structures has more voxels than any image."""
+        """Raise InputError when the box around both structures has more voxels, or more in a row, than any image."""
         grids = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
         if not grids:
             return
         low, high = zip(*(s.box for s in self.structures), strict=True)
         size = np.max(high, axis=0) - np.min(low, axis=0)
         steps = np.min([grid.worldSteps for grid in grids], axis=0)
-        if np.prod(np.maximum(size / steps, 1)) > LARGEST_BOX:
+        voxels = np.maximum(size / steps, 1)
+        # slices that are a million times as thick as those of the other image are few voxels all the same
+        if np.prod(voxels) > LARGEST_BOX or voxels.max() > LARGEST_ROW:
             apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
             raise InputError(
                 f"The two structures are too far apart or too different in size to be compared: {apart:.6g} mm lie "
                 f"between them, the box around both measures {' x '.join(f'{length:.6g}' for length in size)} mm, and "
-                f"the finest voxels {steps.min():.6g} mm. Check the origins and spacings in the files."
+                f"voxels {' x '.join(f'{length:.6g}' for length in steps)} mm. Check the origins and spacings in the "
+                "files."
             )
 
     @property

@@ -64,7 +64,7 @@ def stressTest(
     kinds that compare() takes. settings: None is boundary, overlap and hazard; the families overlap and hazard are
     added where they lack, and the grid is always the reference's image. count: how many voxels to leave out and how
     many to add; None is a tenth of the inner boundary, at least 1. Raises InputError when the structure has no voxels,
-    a boundary fewer than twice the count, or there is no hazard.
+    a boundary fewer than twice the count, there is no hazard, or the structure itself is a critical one.
     """
     settings = settings or Settings(families=("boundary", "overlap", "hazard"))
     # whole voxels are moved
@@ -79,8 +79,15 @@ def stressTest(
         raise InputError(f"{reference.name} is empty, so there is no boundary to change.")
     # what is measured is the boundary of the voxels, which is also what changes
     reference = replace(reference, givenSurface=None, surfaceKind="unsmoothed", memberships=None)
+    pair = Pair(reference, reference, settings, given)
+    for critical, _ in pair.criticals:
+        if critical.mask is not None and reference.mask.isSameAs(critical.mask):
+            raise InputError(
+                f"The critical structure {critical.name} is the structure to change itself: all of it would be as "
+                "hazardous. Choose a structure beside it."
+            )
     try:
-        hazard = Pair(reference, reference, settings, given).once(fieldOf)
+        hazard = pair.once(fieldOf)
     except Undefined as undefined:
         raise InputError(f"There is no hazard: {undefined}.") from undefined
     inner, outer = boundaries(reference.mask)

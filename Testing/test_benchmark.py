@@ -70,7 +70,7 @@ def test_withoutBandsMeasuresTheSame(written):
 def test_tablesAreRegular(written):
     blocks = [block.splitlines() for block in written[1].split("\n\n") if block.startswith("|")]
     # times of both cases, values of the single pair with the truth, growth, starting up
-    assert [(len(block), block[0].count("|")) for block in blocks] == [(8, 11), (9, 9), (8, 11), (6, 5), (6, 3)]
+    assert [(len(block), block[0].count("|")) for block in blocks] == [(10, 11), (11, 9), (10, 11), (6, 5), (6, 3)]
     for block in blocks[:3] + blocks[4:]:
         assert len({len(line) for line in block}) == 1
         assert len({line.count("|") for line in block}) == 1

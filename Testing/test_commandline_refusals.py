@@ -58,6 +58,28 @@ def testFilesThatAreTooLarge(run, pair, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "which"),
+    [
+        (("compare", "", "b.nrrd", "--output", "out"), "REFERENCE"),
+        (("compare", "a.nrrd", "", "--output", "out"), "TEST"),
+        (("compare", "a.nrrd", "b.nrrd", "--output", ""), "--output"),
+        (("conventions", "a.nrrd", "b.nrrd", "--output", ""), "--output"),
+        (("stress", "a.nrrd", "--structure", "A", "--critical", "B", "--output", ""), "--output"),
+        (("batch", "", "--output", "out"), "CASES.csv"),
+        (("demo", "--output", ""), "--output"),
+    ],
+)
+def testAVariableOfAScriptThatIsNotSet(run, arguments, which):
+    """An empty path is the current folder to the system: nobody means to write there, or to read all that is there."""
+    assert run(*arguments) == (
+        2,
+        "",
+        f"segment-metrics: argument {which}: the name is empty (see segment-metrics {arguments[0]} --help)\n",
+    )
+    assert contents() == {}
+
+
+@pytest.mark.parametrize(
     ("choices", "parts"),
     [
         (["--structure", "Liver"], ["There is no structure named 'Liver'", "Label 1"]),

@@ -87,6 +87,21 @@ def testFramesThatMakeNoVolume(tmp_path):
         readStructures(tmp_path / "uneven.dcm")
 
 
+@pytest.mark.parametrize("count", [1, 10**8])
+def testFramesThatAreCountedButNotDescribed(tmp_path, count):
+    """Highdicom would go through all that are counted, for minutes."""
+    import pydicom
+
+    grid = GRIDS["axial"]
+    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Liver": shapes.blob(0, grid.size, 0.2)}, False)
+    content = pydicom.dcmread(tmp_path / "seg.dcm")
+    content.NumberOfFrames = count
+    content.save_as(tmp_path / "odd.dcm")
+    with pytest.raises(ValueError, match=rf"odd.dcm: the segmentation is damaged: it counts {count} frames and"):
+        readStructures(tmp_path / "odd.dcm")
+
+
 def segmented(folder, kept, isImageThere, fractional=False):
     """Return a segment with a square on the kept slices of 12, read from a file that stores no others."""
     grid = GRIDS["axial"]

@@ -15,6 +15,7 @@ from imagefiles import LABELS, refusal, save
 
 from SegmentMetricsLib import cores
 from SegmentMetricsLib.files import integrity, reading
+from SegmentMetricsLib.structures import NOTES
 
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
@@ -38,6 +39,29 @@ def testFlippedBitsInCompressedImages(tmp_path, suffix, share):
     data[int(len(data) * share)] ^= 0x55
     path.write_bytes(data)
     assert "damaged" in refusal(path)
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("tail", [b"<html>", b"\0" * 512, gzip.compress(b"more", mtime=0), b"\x1f"])
+def testWhatComesBehindTheLastVoxelIsTold(tmp_path, suffix, compressed, tail):
+    """The image is whole, but somebody should look at the file."""
+    path = save(LABELS, tmp_path / f"long{suffix}", compressed)
+    before = reading.readStructures(path)
+    path.write_bytes(path.read_bytes() + tail)
+    after = reading.readStructures(path)
+    assert [s.mask.count for s in after] == [s.mask.count for s in before]
+    assert all(integrity.SURPLUS in s.source[NOTES] for s in after) and not any(NOTES in s.source for s in before)
+
+
+def testNrrdInSeveralGzipMembers(tmp_path):
+    path = save(LABELS, tmp_path / "members.nrrd")
+    header, voxels = path.read_bytes().split(b"\n\n", 1)
+    voxels = gzip.decompress(voxels)
+    path.write_bytes(header + b"\n\n" + gzip.compress(voxels[:300]) + gzip.compress(voxels[300:]))
+    assert len(reading.readStructures(path)) == len(reading.readStructures(save(LABELS, tmp_path / "one.nrrd")))
+    path.write_bytes(header + b"\n\n" + gzip.compress(voxels[:300]) + b"x" * len(voxels))
+    assert "damaged or incomplete" in refusal(path)
 
 
 def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):

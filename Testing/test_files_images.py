@@ -215,6 +215,15 @@ def testNiftiInSeveralGzipMembers(tmp_path):
     assert refusal(path) == "the file is damaged or incomplete."
 
 
+@pytest.mark.parametrize("suffix", [".nii", ".NII"])
+def testNiftiBesideAnUncompressedOneOfTheSameName(tmp_path, suffix):
+    """ITK takes the voxels of the uncompressed one for both."""
+    compressed = save(shapes.box((2, 2, 2), (9, 9, 9)), tmp_path / "Liver.nii.gz")
+    compressed = compressed.rename(tmp_path / f"Liver{suffix}{'.gz' if suffix.islower() else '.GZ'}")
+    uncompressed = save(shapes.box((2, 2, 2), (6, 6, 6)), tmp_path / "x.nii").rename(tmp_path / f"Liver{suffix}")
+    assert [readStructures(path)[0].mask.count for path in (compressed, uncompressed)] == [8**3, 5**3]
+
+
 def testUncompressedNiftiWithTheWrongName(tmp_path):
     path = tmp_path / "plain.nii.gz"
     path.write_bytes(save(LABELS, tmp_path / "plain.nii", False).read_bytes())

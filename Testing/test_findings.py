@@ -284,6 +284,13 @@ def testDifferentGrids():
     for families in ("voxel", "all"):
         (finding,) = found(compare(BOX, coarse, Settings(families=families)), "different grids")
         assert "common grid of 1 x 1 x 1 mm" in finding and "hardly sees shifts of less than a voxel" in finding
+    for family, words in (
+        ("similarity", "Similarity Index"),
+        ("effort", "added path length"),
+        ("slices", "the slices"),
+    ):
+        (finding,) = found(compare(BOX, coarse, Settings(families=family)), "different grids")
+        assert words in finding and "taken to these by the nearest voxel" in finding and "common grid" not in finding
     assert not found(compare(BOX, BOX), "different grids")
     crop = shapes.box((4, 4, 4), (13, 12, 11), (18, 18, 18), origin=(2, 2, 2))  # of the same lattice
     assert not found(compare(BOX, crop), "different grids")

@@ -243,6 +243,17 @@ def testEmptyCriticalStructuresAreNamed():
     assert {key: m.value for key, m in found.items()} == valuesOf(REFERENCE, TEST)
 
 
+def testAReferenceThatIsACriticalStructureItself():
+    """As when all structures of a patient are compared; then hazard does not tell one error from another."""
+    settings, said = Settings(families=("overlap", "hazard")), "The reference is a critical structure itself"
+    for size, isSaid in ((24, True), (26, True), (24, False)):
+        image = shapes.box((8, 5, 5), (12, 9, 9), size=(size,) * 3)
+        critical = shapes.box((8, 5, 5), (12, 9, 9 if isSaid else 10))
+        result = compare(image, shapes.box((8, 5, 5), (11, 9, 9)), settings, criticals={"Itself": critical})
+        assert result["RFN"].value == pytest.approx(0.2)
+        assert any(finding.startswith(said) for finding in result.findings) == isSaid
+
+
 def testCriticalStructuresFarAwayOrMuchLarger():
     """What is too large to be listed voxel by voxel on the grid of the structures is known by its surface."""
     far = shapes.boxMesh((1e5, 1e5, 1e5), (1e5 + 50, 1e5 + 50, 1e5 + 50))

@@ -15,6 +15,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from SegmentMetricsLib import Settings, compare
 
 UNSCALED = Refused("check the header, or the unit of lengths.")
+UNREACHABLE = Refused("too far apart or too different in size to be compared")
 NO_NUMBERS = Refused("The image geometry has values that are not numbers.")
 NO_POINT = Refused("The surface has triangles or lines between points that do not exist.")
 NO_COORDINATE = Refused("The surface has points whose coordinates are not numbers.")
@@ -63,6 +64,8 @@ OBJECTS = {
     "infinite spacing": (lambda: moved(spacing=(inf, 1, 1)), NO_NUMBERS),
     "spacing of 1e30 mm": (lambda: moved(spacing=(1e30,) * 3), UNSCALED),
     "spacing of 1e-30 mm": (lambda: moved(spacing=(1e-30,) * 3), UNSCALED),
+    "voxels a million times as thick": (lambda: moved(spacing=(1, 1, 1e6)), UNREACHABLE),
+    "voxels a millionth as thick": (lambda: moved(spacing=(1, 1, 1e-6)), UNREACHABLE),
     "NaN origin": (lambda: moved(origin=(nan, 0, 0)), NO_NUMBERS),
     "an origin at 1e300 mm": (lambda: moved(origin=(1e300, 0, 0)), UNSCALED),
     "a mesh without points": (vtkPolyData, Measured({"HD": "infinite", "DSC": 0}, "the test is empty")),

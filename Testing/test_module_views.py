@@ -11,7 +11,7 @@ import shapes
 import slicer
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
-from scenework import choose, observers, segmentation, twoBoxes
+from scenework import choose, observers, saveToFolder, segmentation, twoBoxes
 
 
 def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
@@ -89,6 +89,69 @@ def testChartsOfOthersStayOutOfThePanel(desktop, session):
     session.widget.enter()
     session.settle(0.1)
     assert [plot.chart for plot in plots] == own
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def drawn(chart) -> list[int]:
+    """Return how many values each series of a chart has."""
+    series = [chart.GetNthPlotSeriesNode(n) for n in range(chart.GetNumberOfPlotSeriesNodes())]
+    tables = [one.GetTableNode() for one in series]
+    return [table.GetTable().GetNumberOfRows() if table is not None else 0 for table in tables]
+
+
+def removeChartTables() -> None:
+    """Remove what all charts show of the chosen pair, as a user does who tidies up the Data module."""
+    for node in slicer.util.getNodesByClass("vtkMRMLPlotSeriesNode"):
+        if node.GetTableNode() is not None:
+            slicer.mrmlScene.RemoveNode(node.GetTableNode())
+
+
+def testChartsWhoseTablesWereDeletedAreDrawnAgain(session):
+    session.chooseFamilies("boundary", "overlap", "slices")
+    choose(session, *twoBoxes())
+    session.apply()
+    plots = [session.panel.plot, session.panel.slices.plot]
+    own = [plot.chart for plot in plots]
+    before = [drawn(chart) for chart in own]
+    removeChartTables()
+    session.settle(0.1)
+    assert [plot.chart for plot in plots] == own and [drawn(chart) for chart in own] == before
+    own[0].RemoveAllPlotSeriesNodeIDs()
+    removeChartTables()
+    session.settle(0.1)
+    assert [drawn(plot.chart) for plot in plots] == before and not session.ui.messageLabel.text
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+@pytest.mark.parametrize("how", ["files missing", "deleted before", "deleted after"])
+def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
+    """The numbers come back, the chart of slices is made of them, and it is said what has to be drawn."""
+    session.chooseFamilies("boundary", "overlap", "slices")
+    choose(session, *twoBoxes())
+    session.apply()
+    session.panel.compareTools()
+    rows = drawn(session.panel.slices.chart)
+    if how == "deleted before":  # while the module does not look
+        session.widget.exit()
+        removeChartTables()
+    saveToFolder(tmp_path, ("vtkMRMLTableNode",) if how == "files missing" else ())
+    if how == "files missing":
+        with pytest.raises(RuntimeError, match="Failed to load"):
+            slicer.util.loadScene(str(tmp_path / "scene.mrml"), {"clear": True})
+    else:
+        slicer.util.loadScene(str(tmp_path / "scene.mrml"), {"clear": True})
+    session.widget.enter()
+    session.settle(0.1)
+    if how == "deleted after":
+        assert not session.ui.messageLabel.text and min(drawn(session.panel.plot.chart)) > 0
+        removeChartTables()
+        session.settle(0.1)
+    assert session.ui.resultsTable.rowCount
+    assert session.panel.plot.chart is None
+    assert session.ui.messageLabel.text == "This plot was not saved with the scene: Apply to draw it."
+    assert drawn(session.panel.slices.plot.chart) == rows
+    session.apply()
+    assert not session.ui.messageLabel.text and min(drawn(session.panel.plot.chart)) > 0
     session.chooseFamilies("boundary", "signed", "overlap")
 
 

@@ -50,6 +50,15 @@ class TestEveryPage:
             if not re.match(r"\w+:|#", target):
                 assert (page.parent / target.partition("#")[0]).exists(), target
 
+    def testReadsOnGitHub(self, page):
+        """Which shows directives as code and leads to the sections of a page by their headings."""
+        if page.parent.name != "api":
+            text = page.read_text(encoding="utf-8")
+            assert set(re.findall(r"^(?:```|:::)\{(\w+)\}", text, re.MULTILINE)) <= {"toctree"}
+            headings = re.findall(r"^#+ (.+)", README.read_text(encoding="utf-8"), re.MULTILINE)
+            sections = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+            assert set(re.findall(r"/SlicerSegmentMetrics#([\w-]+)", text)) <= sections
+
 
 BASH = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "bash"]
 

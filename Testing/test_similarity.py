@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapes
 from similaritywork import KEYS, disc, maskOf, measured, square, stack
+from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.metrics import publishedsimilarity, similarity, slicecontours
@@ -128,6 +129,17 @@ class TestHandComputed:
         assert result["MSI3D"].value == pytest.approx(math.exp(-16 * exponent / 200), rel=0.03)
         assert result["MSI"].status == "undefined" and "have no slices" in result["MSI"].reason
         assert result.similarity is None
+
+    def testHowMeshesAreCutIntoTrianglesHardlyMatters(self):
+        """One box, and the same with its triangles cut once and twice."""
+        box = shapes.boxMesh((0, 0, 0), (60, 40, 30))
+        for times in (1, 2):
+            finer = vtkLinearSubdivisionFilter()
+            finer.SetNumberOfSubdivisions(times)
+            finer.SetInputData(box)
+            finer.Update()
+            for pair in ((box, finer.GetOutput()), (finer.GetOutput(), box)):
+                assert measured(*pair)["MSI3D"].value > 0.99
 
     def testWeightedByArea(self):
         """Two elements, one three times as large: 0 mm and 10 mm away from theirs: (1 + 3 exp(-1/2)) / 4."""

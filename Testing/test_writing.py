@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -338,6 +339,13 @@ def testSurfacesThatSlicerAndWeReadBack(results):
     (structure,) = readStructures(results / "distances_liver_2.vtp")
     assert structure.name == "distances_liver_2"
     assert np.allclose(structure.surface.points.min(axis=0), [95.5, 75.5, -48.5])
+
+
+def testResultsAmongStructuresAreNone(results, tmp_path):
+    """Who writes results where the structures are can measure these again."""
+    shutil.copytree(results, tmp_path / "case")
+    SimpleITK.WriteImage(shapes.box((2, 2, 2), (5, 5, 5)), str(tmp_path / "case" / "Heart.nrrd"))
+    assert [structure.name for structure in readStructures(tmp_path / "case")] == ["Heart"]
 
 
 def testContoursOfPlanarImages(tmp_path):

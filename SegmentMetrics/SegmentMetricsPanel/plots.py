@@ -76,7 +76,7 @@ class PlotPanel(PlotView):
         isOfAll = outcome.isOfAll and isCumulative
         owner = outcome.whole() if isOfAll else outcome.pair(number)
         chart = folders.findResult(owner, parameters.plot.name, slicer.mrmlScene)
-        if outcome.shows(chart):
+        if outcome.shows(chart) and charts.isDrawn(chart):
             return chart
         if outcome.comparisons is None:
             self.problem = _("This plot was not saved with the scene: Apply to draw it.")

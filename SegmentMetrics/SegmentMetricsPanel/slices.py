@@ -8,6 +8,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.metrics.slices import SliceRow, columnOf
 from SegmentMetricsLib.mrml import navigation, showSlices
+from SegmentMetricsLib.mrml.charts import isDrawn
 from SegmentMetricsLib.mrml.folders import ComparedPair
 
 from .enumerations import SliceQuantity
@@ -36,7 +37,7 @@ class Slices:
     def show(self, parameters, outcome, number: int) -> None:
         """Show the profile of a pair of an outcome, nothing when that is None."""
         wanted, before = (outcome, number, parameters.sliceQuantity), self.shown
-        isIntact = self.chart is not None and self.plot.chart is self.chart
+        isIntact = self.chart is not None and self.plot.chart is self.chart and isDrawn(self.chart)
         if wanted == before and (isIntact or not self.rows):
             return
         self.shown = wanted

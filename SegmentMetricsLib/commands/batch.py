@@ -23,6 +23,7 @@ from .options import (
     askedIn,
     choicesFrom,
     isReportWanted,
+    pathFrom,
     protocolFrom,
     requireWritable,
     settingsFrom,
@@ -41,9 +42,15 @@ def add(commands) -> None:
         "was interrupted.",
         epilog=BRACKETS,
     )
-    batch.add_argument("cases", metavar="CASES.csv", type=Path, help="table: case, reference, test[, protocol, method]")
     batch.add_argument(
-        "--output", metavar="DIR", type=Path, required=True, help="folder for the results; another run goes on there"
+        "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method]"
+    )
+    batch.add_argument(
+        "--output",
+        metavar="DIR",
+        type=pathFrom,
+        required=True,
+        help="folder for the results; another run goes on there",
     )
     addProtocol(batch)
     addReport(batch)

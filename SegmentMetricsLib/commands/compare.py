@@ -20,6 +20,7 @@ from .options import (
     addSettings,
     choicesFrom,
     isReportWanted,
+    pathFrom,
     protocolFrom,
     requireWritable,
     settingsFrom,
@@ -38,9 +39,11 @@ def add(commands) -> None:
         description="Compare a test segmentation with a reference: one structure, or all that both have.",
         epilog=BRACKETS,
     )
-    compare.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation, mesh or folder")
-    compare.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
-    compare.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
+    compare.add_argument(
+        "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
+    )
+    compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
+    compare.add_argument("--output", metavar="DIR", type=pathFrom, required=True, help="folder for the results")
     compare.add_argument(
         "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import Settings
-from .options import BRACKETS, addPairs, choicesFrom, requireWritable
+from .options import BRACKETS, addPairs, choicesFrom, pathFrom, requireWritable
 from .results import unfinishedResults
 
 LEGEND = (
@@ -31,9 +31,9 @@ def add(commands) -> None:
         description="Tell what other tools would have reported about the same pair, and why.",
         epilog=BRACKETS,
     )
-    parser.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation, mesh or folder")
-    parser.add_argument("test", metavar="TEST", type=Path, help="label map, segmentation, mesh or folder")
-    parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
+    parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
+    parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
+    parser.add_argument("--output", metavar="DIR", type=pathFrom, required=True, help="folder for the results")
     parser.add_argument("--structure", metavar="NAME", action="append", help="only this structure (may be repeated)")
     addPairs(parser)
     parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2)")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from .compare import compareAndWrite
-from .options import BRACKETS, addSettings, requireWritable, settingsFrom
+from .options import BRACKETS, addSettings, pathFrom, requireWritable, settingsFrom
 
 
 def add(commands) -> None:
@@ -21,7 +21,7 @@ def add(commands) -> None:
         epilog=BRACKETS,
     )
     demo.add_argument(
-        "--output", metavar="DIR", type=Path, default=Path("segment-metrics-demo"), help="folder (%(default)s)"
+        "--output", metavar="DIR", type=pathFrom, default=Path("segment-metrics-demo"), help="folder (%(default)s)"
     )
     addSettings(demo)
     demo.set_defaults(run=run)

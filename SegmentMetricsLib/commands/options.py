@@ -34,6 +34,13 @@ BRACKETS = "In brackets stands what holds where an option is not given."
 LONGEST_NAME = 255
 
 
+def pathFrom(text: str) -> Path:
+    """Return the path that an argument gives; an empty one, as of a script's variable that is not set, is none."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
+
+
 def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep what the preset, the file or the settings say."""
     group = parser.add_argument_group("what is measured")
@@ -82,7 +89,7 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--settings",
         metavar="FILE",
-        type=Path,
+        type=pathFrom,
         help="measure as this metrics.json of an earlier comparison says, but for the options given here",
     )
     group.add_argument(

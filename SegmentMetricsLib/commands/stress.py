@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
 
 from ..errors import InputError, oneLine
 from ..settings import KERNELS, Settings
-from .options import BRACKETS, namedWeights, requireWritable
+from .options import BRACKETS, namedWeights, pathFrom, requireWritable
 from .results import unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -23,7 +22,7 @@ def add(commands) -> None:
         "most dangerous, and where they are least.",
         epilog=BRACKETS,
     )
-    stress.add_argument("reference", metavar="REFERENCE", type=Path, help="label map, segmentation or folder")
+    stress.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation or folder")
     stress.add_argument("--structure", metavar="NAME", required=True, help="structure to change")
     stress.add_argument(
         "--critical",
@@ -36,7 +35,7 @@ def add(commands) -> None:
         "--count", metavar="K", type=int, help="voxels to leave out and to add (a tenth of the inner boundary)"
     )
     stress.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
-    stress.add_argument("--output", metavar="DIR", type=Path, required=True, help="folder for the results")
+    stress.add_argument("--output", metavar="DIR", type=pathFrom, required=True, help="folder for the results")
     stress.set_defaults(run=run)
 
 

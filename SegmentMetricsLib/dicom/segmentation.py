@@ -38,6 +38,7 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
     dataset = read(path)
     with readable():
         try:
+            _requireAllFrames(dataset)
             frames = Frames.of(path, dataset)
             note = frames.tellDistance(dataset)
             segmentation = highdicom.seg.Segmentation.from_dataset(dataset, copy=False)
@@ -46,6 +47,15 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
         except RuntimeError as error:
             raise InputError(f"the segmentation's frames make no regular volume ({error}).") from error
     return [replace(s, source={**s.source, NOTES: (note,)}) for s in placed] if note else placed
+
+
+def _requireAllFrames(dataset) -> None:
+    """Raise InputError when a file counts other frames than it describes: highdicom goes through all that it counts."""
+    described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
+    if described and int(dataset.get("NumberOfFrames", None) or 1) != described:
+        raise InputError(
+            f"the segmentation is damaged: it counts {dataset.NumberOfFrames} frames and describes {described}."
+        )
 
 
 def _structure(path: Path, segmentation, number: int, threshold: float | None) -> Structure:

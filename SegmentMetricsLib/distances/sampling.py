@@ -9,7 +9,7 @@ import numpy as np
 
 from ..geometry.cases import caseEdges, nodePositions
 from ..geometry.closest import ClosestSurface
-from ..geometry.surfaces import Surface
+from ..geometry.surfaces import Surface, longestSides
 from . import lattice as lookup
 
 # The tables of places between the points grow with every halving: up to the first of these they are always made, up to
@@ -80,8 +80,7 @@ class Sampler:
         if self._lattice is not None:
             ends = caseEdges()[0] * self._lattice.grid.spacing
             return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
-        ends = self.surface.points[self.surface.cells]
-        return max(float(np.linalg.norm(ends[:, n] - ends[:, n - 1], axis=1).max()) for n in range(ends.shape[1]))
+        return float(longestSides(self.surface).max())
 
     @property
     def isApart(self) -> bool:

@@ -5,11 +5,10 @@ The readers fill what is missing or damaged with zeros, leave out what the heade
 
 from __future__ import annotations
 
-import gzip
 import math
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -56,7 +55,7 @@ def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]
             remarks, known, there = _metaImage(path, withVoxels)
     except InputError:
         raise
-    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, ValueError, zlib.error) as error:
         raise InputError(DAMAGED) from error
     if there < known:
         raise InputError(DAMAGED)
@@ -74,22 +73,23 @@ def _nifti(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
         isCompressed = file.read(2) == niftiheaders.GZIP
         file.seek(0)
         if isCompressed:
-            size = _niftiSize(gzip.GzipFile(fileobj=file), header)  # also compares the checksum
+            size = _niftiSize(_decompressed(file), header)
         elif header is not None and header.kind:
-            size = _niftiSize(file, header)
+            size = _niftiSize(iter(lambda: file.read(CHUNK), b""), header)
         else:
             size = file.seek(0, 2)
-    return (), header.wholeSize if header else 0, size
+        known = header.wholeSize if header else 0
+        return (), known, _withRest(size, known, file)
 
 
-def _niftiSize(stream: BinaryIO, header: niftiheaders.Header | None) -> int:
-    """Return how many bytes a NIfTI file holds.
+def _niftiSize(blocks: Iterable[bytes], header: niftiheaders.Header | None) -> int:
+    """Return how many bytes the blocks of a NIfTI file hold.
 
     Raises InputError for voxels that are not numbers: the reader would take them for background.
     """
     size, rest = 0, b""
     kind = np.dtype(header.kind) if header is not None and header.kind else None
-    while block := stream.read(CHUNK):
+    for block in blocks:
         if kind is not None:
             first, last = (max(end - size, 0) for end in (header.start, header.wholeSize))
             rest += block[first:last]
@@ -116,7 +116,7 @@ def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
             # too few are noticed by whoever reads them
             return remarks, known, max(_remaining(file), known)
         if fields.get("encoding") in GZIP:
-            return remarks, known, _decompressedSize(file)
+            return remarks, known, _decompressedSize(file, known)
     return remarks, 0, 0
 
 
@@ -163,7 +163,7 @@ def _metaImage(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]
         values = math.prod(textheaders.metaSizes(fields)) * int(fields.get("ElementNumberOfChannels", "1"))
         known = values * META_TYPES.get(fields.get("ElementType", ""), 0)
         if fields.get("CompressedData", "").lower() == "true":
-            return remarks, known, _decompressedSize(file)
+            return remarks, known, _decompressedSize(file, known)
         if fields.get("BinaryData", "True").lower() != "true" or "HeaderSize" in fields:
             return remarks, 0, 0
         return remarks, known, _remaining(file)
@@ -174,17 +174,32 @@ def _remaining(file: BinaryIO) -> int:
     return file.seek(0, 2) - start
 
 
-def _decompressedSize(file: BinaryIO) -> int:
-    """Return how many bytes the rest of a file holds, one complete gzip or zlib stream.
+def _decompressedSize(file: BinaryIO, known: int) -> int:
+    """Return how many bytes the rest of a compressed file holds, with what lies behind."""
+    return _withRest(sum(map(len, _decompressed(file))), known, file)
 
-    Raises zlib.error when it is damaged, EOFError when it was cut off.
+
+def _withRest(size: int, known: int, file: BinaryIO) -> int:
+    """Return a number of bytes with those of the file that were not read: surplus, if the header tells of no more."""
+    return size if size < known else size + _remaining(file)
+
+
+def _decompressed(file: BinaryIO) -> Iterator[bytes]:
+    """Yield what the rest of a file holds, block by block: a zlib stream, or gzip streams one behind the other.
+
+    The file is then behind the last one, where nothing should be. Raises zlib.error when they are damaged, EOFError
+    when they were cut off.
     """
-    decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)
-    data, size = b"", 0
-    while not decompressor.eof:
-        data = data or file.read(CHUNK)
-        if not data:
-            raise EOFError
-        size += len(decompressor.decompress(data, CHUNK))
-        data = decompressor.unconsumed_tail
-    return size
+    data = file.read(CHUNK)
+    while True:
+        decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)  # also compares the checksum
+        while not decompressor.eof:
+            data = data or file.read(CHUNK)
+            if not data:
+                raise EOFError
+            yield decompressor.decompress(data, CHUNK)
+            data = decompressor.unconsumed_tail
+        data = decompressor.unused_data + file.read(CHUNK)
+        if not data.startswith(niftiheaders.GZIP):
+            file.seek(-len(data), 1)
+            return

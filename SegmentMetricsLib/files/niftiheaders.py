@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import gzip
 import math
+import shutil
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -188,3 +192,17 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
         name = max(apart, key=apart.get)
         return (f"the {name} in the header puts the image elsewhere, and was not taken",)
     return ()
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[Path]:
+    """Give the path under which ITK reads an image file.
+
+    Of liver.nii.gz it takes the header and, where there is a liver.nii beside it, the voxels of that: then a copy in a
+    folder of its own is read.
+    """
+    if not path.name.lower().endswith(".nii.gz") or not path.with_suffix("").exists():
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(shutil.copy(path, folder))

@@ -142,12 +142,12 @@ def _saysDicom(path: Path) -> bool:
 
 
 def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> list[Structure]:
-    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations.
+    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations; no results.
 
     Where nothing in it can be compared, DICOM files in the folders below count: a patient has some for each series.
     """
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
-    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX)]
+    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not _isResult(p)]
     objects = _dicomObjects(members)
     if not found and not objects:
         objects = _dicomObjects(sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")))
@@ -167,6 +167,14 @@ def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> l
                 source[LEFT_OUT] = {f"{stemOf(path)} {name}": why for name, why in leftOut.items()}
             structures.append(replace(member, name=name, source=source))
     return structures
+
+
+def _isResult(path: Path) -> bool:
+    """Return whether a file in a folder of structures is none of them, but a result that was written there."""
+    try:
+        return suffixOf(path) == ".vtp" and path.is_file() and vtpheaders.isResult(path)
+    except OSError:  # whoever reads it says why
+        return False
 
 
 def _dicomObjects(paths: list[Path]) -> list[Path]:
@@ -229,8 +237,8 @@ def _structuresOf(
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
     try:
-        with quiet():
-            return SimpleITK.ReadImage(str(path))
+        with quiet(), niftiheaders.readable(path) as read:
+            return SimpleITK.ReadImage(str(read))
     except RuntimeError as error:
         raise UnusableFile(
             f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."

@@ -15,6 +15,9 @@ COUNTS = ("NumberOfPoints", "NumberOfVerts", "NumberOfLines", "NumberOfStrips", 
 MOST_COMPONENTS = 100
 NO_MESH = "the file cannot be read as a mesh: it is damaged, or of another kind than its name says."
 
+# Bytes at the beginning of a file in which the names of its field data are.
+BEGINNING = 2000
+
 
 class _Enough(Exception):
     """All of a file that is XML was looked at."""
@@ -59,3 +62,10 @@ def check(path: Path) -> None:
         raise
     except (ValueError, expat.ExpatError) as error:
         raise InputError(NO_MESH) from error
+
+
+def isResult(path: Path) -> bool:
+    """Return whether a file holds both surfaces of a comparison with their distances, as writing.writeSurfaces does."""
+    with path.open("rb") as file:
+        data, _, _ = file.read(BEGINNING).partition(b"</FieldData>")
+    return b"<FieldData>" in data and b'type="String" Name="Side"' in data

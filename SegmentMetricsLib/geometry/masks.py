@@ -15,6 +15,8 @@ LARGEST_DENSE_LABEL = 65535
 
 # More voxels than any image of a patient has, and than memory holds.
 LARGEST_BOX = 2_000_000_000
+# More slices than any image of a patient has.
+LARGEST_ROW = 100_000
 
 # A part of an array indexed [k, j, i], and the one without voxels.
 Box = tuple[slice, slice, slice]
@@ -103,6 +105,13 @@ class Mask:
             return False
         size = np.array(self.grid.size)
         return bool((((self.low == 0) | (self.high == size - 1)) & (size > 1)).any())
+
+    def isSameAs(self, other: Mask) -> bool:
+        """Return whether another mask has the same voxels of the same lattice, stored in the same order of axes."""
+        shift = other.grid.offsetOn(self.grid)
+        if shift is None or not np.array_equal(self.voxels, other.voxels):
+            return False
+        return self.isEmpty or bool((np.add(other.offset, shift) == self.offset).all())
 
     def block(self, low, high) -> np.ndarray:
         """Return a copy [k, j, i] of the box from voxel index low to high (both included), 0 outside the mask."""

@@ -214,6 +214,32 @@ def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
     return weights
 
 
+def longestSides(surface: Surface) -> np.ndarray:
+    """Return the length (m,) in mm of the longest side of every element of a boundary."""
+    ends = surface.points[surface.cells]
+    return np.max([np.linalg.norm(ends[:, n] - ends[:, n - 1], axis=1) for n in range(ends.shape[1])], axis=0)
+
+
+def evenElements(surface: Surface, longest: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the LPS centers (n, 3) in mm and the sizes (n,) of equal parts of a boundary's elements.
+
+    Sides longer than `longest`, mm, are halved until none is, or twice that and so on where there were more than `most`
+    parts otherwise. What is short enough stays whole, however many there are.
+    """
+    pieces = 2 ** (surface.dimension - 1)
+    halvings = np.ceil(np.log2(np.maximum(longestSides(surface) / longest, 1.0))).astype(int)
+    while halvings.any() and float((float(pieces) ** halvings).sum()) > most:
+        halvings = np.maximum(halvings - 1, 0)
+    counts = pieces**halvings
+    centers = np.empty((int(counts.sum()), 3))
+    starts = np.cumsum(counts) - counts
+    for number in np.unique(halvings):
+        chosen = np.flatnonzero(halvings == number)
+        rows = starts[chosen, None] + np.arange(pieces**number)
+        centers[rows.ravel()] = elementCenters(surface.points, surface.cells[chosen], int(number))
+    return centers, np.repeat(surface.sizes / counts, counts)
+
+
 def elementCenters(points: np.ndarray, cells: np.ndarray, subdivisions: int) -> np.ndarray:
     """Return the centers (m * pieces, 3) of the pieces of cells (m, corners), one cell after the other."""
     weights = barycentricWeights(cells.shape[1], subdivisions)

@@ -142,6 +142,23 @@ def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
     return chart.finish(f"{name}: slices", name, axes, (ends[0] - room, ends[1] + room), yRange)
 
 
+def isDrawn(chartNode) -> bool:
+    """Return whether a vtkMRMLPlotChartNode, which may be None, has something to show in each of its series.
+
+    Series are without their table where somebody deleted it, or where its file did not come with the scene.
+    """
+    if chartNode is None:
+        return False
+    series = [chartNode.GetNthPlotSeriesNode(n) for n in range(chartNode.GetNumberOfPlotSeriesNodes())]
+    return bool(series) and all(node is not None and _hasValues(node) for node in series)
+
+
+def _hasValues(series) -> bool:
+    table = series.GetTableNode().GetTable() if series.GetTableNode() is not None else None
+    columns = [table and table.GetColumnByName(name) for name in (series.GetXColumnName(), series.GetYColumnName())]
+    return all(column is not None and column.GetNumberOfValues() for column in columns)
+
+
 class _Chart:
     """The nodes of one chart: those of an earlier run are used again, and those not needed any more removed."""
 

@@ -13,7 +13,7 @@ from ..errors import Undefined
 from ..geometry import voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.surfaces import elementCenters
+from ..geometry.surfaces import evenElements, longestSides
 from ..metrics import publishedsimilarity, similarity, slicecontours
 from ..metrics.similarity import Levels, Similarity
 from ..metrics.slicecontours import Planes
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..pair import Pair
 
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"
+# Parts into which the elements of a mesh are cut at most.
+MOST_PARTS = 200_000
 LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
 
 
@@ -87,15 +89,18 @@ def onBoundaries(pair: Pair) -> float:
     if pair.dimension == 2 and not liesInPlane(*surfaces):
         raise Undefined("the contours lie in different planes")
     levels = Levels(pair.settings.il, pair.settings.ol)
-    origin = surfaces[0].center
-    others, points = (elementCenters(s.points - origin, s.cells, 0) for s in surfaces)
+    # the elements of masks are as small as voxels, those of meshes as large as somebody liked
+    ofMasks = [longestSides(s).max() for s in surfaces if s.lattice is not None]
+    longest = max([pair.settings.meshSpacing, *ofMasks])
+    (others, otherSizes), (points, sizes) = (evenElements(s, longest, MOST_PARTS) for s in surfaces)
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
         pair.requireClosed(pair.reference)
-        signed = pair.boundaries.signedDistances(1, 0)
+        signed = pair.boundaries.search(0).signedDistances(points)
         # where the two touch, rounding must not decide which level counts
-        sides = np.where(np.abs(signed) > touching(math.sqrt(surfaces[0].sizes.mean())), np.sign(signed), 0)
-    return similarity.surfaceScore(points, surfaces[1].sizes, others, surfaces[0].sizes, levels, sides)
+        sides = np.where(np.abs(signed) > touching(math.sqrt(otherSizes.mean())), np.sign(signed), 0)
+    origin = surfaces[0].center
+    return similarity.surfaceScore(points - origin, sizes, others - origin, otherSizes, levels, sides)
 
 
 def _note(pair: Pair) -> str:
@@ -150,7 +155,8 @@ SIMILARITY = (
     ),
     Definition(
         "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
-        "The same index on the whole boundary instead of slices, every element weighted by its area.",
+        "The same index on the whole boundary instead of slices, every element weighted by its area. "
+        "The elements of meshes are cut until their sides are no longer than a step of the grid for meshes.",
         onBoundaries, symmetric=False, identity=1,
         hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
         formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",

@@ -60,11 +60,16 @@ def defaultFamilies() -> Measure:
     return _compared(Settings().families)
 
 
-def _compared(families: tuple[str, ...], onMeshes: bool = False) -> Measure:
+def preset(name: str) -> Measure:
+    """compare() as a version of MeshMetrics measures, digit for digit: samples without refinement."""
+    return _compared(("boundary", "overlap"), convention=name)
+
+
+def _compared(families: tuple[str, ...], onMeshes: bool = False, convention: str | None = None) -> Measure:
     _importOurs()
     from SegmentMetricsLib import Settings, compare
 
-    settings = Settings(families=families)
+    settings = Settings.preset(convention, families=families) if convention else Settings(families=families)
 
     def measure(pair: Pair) -> Values:
         comparison = compare(*(pair.smoothed if onMeshes else pair.images), settings)
@@ -208,6 +213,8 @@ OURS_OF_MORE = (
     "SegmentMetrics, default families",
     "SegmentMetrics, all families",
     "SegmentMetrics, all conventions",
+    "SegmentMetrics, preset MeshMetrics-1.4.1",
+    "SegmentMetrics, preset MeshMetrics-0.1",
 )
 TOOLS = {
     tool.name: tool
@@ -235,6 +242,13 @@ TOOLS = {
         ),
         Tool(OURS_OF_MORE[1], "SegmentMetricsLib", "segment-metrics", "all metrics of all families", allFamilies),
         Tool(OURS_OF_MORE[2], "SegmentMetricsLib", "segment-metrics", "all 14 conventions", allConventions),
+        *(
+            Tool(name, "SegmentMetricsLib", "segment-metrics", does, partial(preset, name.rpartition(" ")[2]))
+            for name, does in (
+                (OURS_OF_MORE[3], "the numbers of pymeshmetrics 1.4.1"),
+                (OURS_OF_MORE[4], "the numbers of the paper's MeshMetrics, with five sub-voxels along each voxel"),
+            )
+        ),
         Tool(
             "pymeshmetrics",
             "meshmetrics",
