@@ -41,7 +41,7 @@ class TestEveryPage:
     def testBlocksAreOfKnownLanguages(self, page):
         """A language that no test runs would be a block that nobody looks after."""
         for block in pages.blocks(page):
-            assert block.what or block.language in ("python", "console", "text", "bash"), block
+            assert block.what or block.language in ("python", "console", "text", "bash", "math"), block
             assert block.language != "text" or block.what or block.number > 1
 
     def testPicturesAndPagesExist(self, page):

@@ -1,7 +1,8 @@
 """Hazard-aware metrics: errors near critical structures count more.
 
 Hazard is a number in [0, 1] at every voxel: 1 in a critical structure (times its weight), less with the distance to it.
-Source: Beyond Dice: SIS and STAR. Where its equation 7 can exceed 1, the exact mean of the tail is taken instead.
+Source: Beyond Dice: SIS and STAR (authors and identifier unverified). Where its equation 7 can exceed 1, the exact mean
+of the tail is taken instead.
 """
 
 from __future__ import annotations

@@ -126,12 +126,22 @@ SIMILARITY = (
         "of their own; median of the slices, of which those that cannot be paired count as 0.",
         lambda pair: pair.once(inSlices).score, symmetric=False, identity=1,
         note=_noteOnAll, hint=LEVELS,
+        formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
+        r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
+        code="metrics.similarity.measure",
+        deviation="As published, and in the authors' program, a point on the contour scores 0, so that identical "
+        "contours have the index 0; here it scores 1. Their program also takes the mean over the "
+        "reference's points, decides about inside and outside after the alignment, and measures in "
+        "pixels: `--as-published` repeats it.",
     ),
     Definition(
         "MSIPaired", "Medical Similarity Index, paired slices", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
         "Medical Similarity Index of those slices only in which every contour has a counterpart.",
         lambda pair: pair.once(inSlices).pairedScore, symmetric=False, identity=1,
         note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+        formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
+        r"\sum_{t \in c} W(d_t, l_t)",
+        code="metrics.similarity.Similarity.pairedScore",
     ),
     Definition(
         "PairedDistance", "Paired average Hausdorff distance", "mm", 0, math.inf, "lower", "similarity", FAZEKAS,
@@ -139,6 +149,9 @@ SIMILARITY = (
         "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
         lambda pair: pair.once(inSlices).pairedDistance, symmetric=False, identity=0,
         note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+        formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
+        r"\frac{1}{N_c} \sum_{t \in c} d_t",
+        code="metrics.similarity.Similarity.pairedDistance",
     ),
     Definition(
         "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
@@ -146,5 +159,7 @@ SIMILARITY = (
         "The elements of meshes are cut until their sides are no longer than a step of the grid for meshes.",
         onBoundaries, symmetric=False, identity=1,
         hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
+        formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
+        code="metrics.similarity.surfaceScore",
     ),
 )  # fmt: skip

@@ -351,7 +351,8 @@ def _conventions(comparison: Comparison) -> str:
     rows += [[escape(tool), *(_reported(numbers.get(key)) for key in first)] for tool, numbers in found.items()]
     note = (
         f"In brackets the difference to {REFERENCE_ROW}; "
-        '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>. '
+        '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>, by 0.1 mm '
+        "or 1 %pt or more. A number in voxels is compared as if they were mm. "
         '<span class="noprint">The reason, and what the tool calls the number, are shown where the pointer rests on '
         "it.</span> A star: the tool's "
         "own number is not reproducible or not its definition; the definition's value is shown."
@@ -363,7 +364,8 @@ def _conventions(comparison: Comparison) -> str:
 def _reported(number) -> str:
     if number is None:
         return ""
-    leaning = number.leaning.removeprefix("over-")
+    # what is slightly so has no color
+    leaning = number.leaning.removeprefix("over-") if number.leaning.startswith("over-") else ""
     difference = f" ({number.differenceText()})" if number.differenceText() else ""
     star = "" if number.isReproducible else "*"
     reason = escape(f"{number.name}: {number.reason}", quote=True)
