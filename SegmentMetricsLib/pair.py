@@ -22,7 +22,7 @@ from .handles import handle
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
-from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, listed
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf, listed
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -83,7 +83,8 @@ class Pair:
 
     @property
     def dimension(self) -> int:
-        return (self.test if self.reference.isEmpty else self.reference).dimension
+        """3 for surfaces in space, 2 for contours in a plane."""
+        return dimensionOf(*self.structures)
 
     def once(self, compute: Callable[..., T], *arguments: Hashable) -> T:
         """Return compute(self, *arguments), computed when first asked for: what a family's measurements share."""

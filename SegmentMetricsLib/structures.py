@@ -119,6 +119,11 @@ class Structure:
         return None if self.mask is None else self.mask.grid
 
 
+def dimensionOf(reference: Structure, test: Structure) -> int:
+    """Return 3 for a pair of structures in space, 2 for contours in a plane; an empty one has no say in it."""
+    return (test if reference.isEmpty else reference).dimension
+
+
 def codeSource(terminology: str) -> dict[str, str]:
     """Return what the source of a structure says about its terminology: nothing where there is none."""
     return {TERMINOLOGY: terminology} if terminology else {}

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from .errors import counted, oneLine
-from .measurements import Measurement, rounded
+from .measurements import Measurement, rounded, written
+from .metrics.signed import NO_BOUNDARY
 from .multilabel import MultiLabel
 from .records import Record
 from .registry import findDefinition
@@ -72,7 +73,8 @@ def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str
     for record in records:
         for key in record.measurements if keys is None else keys:
             measurement = record.measurements[key]
-            if measurement.status != "ok" and not any(measurement.reason in finding for finding in record.findings):
+            isTold = any(measurement.reason in finding for finding in record.findings)
+            if measurement.status != "ok" and not (isTold or isAcrossPlane(record, measurement)):
                 found.setdefault(f"{measurement.status}: {measurement.reason}.", {})[key] = None
     return "\n".join(oneLine(f"{listed(own)} {why}") for why, own in found.items())
 
@@ -105,12 +107,20 @@ def sideRows(record: Record) -> list[list[str]]:
 
 
 def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
-    """Return the measurements that exist for every side of the patient, by what they are and the side in words."""
+    """Return the measurements that exist for every side of the patient, by what they are and the side in words.
+
+    The two sides that no contour in a plane can face are left out.
+    """
     kinds: dict[str, dict[str, Measurement]] = {}
     for key, measurement in record.measurements.items():
-        if side := sideOf(key):
+        if (side := sideOf(key)) and not isAcrossPlane(record, measurement):
             kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement
     return kinds
+
+
+def isAcrossPlane(record: Record, measurement: Measurement) -> bool:
+    """Return whether a measurement is about a side of the patient that no contour in the plane of a pair can face."""
+    return record.dimension == 2 and measurement.status == "undefined" and measurement.reason.startswith(NO_BOUNDARY)
 
 
 def sideOf(key: str) -> str:
@@ -164,8 +174,7 @@ def number(value: float | None, measurement: Measurement) -> str:
     """Return a directed value in the style of its measurement, nothing where there is none."""
     if value is None:
         return ""
-    unit = measurement.unit
-    return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel", "pixel") else rounded(value, 3)
+    return written(value, measurement.unit)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 import shapes
@@ -181,3 +184,27 @@ class TestCumulative:
 )
 def testRoundNumbers(value, above):
     assert distributions.roundAbove(value) == above
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [
+        (-68.75, -3.75, (-70, 0)),
+        (0, 9, (0, 10)),
+        (0, 0.37, (0, 0.4)),
+        (-1.2, 3.3, (-1.5, 3.5)),
+        (0, 0, (0, 1)),
+        (5, 5, (5, 6)),
+        (0, 137, (0, 140)),
+    ],
+)
+def testAxesHaveRoundNumbersAtTheirEndsAndInTheMiddle(low, high, ends):
+    assert distributions.roundRange(low, high) == pytest.approx(ends)
+
+
+def testRoundAxesHoldWhatIsShown():
+    for low, span in itertools.product((-987.3, -1.07, 0, 12.34), (1e-4, 0.3, 7.77, 612)):
+        first, last = distributions.roundRange(low, low + span)
+        assert first <= low + 1e-9 and last >= low + span - 1e-9 and last - first < 1.7 * span
+        middle, digits = (first + last) / 2, -math.floor(math.log10(span / 8))
+        assert middle == pytest.approx(round(middle, digits), abs=1e-12)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +14,14 @@ from scipy import ndimage
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
-from SegmentMetricsLib import Settings, compare, inputs, readStructures
+from SegmentMetricsLib import Settings, compare, findings, inputs, pairing, readStructures
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.parts import partSizes
 from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.pairing import noted
+from SegmentMetricsLib.records import Record
+from SegmentMetricsLib.structures import Match
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -53,6 +58,37 @@ def testMeshesWithoutOverlap():
         assert not found(compare(box, shapes.boxMesh((9, 0, 0), (19, 10, 10)), settings), "do not overlap at all")
     # so far away that the voxels of a common grid are larger than either
     assert found(compare(box, shapes.boxMesh((1e6, 0, 0), (1e6 + 10, 10, 10))), "do not overlap at all")
+
+
+def testAlarmsComeFirst():
+    """They are told from advice by their words, also after a file or a scene has kept them."""
+    edge = shapes.box((0, 0, 0), (3, 3, 3)), shapes.box((18, 17, 17), (23, 21, 21))
+    result = compare(*edge)
+    alarms, advice = findings.split(result.findings)
+    assert result.findings == (*alarms, *advice) and found(result, "touch the image edge")
+    assert alarms[0] == findings.NO_OVERLAP and "Both contours touch the image edge" in advice[-1]
+    assert findings.split(findings.alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
+    match = Match(
+        inputs.structureFromImage(edge[0], "Eye_L", None, None),
+        inputs.structureFromImage(edge[1], "Eye_R", None, None),
+        "only",
+    )
+    named = noted(result, replace(match, findings=("Eye_L was paired with Eye_R because.", *pairing._doubts(match))))
+    assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
+    assert named.findings[1] == findings.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
+    again = Record.fromDictionary(json.loads(json.dumps(named.toDictionary())))
+    assert again.findings == named.findings and findings.split(again.findings)[0] == list(
+        named.findings[: len(alarms) + 1]
+    )
+
+
+@pytest.mark.parametrize("words", [{}, {"what": "x\ny", "reference": "{", "test": "(.*", "which": "test"}])
+def testEveryAlarmIsKnownByItsWords(words):
+    blanks = dict.fromkeys(("what", "reference", "test", "which", "scale", "units", "best", "dice"), "1")
+    for sentence in findings._ALARMS:
+        alarms, advice = findings.split([sentence.format(**{**blanks, **words})])
+        assert alarms and not advice, sentence
+    assert findings.split(["Absent in both: neither observer drew this structure."])[0] == []
 
 
 def testAStructureComparedWithItself(tmp_path):

@@ -130,3 +130,14 @@ def testAPageIsBroughtUpToDate(page, tmp_path):
     assert pages.updated(page, tmp_path).endswith("```text\n...\nMASD 1.2\n...\n```\n")
     page.write_text("```python\nprint('HD 7.4\\nx')\n```\n```text\nHD 7.3\n```\n", encoding="utf-8")
     assert pages.updated(page, tmp_path).endswith("```text\nHD 7.4\nx\n```\n")
+
+
+def testWhatTheCommandsOfThePagesWriteIsNoPartOfTheProject():
+    """Who follows them in a checkout has nothing new to commit."""
+    lines = (pages.ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    written = {"segment-metrics-demo"}
+    for page in pages.pages():
+        written |= set(
+            re.findall(r"^\$ segment-metrics .*--output ([\w-]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        )
+    assert {"parotid", "qa"} <= written and [name for name in written if f"/{name}/" not in lines] == []

@@ -322,8 +322,21 @@ def testFiles(tmp_path):
     assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
     assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
     assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
-    assert "3.5 (1.5)" in summaryTable(summaries)
+    assert "3.500 (1.500)*" in summaryTable(summaries)
     assert "HD95 (mm)" in summaryTable(summarize(cohortOf([1, 2])))
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
+
+
+def testTheOverviewHasFixedDecimals():
+    outcomes = [
+        outcome(f"case {n}", {"DSC": dice, "HD95": far}) for n, (dice, far) in enumerate([(1, 3), (0.9838, 0.004)])
+    ]
+    outcomes += [outcome(f"case {n}", {"DSC": 1.0, "HD95": 0.004}, name="Cord") for n in range(2)]
+    text = summaryTable(summarize(Cohort(outcomes)))
+    rows = [line.split("  ") for line in text.splitlines()]
+    assert "Method" not in text and "0.992 (0.008)" in text and "1.50 (1.50)" in text
+    assert "1.000 (0.000)" in text and "< 0.01 (0.00)" in text and len(rows) == 4
+    methods = [outcome("case", {"DSC": 1.0}, method) for method in ("A", "")]
+    assert "Method" in summaryTable(summarize(Cohort(methods))).splitlines()[0]

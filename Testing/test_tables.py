@@ -27,15 +27,20 @@ def testSidesOfThePatientHaveATableOfTheirOwn():
     ("value", "unit", "text"),
     [
         (12.345, "mm", "12.35 mm"),
-        (0.00123, "mm", "0.0012 mm"),
-        (-0.0045, "mm", "-0.0045 mm"),
+        (0.0028, "mm", "< 0.01 mm"),
+        (-0.0028, "mm", "> -0.01 mm"),
+        (0.0051, "mm", "0.01 mm"),
         (3e-7, "mm", "0.00 mm"),  # rounding
+        (0.0028, "voxel", "< 0.01 voxel"),
         (1234.5, "mm3", "1.23 cm3"),
-        (12, "mm3", "0.012 cm3"),
-        (-0.0123, "mm3", "-0.012 mm3"),
-        (9.1e-7, "mm3", "0.00000091 mm3"),
+        (12, "mm3", "0.01 cm3"),
+        (4.21, "mm3", "4.2 mm3"),  # what would be 0 in cm3
+        (-0.0123, "mm3", "> -0.1 mm3"),
         (3e-22, "mm3", "0.00 cm3"),
-        (0.05, "mm2", "0.050 mm2"),
+        (40, "mm2", "0.40 cm2"),
+        (0.3, "mm2", "0.3 mm2"),
+        (0.0003, "", "< 0.001"),
+        (0.0, "", "0.000"),
         (0.87654, "", "0.877"),
     ],
 )
@@ -71,7 +76,7 @@ def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
 def testSmallVolumesAreNotShownAsNothing():
     table = tables.pairTable(compare(*PAIR).record())
     rows = {line.split()[0]: line for line in table.splitlines() if line}
-    assert rows["OverVolume"].endswith(" 0.063 cm3") and rows["UnderVolume"].endswith(" 0.072 cm3")
+    assert rows["OverVolume"].endswith(" 0.06 cm3") and rows["UnderVolume"].endswith(" 0.07 cm3")
     assert rows["VoxelVolumeReference"].endswith(" 0.58 cm3")
     same = {m.key: m.text() for m in compare(PAIR[0], PAIR[0]).values()}
     assert same["OverVolume"] == "0.00 cm3"
@@ -82,3 +87,29 @@ def testSlicesAloneAreATable():
     assert heading.split()[:4] == ["Slice", "DSC", "HD", "MASD"] and "Area ref." in heading
     assert first.split()[:3] == ["6", "0.93", "1.00"]  # 2 * 63 / (72 + 63); a column of 9 of 72 voxels is missing
     assert last.split()[:4] == ["14", "0.00", "inf", "inf"]
+
+
+def testColumnsHaveTheSameDecimals():
+    """JSON and CSV keep all digits, as test_writing.py sees."""
+    record = compare(*PAIR).record()
+    for values in tables.bySides(record).values():
+        assert {len(m.text().split()[0].rpartition(".")[2]) for m in values.values()} == {2}
+    small = replace(record.measurements["HD"], referenceToTest=0.002)
+    assert tables.number(small.referenceToTest, small) == "< 0.01 mm"
+
+
+@pytest.mark.parametrize(
+    ("normal", "sides"), [(2, "right left anterior posterior"), (0, "anterior posterior superior inferior")]
+)
+def testContoursInAPlaneHaveFourSides(normal, sides):
+    """The other two are in the files, undefined, and nowhere else."""
+    size = [16, 16, 16]
+    size[normal] = 1
+    low, high = ([0 if axis == normal else index for axis in range(3)] for index in (4, 9))
+    pair = [shapes.box(low, [h + n for h, n in zip(high, (0, n, 0))], size) for n in (0, 1)]
+    record = compare(*pair).record()
+    assert record.dimension == 2 and sum(m.status == "undefined" for m in record.measurements.values()) == 6
+    text = tables.pairTable(record)
+    assert tables.sideRows(record)[0] == ["Toward", *sides.split()]
+    assert "undefined" not in text and "nan" not in text
+    assert sum(m["status"] == "undefined" for m in record.toDictionary()["measurements"].values()) == 6

@@ -119,3 +119,13 @@ def roundAbove(value: float) -> float:
     decade = 10.0 ** math.floor(math.log10(value))
     step = next(step for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * decade >= value * (1 - 1e-9))
     return float(f"{step * decade:.3g}")
+
+
+def roundRange(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an axis that contains two values; the ends and the middle between them are round numbers."""
+    high = high if high > low else low + 1
+    decimals = -math.floor(math.log10((high - low) / 8))
+    step = max(f for f in (1, 2, 5) if f * 10.0**-decimals <= (high - low) / 8 * (1 + 1e-9)) * 10.0**-decimals
+    first = math.floor(low / step + 1e-9)
+    halves = math.ceil((high / step - first) / 2 - 1e-9)
+    return round(first * step, decimals), round((first + 2 * halves) * step, decimals)
