@@ -1,6 +1,5 @@
 """Choosing a protocol, and showing what it says about what was compared."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -178,10 +177,10 @@ def listed(structure: Mapping) -> tuple:
     rows = []
     for rule in structure["rules"]:
         limits, value = ruleOf(rule), rule["value"]
-        unit, number = rule["unit"] or unitOf(limits, None), math.nan if value is None else value
+        unit = rule["unit"] or unitOf(limits, None)
 
-        def within(limit: float, limits=limits, unit=unit, number=number) -> str:
-            return typeset(limitText(limits, limit, number, unit))
+        def within(limit: float, limits=limits, unit=unit) -> str:
+            return typeset(limitText(limits, limit, unit))
 
         limit = f"{tables.heading(limits.measurement)} {SIGNS[limits.relation]}{within(limits.limit)}"
         tip = "\n".join(filter(None, (typeset(rule["reason"]), limits.source)))

@@ -42,8 +42,7 @@ class Verdict:
     @property
     def limitsText(self) -> str:
         """The limits as people read them, in the unit of the value."""
-        value = self.measurement.value if self.measurement else math.nan
-        return limitsText(self.rule, value, unitOf(self.rule, self.measurement))
+        return limitsText(self.rule, unitOf(self.rule, self.measurement))
 
     def toDictionary(self) -> dict:
         """Return the verdict as plain values for files."""

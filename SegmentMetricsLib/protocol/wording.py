@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from decimal import Decimal
 
-from ..measurements import LEAST_LENGTH, LEAST_VOLUME, ROUNDING, SMALLEST_VOLUME, Measurement, rounded, significant
+from ..measurements import IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
 from ..registry import findDefinition
 from ..settings import shortest
 from ..tables import heading
@@ -21,9 +20,8 @@ PHRASES = {
     "within": ("is within", "exceeds", " and"),
 }
 SIGNS = {"<=": "≤ ", "<": "< ", ">=": "≥ ", ">": "> ", "within": ""}
-# Of these units a table shows two digits behind the point, of others three; and the larger ones of areas and volumes.
-TWO_DIGITS = ("mm", "voxel", "pixel", "cm2", "cm3", "mm2", "mm3")
-LARGER = {"mm2": ("cm2", 100), "mm3": ("cm3", 1000)}
+# Digits behind the point beyond which nothing is told apart.
+MOST_DIGITS = 17
 # From this limit on, in the larger unit, all is shown in it.
 LEAST_LARGER = 0.1
 # What has a unit that depends on the settings.
@@ -58,30 +56,32 @@ def valueText(rule: Rule, value: float, unit: str) -> str:
         return "undefined"
     if math.isinf(value):
         return "-inf" if value < 0 else "inf"
-    shown, factor = _scale(rule, value, unit)
-    known = _sides(rule, value)
-    text = next((t for t in _texts(value / factor, shown) if _sides(rule, float(t) * factor) == known), repr(value))
+    shown, factor = _scale(rule, unit)
+    known, usual = _sides(rule, value), decimalsOf(shown)
+    tellingApart = (n for n in range(usual, MOST_DIGITS) if _sides(rule, round(value / factor, n) * factor) == known)
+    digits = next(tellingApart, MOST_DIGITS)
+    text = fixed(value / factor, shown) if digits == usual else rounded(value / factor, digits)
     return f"{text} {shown}".rstrip()
 
 
-def limitText(rule: Rule, limit: float, value: float, unit: str) -> str:
-    """Return a limit in the unit in which valueText() shows a value, which may be NaN."""
-    shown, factor = _scale(rule, value, unit)
+def limitText(rule: Rule, limit: float, unit: str) -> str:
+    """Return a limit in the unit in which valueText() shows a value."""
+    shown, factor = _scale(rule, unit)
     sign = "±" if rule.relation == "within" else ""
     return f"{sign}{(Decimal(shortest(limit)) / factor).normalize():f} {shown}".rstrip()
 
 
-def limitsText(rule: Rule, value: float, unit: str) -> str:
-    """Return both limits of a rule for a table: "≤ 3 mm (warn 5 mm)". value, unit: as for limitText()."""
-    text = SIGNS[rule.relation] + limitText(rule, rule.limit, value, unit)
-    return text if rule.warning is None else f"{text} (warn {limitText(rule, rule.warning, value, unit)})"
+def limitsText(rule: Rule, unit: str) -> str:
+    """Return both limits of a rule for a table: "≤ 3 mm (warn 5 mm)"."""
+    text = SIGNS[rule.relation] + limitText(rule, rule.limit, unit)
+    return text if rule.warning is None else f"{text} (warn {limitText(rule, rule.warning, unit)})"
 
 
 def reason(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) -> str:
     """Return in a sentence how a value lies to its limits. isWarning: whether it keeps the laxer one only."""
     value, unit = measurement.value, measurement.unit
-    limit = limitText(rule, rule.limit, value, unit)
-    laxer = None if rule.warning is None or isKept else limitText(rule, rule.warning, value, unit)
+    limit = limitText(rule, rule.limit, unit)
+    laxer = None if rule.warning is None or isKept else limitText(rule, rule.warning, unit)
     if math.isinf(value):
         cause = measurement.empty or measurement.reason
         because = f" because {cause}" if cause else ""
@@ -94,14 +94,12 @@ def reason(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) 
     return f"{text} because {measurement.empty}." if measurement.empty else f"{text}."
 
 
-def _scale(rule: Rule, value: float, unit: str) -> tuple[str, int]:
+def _scale(rule: Rule, unit: str) -> tuple[str, int]:
     """Return the unit in which a value and its limits are shown, and how many of the unit given it is."""
     limits = [abs(limit) for limit in (rule.limit, rule.warning) if limit]
-    larger, factor = LARGER.get(unit, (unit, 1))
+    larger, factor = IN_CENTIMETERS.get(unit, (unit, 1))
     # who writes a limit of 5 mm3 thinks in mm3
-    isLarge = all(limit >= LEAST_LARGER * factor for limit in limits)
-    isTiny = LEAST_VOLUME < abs(value) < SMALLEST_VOLUME
-    return (larger, factor) if isLarge and not isTiny else (unit, 1)
+    return (larger, factor) if all(limit >= LEAST_LARGER * factor for limit in limits) else (unit, 1)
 
 
 def _sides(rule: Rule, value: float) -> list[tuple[bool, bool]]:
@@ -109,13 +107,3 @@ def _sides(rule: Rule, value: float) -> list[tuple[bool, bool]]:
     size = abs(value) if rule.relation == "within" else value
     limits = [limit for limit in (rule.limit, rule.warning) if limit is not None]
     return [(rule.keeps(value, n), math.isclose(size, n, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO)) for n in limits]
-
-
-def _texts(value: float, unit: str) -> Iterator[str]:
-    """Yield a number as Measurement.text() writes it, then with ever more digits."""
-    digits = 2 if unit in TWO_DIGITS else 3
-    least, small = (LEAST_VOLUME, 0.1) if unit[-1:] in "23" else (LEAST_LENGTH, 0.01)
-    if unit in TWO_DIGITS and least < abs(value) < small:
-        yield significant(value, 2)
-    for number in range(digits, 18):
-        yield rounded(value, number)
