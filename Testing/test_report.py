@@ -185,6 +185,15 @@ def testLongStructuresAreWhollyInThePicture():
     assert lengths["x"] < lengths["z"] / 2
 
 
+def testPlacesAreWrittenAsInThePanel():
+    from SegmentMetricsLib.metrics.places import written
+    from SegmentMetricsLib.report.document import _places
+
+    record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
+    text = _places(record)
+    assert f"<td class=number>{written(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
+
+
 def testSizesOfPatches():
     from SegmentMetricsLib.report.document import _patchSize
 

@@ -17,7 +17,9 @@ from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
 from ..files.writing import versions
 from ..measurements import typeset
+from ..metrics.places import written
 from ..records import Record
+from ..registry.signed import SIDES
 from ..settings import Settings
 from ..tables import OVERVIEW, heading, number, sideOf, sideRows
 from . import figures
@@ -245,15 +247,15 @@ def _places(record: Record) -> str:
         [
             str(place.rank),
             f"{place.value:+.2f} mm",
-            place.direction,
+            SIDES[place.direction],
             _patchSize(place.area, record.dimension),
-            ", ".join(f"{x:.1f}" for x in place.position),
+            written(place.position),
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
     more = len(record.worstPlaces) - MOST_PLACES
     note = f'<p class="soft">… and {more} more</p>' if more > 0 else ""
-    heads = ["", "Distance", "Side", "Size", "Position (LPS, mm)"]
+    heads = ["", "Distance", "Side", "Size", "Position (mm)"]
     return f"<h3>Worst places</h3>{_table(heads, rows, numbers=(1, 3, 4))}{note}"
 
 
