@@ -194,6 +194,17 @@ def testPlacesAreWrittenAsInThePanel():
     assert f"<td class=number>{written(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
 
 
+def testColumnsOfTheOverviewAreOfOneDefinition():
+    from SegmentMetricsLib.report.document import _columns
+
+    settings = [Settings(tolerances=(t,), families=("boundary", "voxel")) for t in (1.0, 2.5)]
+    records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
+    assert [heading for heading, _ in _columns(records, "HD")] == ["HD"]
+    assert [heading for heading, _ in _columns(records, "HD{percentile}")] == ["HD95"]
+    ((heading, cells),) = _columns(records, "NSD_{tolerance}mm")
+    assert heading == "NSD" and [cell.partition("(")[2] for cell in cells] == ["1 mm)", "2.5 mm)"]
+
+
 def testSizesOfPatches():
     from SegmentMetricsLib.report.document import _patchSize
 

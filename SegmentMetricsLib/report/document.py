@@ -21,7 +21,7 @@ from ..metrics.places import written
 from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
-from ..tables import OVERVIEW, heading, number, sideOf, sideRows
+from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
 from . import figures
 
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
@@ -131,7 +131,7 @@ class Report:
         )
         if not self.records:
             return f'<p class="notice">No structure is in both.</p>{missing}'
-        columns = [column for prefix in OVERVIEW for column in _columns(self.records, prefix)]
+        columns = [column for definition in OVERVIEW for column in _columns(self.records, definition)]
         rows = [
             [f'<a href="#structure{n}">{_name(record.name)}</a>', *(cells[n] for _, cells in columns)]
             for n, record in enumerate(self.records)
@@ -176,20 +176,20 @@ class Report:
         )
 
 
-def _columns(records: Sequence[Record], prefix: str) -> list[tuple[str, list[str]]]:
-    """Return the columns, heading and cells, of the measurements whose keys begin so.
+def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list[str]]]:
+    """Return the columns, heading and cells, of the measurements of the definition with this key.
 
     Those with a tolerance are one column, with the tolerance in the cells, where structures have tolerances of their
     own.
     """
-    found = [[key for key in record.measurements if key.startswith(prefix)] for record in records]
+    found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
-    if prefix.endswith("_") and len(keys) > 1 and all(len(own) <= 1 for own in found):
+    if "{tolerance}" in definition and len(keys) > 1 and all(len(own) <= 1 for own in found):
         cells = [
             "".join(f"{_value(record.measurements[key])} ({heading(key).partition(' ')[2]})" for key in own)
             for record, own in zip(records, found, strict=True)
         ]
-        return [(prefix.rstrip("_"), cells)]
+        return [(definition.partition("_")[0], cells)]
     return [(heading(key), [_value(record.measurements.get(key)) for record in records]) for key in keys]
 
 
