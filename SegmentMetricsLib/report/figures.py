@@ -131,35 +131,46 @@ def distribution(comparison: Comparison) -> dict:
     """Return the histogram of the distances of a comparison, with the first tolerance marked."""
     distances = comparison.distances
     signed, tolerance = distances.hasSides, firstTolerance(comparison)
-    found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed)
+    isJudged = tolerance is not None
+    # bars that are wider than the tolerance are partly within it
+    found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed, isSplit=isJudged)
     colors = [
-        WITHIN if tolerance is not None and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
+        WITHIN if isJudged and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
         for center in found.centers
     ]
+    across = "signed distance (mm), + outside" if signed else "distance (mm)"
+    share = "share of both contours (%)"
+    if found.isSplit:
+        share = f"{share[:-1]} per {shortest(found.width)} mm)"
     lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
     return {
         "data": [
             {
                 "type": "bar",
                 "x": [round(float(x), 6) for x in found.centers],
-                "y": [round(float(y), 4) for y in found.shares],
+                "y": [round(float(y), 4) for y in found.heights],
                 "width": [round(float(w), 6) for w in np.diff(found.edges)],
                 "marker": {"color": colors, "line": {"width": 0}},
-                "hovertemplate": "%{x:.2f} mm: %{y:.2f} %<extra></extra>",
+                "customdata": [
+                    [round(float(low), 6), round(float(high), 6), round(float(part), 4)]
+                    for low, high, part in zip(found.edges[:-1], found.edges[1:], found.shares, strict=True)
+                ],
+                "hovertemplate": "%{customdata[0]:.2f} to %{customdata[1]:.2f} mm: %{customdata[2]:.2f} %"
+                "<extra></extra>",
             }
         ],
         "layout": {
-            "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
+            "margin": {"l": 50, "r": 10, "t": 24, "b": 58 if found.outerBars else 42},
             "font": FONT,
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "bargap": 0,
             "xaxis": {
-                "title": {"text": "signed distance (mm), + outside" if signed else "distance (mm)"},
+                "title": {"text": "<br>".join(filter(None, (across, found.outerBars)))},
                 "zeroline": False,
                 "gridcolor": "#eee",
             },
-            "yaxis": {"title": {"text": "share of both contours (%)"}, "gridcolor": "#eee", "zeroline": False},
+            "yaxis": {"title": {"text": share}, "gridcolor": "#eee", "zeroline": False},
             "shapes": [
                 {
                     "type": "line",
