@@ -6,6 +6,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.metrics.distributions import roundAbove
 from SegmentMetricsLib.report import figures
 
 
@@ -44,3 +45,33 @@ def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance):
 def testNothingIsWithinWithoutATolerance():
     figure = figures.distribution(compare(*farAndNear(100), Settings(tolerances=())))
     assert figures.WITHIN not in areas(figure)
+
+
+@pytest.mark.parametrize("decade", [0.1, 1, 10])
+@pytest.mark.parametrize("limit", [1, 1.5, 2, 3, 4, 5, 6, 8])
+def testTheColorsAreLabeledFromEndToEnd(limit, decade):
+    ticks = figures.colorTicks(roundAbove(limit * decade), False, False)
+    values = ticks["tickvals"]
+    assert values[-1] == -values[0] == pytest.approx(limit * decade) and 0 in values and len(values) <= 11
+    assert [float(text.replace(figures.MINUS, "-")) for text in ticks["ticktext"]] == values
+
+
+def testLabelsSayWhereDistancesLieBeyondTheColors():
+    three, two, one = (f"{figures.MINUS}{number}" for number in (3, 2, 1))
+    assert figures.colorTicks(3.0, True, True)["ticktext"] == [f"≤ {three}", two, one, "0", "1", "2", "≥ 3"]
+    assert figures.colorTicks(3.0, False, True)["ticktext"] == [three, two, one, "0", "1", "2", "≥ 3"]
+    assert figures.colorTicks(3.0, None, True)["ticktext"] == ["0", "1", "2", "≥ 3"]
+
+
+def testADistanceBeyondTheColorsIsSaid():
+    """A thin rod sticks out of the test alone, farther than the colors go."""
+    size = (40, 40, 60)
+    plain = shapes.box((5, 5, 5), (34, 34, 34), size)
+    figure = figures.distanceMap(compare(plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size)))
+    assert figure["limit"] < 15
+    signed, absolute = figure["ticks"]["signed"]["ticktext"], figure["ticks"]["absolute"]["ticktext"]
+    assert signed[-1].startswith("≥ ") and signed[0].startswith(figures.MINUS)
+    assert absolute[-1].startswith("≥ ") and absolute[0] == "0"
+    assert figure["data"][0]["colorbar"]["ticktext"] == signed
+    same = figures.distanceMap(compare(plain, plain))
+    assert not any(text[0] in "≤≥" for ticks in same["ticks"].values() for text in ticks["ticktext"])

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..comparison import Comparison
+from ..distances.surfacedistances import TIE_TOLERANCE
 from ..metrics.distributions import histogram, mapRange
 from ..metrics.slices import SliceRow
 from ..palettes import ABSOLUTE, SIGNED
@@ -18,6 +19,9 @@ from .reduction import ReducedSurface, reduced
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
 # How far the camera stands from the middle of a distance map whose longest side is 1.
 CAMERA = 1.42
+# Steps between the labels of colors up to each of the ends that mapRange() gives, both over the power of ten.
+TICK_STEPS = {1: 0.5, 1.5: 0.5, 2: 1, 3: 1, 4: 2, 5: 1, 6: 2, 8: 2}
+MINUS = "\N{MINUS SIGN}"
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
@@ -49,7 +53,9 @@ def distanceMap(comparison: Comparison) -> dict:
     surfaces = {
         name: reduced(direction) for name, direction in zip(("reference", "test"), distances.directions, strict=True)
     }
-    meshes = [_mesh(surface, name, name == "reference", signed, limit) for name, surface in surfaces.items()]
+    ticks = {kind: colorTicks(limit, *ends) for kind, ends in _clipped(comparison, limit).items()}
+    shown = ticks["signed" if signed else "absolute"]
+    meshes = [_mesh(surface, name, name == "reference", signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
     places = _sidePlaces(points)
     return {
@@ -63,7 +69,35 @@ def distanceMap(comparison: Comparison) -> dict:
         "signed": signed,
         "limit": limit,
         "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
+        "ticks": ticks,
     }
+
+
+def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
+    """Return by kind of distance whether some lie below and above the colors, which end at a limit in mm.
+
+    Below is None where colors begin at 0.
+    """
+    directions = comparison.distances.directions
+    isAbove, isBelow = (any(one.reached(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
+    return {"signed": (isBelow, isAbove), "absolute": (None, isBelow or isAbove)}
+
+
+def colorTicks(limit: float, isBelow: bool | None, isAbove: bool) -> dict:
+    """Return the labels of the colors from -limit, or from 0 where isBelow is None, to a limit in mm.
+
+    isBelow, isAbove: whether some distances lie beyond that end, which its label then says. limit: as of mapRange().
+    """
+    decade = 10.0 ** math.floor(math.log10(limit) + 1e-9)
+    step = TICK_STEPS[round(limit / decade, 1)] * decade
+    count = round(limit / step)
+    values = [float(f"{number * step:.6g}") for number in range(0 if isBelow is None else -count, count + 1)]
+    texts = [shortest(value).replace("-", MINUS) for value in values]
+    if isBelow:
+        texts[0] = f"≤ {texts[0]}"
+    if isAbove:
+        texts[-1] = f"≥ {texts[-1]}"
+    return {"tickvals": values, "ticktext": texts}
 
 
 def _frame(points: np.ndarray) -> dict:
@@ -108,7 +142,7 @@ def _sides(places: np.ndarray) -> dict:
     }
 
 
-def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float) -> dict:
+def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float, ticks: dict) -> dict:
     corners = surface.triangles
     return {
         "type": "mesh3d",
@@ -120,7 +154,7 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
         "colorscale": scale(SIGNED if signed else ABSOLUTE),
         "cmin": -limit if signed else 0,
         "cmax": limit,
-        "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98},
+        "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98, **ticks},
         "lighting": {"ambient": 0.55, "diffuse": 0.6, "specular": 0.1, "roughness": 0.9},
         "flatshading": False,
         "hovertemplate": "%{intensity:.2f} mm<extra>" + name + "</extra>",

@@ -78,6 +78,8 @@ function choose(input) {
     intensity: place.distances.map((values) => (absolute ? values.map(Math.abs) : values)),
     colorscale: surfaces.map(() => (absolute ? figure.scales.absolute : figure.scales.signed)),
     cmin: surfaces.map(() => (absolute ? 0 : -figure.limit)),
+    "colorbar.tickvals": surfaces.map(() => figure.ticks[kind].tickvals),
+    "colorbar.ticktext": surfaces.map(() => figure.ticks[kind].ticktext),
   };
   Plotly.restyle(place, change, surfaces.map((trace) => figure.data.indexOf(trace)));
 }
