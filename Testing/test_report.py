@@ -122,6 +122,8 @@ def testTheMapDrawsAndItsSwitchesWork(page):
     assert len(set(pictures)) == 3
     shown = "document.getElementById('map0').data.slice(0, 2).map(trace => [trace.name, trace.visible, trace.cmin])"
     assert page.evaluate(shown) == [["reference", False, 0], ["test", True, 0]]
+    labels = "document.getElementById('map0').data[1].colorbar.ticktext[0]"
+    assert page.evaluate(labels) == "0"
     page.locator(".switches").first.locator('[value="both"]').check()
     assert [row[1] for row in page.evaluate(shown)] == [True, True]
 
@@ -192,6 +194,19 @@ def testPlacesAreWrittenAsInThePanel():
     record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
     text = _places(record)
     assert f"<td class=number>{written(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
+
+
+def testTheLargestDistanceIsSaidInALine():
+    from SegmentMetricsLib.report.document import _pictures
+
+    plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
+    longer = shapes.box((5, 5, 5), (14, 14, 24), (20, 20, 40))
+    text = _pictures(compare(plain, longer), 3)
+    line = re.search(r"<p>Largest distance: (.*?)</p>", text)[1]
+    assert re.fullmatch(r"10\.00 mm at L \d+ P \d+ S 2[45], on the test's contour\.", line)
+    assert 'name="side3" data-what="side" value="test" checked data-first' in text
+    assert "on the reference's contour" in _pictures(compare(longer, plain), 3)
+    assert "Largest distance" not in _pictures(compare(plain, plain), 3)
 
 
 def testColumnsOfTheOverviewAreOfOneDefinition():

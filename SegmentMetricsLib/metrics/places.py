@@ -146,7 +146,7 @@ def written(position: Sequence[float]) -> str:
     """Return a position (3,), LPS in mm, as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
     # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
     return " ".join(
-        f"{pair[value > 0]} {abs(value) + 1e-6:.0f}" for pair, value in zip(DIRECTIONS, position, strict=True)
+        f"{pair[int(value > 0)]} {abs(value) + 1e-6:.0f}" for pair, value in zip(DIRECTIONS, position, strict=True)
     )
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..comparison import Comparison
+from ..distances.surfacedistances import TIE_TOLERANCE
 from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
 from ..files.writing import versions
-from ..measurements import typeset
+from ..measurements import rounded, typeset
 from ..metrics.places import written
 from ..records import Record
 from ..registry.signed import SIDES
@@ -211,8 +212,18 @@ def _pictures(comparison: Comparison, n: int) -> str:
     if comparison.dimension == 3:
         figure = figures.distanceMap(comparison)
         found.insert(0, _figure("map", f"map{n}", figure, stills=2))
-        switches = _switches(n, figure["signed"])
-    return f'{switches}<div class="pictures">{"".join(found)}</div>'
+        switches = _switches(n, figure["signed"], figure["first"])
+    return f'{_largest(comparison)}{switches}<div class="pictures">{"".join(found)}</div>'
+
+
+def _largest(comparison: Comparison) -> str:
+    """Return how large the largest distance is and where, in a line; "" if there is none."""
+    side = figures.worseSide(comparison)
+    direction = dict(zip(("reference", "test"), comparison.distances.directions, strict=True))[side]
+    if direction.largest <= TIE_TOLERANCE:
+        return ""
+    where = f"{written(direction.largestPlace)}, on the {side}'s contour"
+    return f"<p>Largest distance: {rounded(direction.largest, 2)} mm at {where}.</p>"
 
 
 def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:
@@ -226,17 +237,17 @@ def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:
     )
 
 
-def _switches(n: int, signed: bool) -> str:
-    def choice(what: str, values: Sequence[str], legend: str) -> str:
+def _switches(n: int, signed: bool, side: str) -> str:
+    def choice(what: str, values: Sequence[str], first: str, legend: str) -> str:
         inputs = "".join(
             f'<label><input type="radio" name="{what}{n}" data-what="{what}" value="{value}"'
-            f"{' checked data-first' if number == 0 else ''}> {value}</label>"
-            for number, value in enumerate(values)
+            f"{' checked data-first' if value == first else ''}> {value}</label>"
+            for value in values
         )
         return f"<fieldset><legend>{legend}</legend>{inputs}</fieldset>"
 
-    kinds = choice("kind", ("signed", "absolute"), "Distance") if signed else ""
-    sides = choice("side", ("reference", "test", "both"), "Surface")
+    kinds = choice("kind", ("signed", "absolute"), "signed", "Distance") if signed else ""
+    sides = choice("side", ("reference", "test", "both"), side, "Surface")
     return f'<div class="switches" data-for="map{n}">{sides}{kinds}</div>'
 
 

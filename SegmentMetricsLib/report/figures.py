@@ -41,8 +41,14 @@ def firstTolerance(comparison: Comparison) -> float | None:
     return next(iter(comparison.settings.tolerances), None)
 
 
+def worseSide(comparison: Comparison) -> str:
+    """Return on which boundary the largest distance lies, "reference" or "test"; "reference" where both are as far."""
+    reference, test = (direction.largest for direction in comparison.distances.directions)
+    return "test" if test > reference + TIE_TOLERANCE else "reference"
+
+
 def distanceMap(comparison: Comparison) -> dict:
-    """Return the 3D distance map of a comparison in space: both surfaces, the reference shown first.
+    """Return the 3D distance map of a comparison in space: both surfaces, that with the largest distance shown first.
 
     Which surface is shown and whether colors tell the sign is switched in the page: `signedRange`, `absoluteRange` are
     the ranges of the colors in mm.
@@ -53,9 +59,10 @@ def distanceMap(comparison: Comparison) -> dict:
     surfaces = {
         name: reduced(direction) for name, direction in zip(("reference", "test"), distances.directions, strict=True)
     }
+    first = worseSide(comparison)
     ticks = {kind: colorTicks(limit, *ends) for kind, ends in _clipped(comparison, limit).items()}
     shown = ticks["signed" if signed else "absolute"]
-    meshes = [_mesh(surface, name, name == "reference", signed, limit, shown) for name, surface in surfaces.items()]
+    meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
     places = _sidePlaces(points)
     return {
@@ -66,6 +73,7 @@ def distanceMap(comparison: Comparison) -> dict:
             "paper_bgcolor": "rgba(0,0,0,0)",
             "scene": _frame(np.concatenate([points, places])),
         },
+        "first": first,
         "signed": signed,
         "limit": limit,
         "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
