@@ -95,3 +95,12 @@ def testTheMapBeginsWithTheSideOfTheLargestDistance(farther):
 
 def testTheMapOfEqualDistancesBeginsWithTheReference():
     assert figures.worseSide(compare(*[shapes.box((5, 5, 5), (9, 9, 9), (20, 20, 20))] * 2)) == "reference"
+
+
+@pytest.mark.parametrize(
+    ("eye", "seen"),
+    [((0, -1.4, 0.3), "RL  IS"), ((0, 2, 0), "RL  IS"), ((-2, 0.5, 0), "  APIS"), ((0, 0, 1), "RLAP  ")],
+)
+def testNoLetterLiesOnTheStructure(eye, seen):
+    assert figures.lettersFrom(eye) == [letter.strip() for letter in seen]
+    assert figures.distanceMap(compare(*farAndNear(100)))["data"][-1]["text"] == figures.lettersFrom(figures.EYE)

@@ -128,6 +128,48 @@ def testTheMapDrawsAndItsSwitchesWork(page):
     assert [row[1] for row in page.evaluate(shown)] == [True, True]
 
 
+def testColorsOfTheMapAreThoseOfItsBar(browser):
+    """Of equal surfaces nearly all pixels have the color of 0, from wherever they are looked at."""
+    from plotly.offline import get_plotlyjs
+
+    from SegmentMetricsLib.report import figures
+
+    figure = figures.distanceMap(compare(shapes.ball(15), shapes.ball(15)))
+    page = browser.new_page()
+    page.set_content('<div id="map"></div><canvas width="300" height="300"></canvas>')
+    page.add_script_tag(content=get_plotlyjs())
+    expected = np.array([int(figures.ABSOLUTE[0][n : n + 2], 16) for n in (1, 3, 5)])
+    for eye in ((0, -1.4, 0.3), (1.4, 0, 0.3), (0, 1.4, 0.3)):
+        figure["layout"]["scene"]["camera"]["eye"] = dict(zip("xyz", eye, strict=True))
+        pixels = page.evaluate(PIXELS_OF_A_MAP, figure)
+        differences = np.abs(np.reshape(pixels, (-1, 4))[:, :3] - expected).max(axis=1)
+        # light before and above: a third of what is seen is a little darker
+        assert np.median(differences) < 12 and np.quantile(differences, 0.9) < 40, eye
+    page.close()
+
+
+# What lies in the middle of a map: the half of its width and height that has no bar and no letters.
+PIXELS_OF_A_MAP = """async (figure) => {
+  const size = { width: 300, height: 300 };
+  await Plotly.newPlot("map", figure.data, { ...figure.layout, ...size }, { staticPlot: true });
+  const image = new Image();
+  image.src = await Plotly.toImage("map", { format: "png", ...size });
+  await image.decode();
+  const context = document.querySelector("canvas").getContext("2d");
+  context.drawImage(image, 0, 0);
+  return [...context.getImageData(90, 90, 90, 120).data];
+}"""
+
+
+def testLettersFollowTheCamera(page):
+    text = "document.getElementById('map0').data.at(-1).text.join(' ')"
+    assert page.evaluate(text) == "R L   I S"
+    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 1.5, y: 0, z: 0.2}})")
+    page.wait_for_function(f"{text} === '  A P I S'")
+    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 0, y: -1.42, z: 0.27}})")
+    page.wait_for_function(f"{text} === 'R L   I S'")
+
+
 def testSectionsOpenAndClose(page):
     second = page.locator("section.structure").nth(2)
     assert second.locator("svg").count() == 0

@@ -22,6 +22,13 @@ CAMERA = 1.42
 # Steps between the labels of colors up to each of the ends that mapRange() gives, both over the power of ten.
 TICK_STEPS = {1: 0.5, 1.5: 0.5, 2: 1, 3: 1, 4: 2, 5: 1, 6: 2, 8: 2}
 MINUS = "\N{MINUS SIGN}"
+EYE = (0.0, -CAMERA, 0.19 * CAMERA)
+# Mostly as bright from everywhere, so that colors are those of the color bar, and just enough shade to see the shape.
+LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "roughness": 0.9}
+# in the coordinates of what is seen: before and above it, wherever the camera is
+LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
+# Letters of the sides of the patient, and how much of the way to the camera a side may point without covering the rest.
+SIDES, MOST_FACING = "RLAPIS", 0.8
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
@@ -121,7 +128,7 @@ def _frame(points: np.ndarray) -> dict:
     return {
         "aspectmode": "manual",
         "aspectratio": {axis: round(float(side), 5) for axis, side in zip("xyz", sides)},
-        "camera": {"eye": {"x": 0.0, "y": -CAMERA, "z": 0.19 * CAMERA}, "up": {"x": 0, "y": 0, "z": 1}},
+        "camera": {"eye": dict(zip("xyz", EYE)), "up": {"x": 0, "y": 0, "z": 1}},
         **{
             f"{axis}axis": {"visible": False, "range": [round(float(a), 3), round(float(b), 3)]}
             for axis, a, b in zip("xyz", low, high)
@@ -136,13 +143,23 @@ def _sidePlaces(points: np.ndarray) -> np.ndarray:
     return np.array([center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)])
 
 
+def lettersFrom(eye: Sequence[float]) -> list[str]:
+    """Return the letters of the sides of the patient as they are seen from a place (3,), LPS around the middle.
+
+    "" for the side before the structure and the one behind it: the letter would lie on what is to be seen. report.js
+    does the same when the camera has moved.
+    """
+    distance = math.hypot(*eye)
+    return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
+
+
 def _sides(places: np.ndarray) -> dict:
     """Return the letters that name the sides of the patient, at places (6, 3)."""
     return {
         "type": "scatter3d",
         "mode": "text",
         "name": "sides",
-        "text": list("RLAPIS"),
+        "text": lettersFrom(EYE),
         **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
         "textfont": {"size": 14, "color": "#666"},
         "hoverinfo": "skip",
@@ -163,7 +180,8 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
         "cmin": -limit if signed else 0,
         "cmax": limit,
         "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98, **ticks},
-        "lighting": {"ambient": 0.55, "diffuse": 0.6, "specular": 0.1, "roughness": 0.9},
+        "lighting": LIGHTING,
+        "lightposition": LIGHT,
         "flatshading": False,
         "hovertemplate": "%{intensity:.2f} mm<extra>" + name + "</extra>",
     }

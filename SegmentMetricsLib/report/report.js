@@ -16,7 +16,17 @@ function draw(section) {
     place.figure = figure;
     place.distances = figure.data.filter((trace) => trace.type === "mesh3d").map(distancesOf);
     place.drawing = Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
+    if (place.classList.contains("map")) place.on("plotly_relayout", () => letter(place));
   }
+}
+
+// Names the sides of the patient but those before and behind the structure: see lettersFrom() in figures.py.
+function letter(place) {
+  const { x, y, z } = place.layout.scene.camera.eye;
+  const distance = Math.hypot(x, y, z);
+  const seen = [..."RLAPIS"].map((side, n) => (Math.abs([x, y, z][Math.floor(n / 2)]) <= 0.8 * distance ? side : ""));
+  const number = place.data.findIndex((trace) => trace.name === "sides");
+  if (seen.join() !== [...place.data[number].text].join()) Plotly.restyle(place, { text: [seen] }, [number]);
 }
 
 // Paper has still pictures: they are made one after the other while nothing else is to do.
