@@ -84,6 +84,8 @@ def page(opened):
     page, problems = opened
     page.set_viewport_size({"width": 1200, "height": 1000})
     page.emulate_media(media="screen")
+    page.evaluate("document.querySelector('#structure0 > details').open = true")
+    page.wait_for_function("document.querySelector('#map0 canvas')")
     yield page
     assert not problems
 
@@ -96,6 +98,13 @@ def testItIsCompleteInItself(written):
     assert text.count("<footer>") == 1 and "no medical device" in text
     assert "Only in the reference: Left &amp; over" in text
     assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
+
+
+def testTheWorstIsOpen(written):
+    text = written.read_text("utf-8")
+    assert re.findall(r'id="structure(\d)"><details open>', text) == ["1"]
+    # above what is said about the patient and the software
+    assert text.index('<p class="headline">') < text.index("no medical device")
 
 
 def testItRepeatsWhereLimitsComeFrom(written):
@@ -171,12 +180,12 @@ def testLettersFollowTheCamera(page):
 
 
 def testSectionsOpenAndClose(page):
-    second = page.locator("section.structure").nth(2)
+    second = page.locator("#structure2")
     assert second.locator("svg").count() == 0
     second.locator("summary").click()
     second.locator("svg").first.wait_for()
     second.locator("summary").click()
-    first = page.locator("section.structure summary").first
+    first = page.locator("#structure0 summary")
     first.click()
     page.wait_for_function("!document.querySelector('#map0 canvas')")
     first.click()
@@ -197,10 +206,27 @@ def testNothingIsWiderThanThePage(page):
         assert verdicts.evaluate("table => table.getBoundingClientRect().right <= window.innerWidth")
 
 
+def testItLeadsToTheWorst(page):
+    """Verdicts at the top and on every section, the worst first, which is open; names lead to their sections."""
+    assert page.locator(".headline").inner_text() == "fail: 2 fail, 1 without limits"
+    sections = page.locator("section.structure")
+    # the structure that one side lacks has no agreement at all
+    assert [s.get_attribute("id")[-1] for s in sections.all()] == ["1", "2", "0"]
+    assert [s.inner_text() for s in page.locator("summary .verdict").all()] == ["fail", "fail", "no limits"]
+    rows = page.locator("h2:text('Overview') + div tbody tr")
+    assert [row.locator("td").nth(1).inner_text() for row in rows.all()] == ["fail", "fail", "no limits"]
+    closed = page.locator("#structure2 > details")
+    closed.evaluate("details => { details.open = false }")
+    for table in page.locator("table").all()[:2]:
+        table.locator("a:text-is('Slice')").first.click()
+        page.wait_for_function("document.querySelector('#structure2 > details').open")
+        closed.evaluate("details => { details.open = false }")
+
+
 def testPaperHasStillPictures(page):
     assert page.evaluate("[...document.querySelectorAll('img.still')].every(i => i.src.startsWith('data:image/'))")
     page.emulate_media(media="print")
-    assert page.locator("#map0").is_hidden() and page.locator("img.still").first.is_visible()
+    assert page.locator("#map0").is_hidden() and page.locator("#structure0 img.still").first.is_visible()
     # both surfaces of the map, as the error may be on either one only
     both = page.evaluate("[...document.getElementById('map0').nextElementSibling.children].map(still => still.src)")
     assert len(set(both)) == 2

@@ -24,6 +24,7 @@ from ..registry.signed import SIDES
 from ..settings import Settings
 from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
 from . import figures
+from .ranking import Ranking, badge
 
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
 MOST_PLACES = 10
@@ -31,7 +32,6 @@ MOST_PLACES = 10
 MANY_COLUMNS = 8
 # Names with more characters are broken in tables.
 LONG_NAME = 16
-VERDICTS = {"pass": "pass", "warn": "warn", "fail": "fail", "not evaluable": "none"}
 
 
 def requirePlotly() -> None:
@@ -43,7 +43,7 @@ def requirePlotly() -> None:
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, the files it is from, and its section of the page."""
+    """One pair of a report: its numbers, the files it is from, and what its section of the page holds."""
 
     record: Record
     files: tuple[str, ...]
@@ -92,13 +92,14 @@ class Report:
         from plotly.offline import get_plotlyjs
 
         folder = resources.files(__package__)
+        ranking = Ranking(self.records, judgment)
         body = "\n".join(
             (
-                self._head(judgment),
-                _judged(judgment) if judgment is not None else "",
-                self._overview(unmatched),
+                self._head(ranking),
+                _judged(ranking) if judgment is not None else "",
+                self._overview(unmatched, ranking),
                 "<h2>Structures</h2>",
-                *self._sections,
+                *(self._framed(n, ranking) for n in ranking.order),
                 self._provenance(judgment),
                 _signOff(),
                 f"<footer>{escape(NO_DEVICE)}</footer>",
@@ -113,19 +114,18 @@ class Report:
             f"</head>\n<body>\n{body}\n</body></html>\n"
         )
 
-    def _head(self, judgment) -> str:
-        verdict = f" {_badge(judgment.verdict)}" if judgment is not None else ""
+    def _head(self, ranking: Ranking) -> str:
         count = f"{counted(len(self.records), 'structure')} compared"
         patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
         return (
-            f"<h1>{escape(self.title)}{verdict}</h1>\n{patient}"
+            f"<h1>{escape(self.title)}</h1>\n{ranking.headline()}{patient}"
             f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
             f"measured as {escape(self.settings.convention)}</p>\n"
             f'<p class="notice">{escape(NO_DEVICE)}</p>'
             '<p class="notice unready">Printed before all pictures were ready: print it again in a moment.</p>'
         )
 
-    def _overview(self, unmatched: Mapping[str, Sequence[str]]) -> str:
+    def _overview(self, unmatched: Mapping[str, Sequence[str]], ranking: Ranking) -> str:
         """Return one line per structure, what has no counterpart, and the findings of the whole case."""
         missing = "".join(
             f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
@@ -133,15 +133,17 @@ class Report:
         if not self.records:
             return f'<p class="notice">No structure is in both.</p>{missing}'
         columns = [column for definition in OVERVIEW for column in _columns(self.records, definition)]
-        rows = [
-            [f'<a href="#structure{n}">{_name(record.name)}</a>', *(cells[n] for _, cells in columns)]
-            for n, record in enumerate(self.records)
-        ]
+        if ranking.judgment is not None:
+            verdict = "Verdict", list(map(badge, ranking.verdicts))
+            columns.insert(0, verdict)
+        rows = [[_link(n, self.records[n].name), *(cells[n] for _, cells in columns)] for n in ranking.order]
         heads = ["Structure", *(head for head, _ in columns)]
-        return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
+        first = 1 if ranking.judgment is None else 2
+        return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(first, len(heads)))}{missing}"
 
     def _section(self, comparison: Comparison, record: Record, n: int) -> str:
-        parts = [f"<p>{escape(typeset(record.summary))}</p>"]
+        """Return what the section of a pair holds below its summary."""
+        parts = []
         if record.findings:
             parts.append("<ul>" + "".join(f"<li>{escape(typeset(text))}</li>" for text in record.findings) + "</ul>")
         if comparison.distances is not None:
@@ -153,11 +155,17 @@ class Report:
             parts.append(_figure("chart profile", f"slices{n}", figures.profile(comparison.slices)))
         if self.withConventions:
             parts.append(_conventions(comparison))
-        isOpen = " open" if n == 0 else ""
+        return "".join(parts)
+
+    def _framed(self, n: int, ranking: Ranking) -> str:
+        """Return the section of a pair, with its summary; that of the worst is open."""
+        record = self.records[n]
+        isOpen = " open" if n == ranking.worst else ""
         return (
             f'<section class="structure" id="structure{n}"><details{isOpen}>'
-            f"<summary>{escape(record.name)} <small>{escape(typeset(record.summary))}</small></summary>"
-            f'<div class="inside">{"".join(parts[1:])}</div></details></section>'
+            f"<summary>{escape(record.name)} {badge(ranking.verdicts[n])} "
+            f"<small>{escape(typeset(record.summary))}</small></summary>"
+            f'<div class="inside">{self._sections[n]}</div></details></section>'
         )
 
     def _provenance(self, judgment) -> str:
@@ -311,6 +319,11 @@ def _name(text: str) -> str:
     return f'<span class="long">{escape(text)}</span>' if len(text) > LONG_NAME else escape(text)
 
 
+def _link(number: int | None, name: str) -> str:
+    """Return the name of a structure for a table, leading to the section with its number if it has one."""
+    return _name(name) if number is None else f'<a href="#structure{number}">{_name(name)}</a>'
+
+
 def _value(measurement) -> str:
     return "" if measurement is None else escape(typeset(measurement.text()))
 
@@ -334,52 +347,29 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> s
 
 def _conventions(comparison: Comparison) -> str:
     """Return what other tools would have reported: their numbers, and how far off they are."""
-    from ..conventions.output import REFERENCE_ROW, ConventionsRecord, referenceText
+    from .othertools import NOTE, otherTools
 
-    found = comparison.conventions()
-    first = ConventionsRecord({}, {}, found).referenceValues()
-    rows = [[REFERENCE_ROW, *(escape(referenceText(number)) for number in first.values())]]
-    rows += [[escape(tool), *(_reported(numbers.get(key)) for key in first)] for tool, numbers in found.items()]
-    note = (
-        f"In brackets the difference to {REFERENCE_ROW}; "
-        '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>. '
-        '<span class="noprint">The reason, and what the tool calls the number, are shown where the pointer rests on '
-        "it.</span> A star: the tool's "
-        "own number is not reproducible or not its definition; the definition's value is shown."
-    )
-    table = _table(["Tool", *map(heading, first)], rows, range(1, len(first) + 1))
-    return f'<h3>What other tools would report</h3><p class="soft">{note}</p>{table}'
+    heads, rows = otherTools(comparison)
+    table = _table(heads, rows, range(1, len(heads)))
+    return f'<h3>What other tools would report</h3><p class="soft">{NOTE}</p>{table}'
 
 
-def _reported(number) -> str:
-    if number is None:
-        return ""
-    leaning = number.leaning.removeprefix("over-")
-    difference = f" ({number.differenceText()})" if number.differenceText() else ""
-    star = "" if number.isReproducible else "*"
-    reason = escape(f"{number.name}: {number.reason}", quote=True)
-    return f'<span class="{leaning}" title="{reason}">{escape(number.text() + star + difference)}</span>'
-
-
-def _badge(verdict: str) -> str:
-    return f'<span class="verdict {VERDICTS[verdict]}">{escape(verdict)}</span>'
-
-
-def _judged(judgment) -> str:
-    """Return what the protocol says, structure by structure."""
+def _judged(ranking: Ranking) -> str:
+    """Return what the protocol says, rule by rule, those on the worst structure first."""
+    judgment = ranking.judgment
     sources = {verdict.rule.source for verdict in judgment.verdicts}
     rows = []
-    for verdict in judgment.verdicts:
+    for verdict in ranking.rules():
         rule = verdict.rule
         limits = f"{rule.relation} {rule.limit:g}" + (f" (warn {rule.warning:g})" if rule.warning is not None else "")
         ofRule = _source(rule.source) if len(sources) > 1 else ""
         rows.append(
             [
-                _name(verdict.structure),
+                _link(ranking.numbers.get(verdict.structure), verdict.structure),
                 escape(heading(rule.measurement)),
                 _value(verdict.measurement),
                 escape(limits.replace(" ", "\u00a0")),
-                _badge(verdict.verdict),
+                badge(verdict.verdict),
                 escape(typeset(verdict.reason)) + ofRule,
             ]
         )

@@ -100,6 +100,15 @@ function distancesOf(trace) {
   return new Float32Array(bytes.buffer);
 }
 
+// What a link leads to is open, and drawn.
+function follow() {
+  const section = document.getElementById(location.hash.slice(1));
+  const details = section && section.querySelector(":scope > details");
+  if (!details) return;
+  details.open = true;
+  section.scrollIntoView();
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   for (const details of document.querySelectorAll("section.structure > details")) {
     details.addEventListener("toggle", () => (details.open ? draw(details) : takeDown(details)));
@@ -108,6 +117,9 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("change", (event) => {
     if (event.target.matches(".switches input")) choose(event.target);
   });
+  // also when the same one is followed again
+  document.addEventListener("click", (event) => event.target.closest('a[href^="#structure"]') && setTimeout(follow));
+  follow();
   makeStills();
   // paper shows every section
   window.addEventListener("beforeprint", () => {
