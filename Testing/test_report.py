@@ -116,7 +116,7 @@ def testItSaysWhereTheNumbersComeFrom(written):
     text = written.read_text("utf-8")
     assert checksum(written.parent / "observer one.nrrd") in text and "observer one.nrrd" in text
     assert str(written.parent) not in text
-    settings = json.loads(re.search(r"<h3>Settings</h3><pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
+    settings = json.loads(re.search(r"<summary>All settings.*?<pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
     assert Settings(**settings) == Settings(tolerances=(1.5,), families=(*DEFAULT_FAMILIES, "slices"))
 
 
@@ -238,6 +238,35 @@ def testPaperHasStillPictures(page):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+def testPaperHasTheNumbersOfWhatDoesNotPass(browser, tmp_path):
+    """And where to sign right behind the overview; all numbers if that is wanted."""
+    settings = Settings(tolerances=(1.5,))
+    report = Report("Case", settings)
+    for name, radius in (("Good", 12), ("Bad", 16)):
+        report.add(compare(structure(shapes.ball(12), name), structure(shapes.ball(radius), name), settings))
+    table = "Structure,Measurement,Relation,Pass,Warn\n*,HD95,<=,2,\n"
+    measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
+    report.write(tmp_path / "report.html", judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    headings = page.locator("h2").all_inner_texts()
+    assert headings == ["Protocol", "Overview", "Review", "Structures", "How this was measured"]
+    page.evaluate("for (const details of document.querySelectorAll('.structure > details')) details.open = true")
+    good, bad = (page.locator(f"#structure{n} h3:text('Measurements')") for n in (0, 1))
+    assert good.is_visible() and bad.is_visible() and page.locator(".paper").is_hidden()
+    page.emulate_media(media="print")
+    assert good.is_hidden() and bad.is_visible() and page.locator(".paper").is_visible()
+    assert page.locator("#structure0 .stills").first.is_visible()
+    # settings as a table, not as a page of JSON
+    assert page.locator("pre").is_hidden() and page.locator("td:text-is('Tolerance') + td").inner_text() == "1.5 mm"
+    page.emulate_media(media="screen")
+    page.locator("[data-paper]").check()
+    page.emulate_media(media="print")
+    assert good.is_visible() and page.locator(".paper").is_hidden()
+    page.close()
+
+
 def testLongStructuresAreWhollyInThePicture():
     from SegmentMetricsLib.report import figures
 
@@ -317,7 +346,7 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     out = tmp_path / "out"
     assert __main__.main(["compare", *paths, "--output", str(out), "--report-conventions", "--tolerance", "1.5"]) == 0
     text = (out / "report.html").read_text("utf-8")
-    assert text.count('<section class="structure"') == 2 and "Slice by slice" in text
+    assert text.count('<section class="structure') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
     # the value that the differences are to, and which numbers no run of the tool gives
     assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference to SegmentMetrics" in text

@@ -25,6 +25,7 @@ from ..settings import Settings
 from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
 from . import figures
 from .ranking import Ranking, badge
+from .usedsettings import usedSettings
 
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
 MOST_PLACES = 10
@@ -98,10 +99,10 @@ class Report:
                 self._head(ranking),
                 _judged(ranking) if judgment is not None else "",
                 self._overview(unmatched, ranking),
-                "<h2>Structures</h2>",
+                _signOff(),
+                _structuresHead(ranking),
                 *(self._framed(n, ranking) for n in ranking.order),
                 self._provenance(judgment),
-                _signOff(),
                 f"<footer>{escape(NO_DEVICE)}</footer>",
             )
         )
@@ -148,6 +149,8 @@ class Report:
             parts.append("<ul>" + "".join(f"<li>{escape(typeset(text))}</li>" for text in record.findings) + "</ul>")
         if comparison.distances is not None:
             parts.append(_pictures(comparison, n))
+        # what paper leaves out where it is brief
+        parts.append('<div class="full">')
         parts.append(_places(record))
         parts.append(_measurements(record))
         if comparison.slices:
@@ -155,14 +158,15 @@ class Report:
             parts.append(_figure("chart profile", f"slices{n}", figures.profile(comparison.slices)))
         if self.withConventions:
             parts.append(_conventions(comparison))
-        return "".join(parts)
+        return "".join((*parts, "</div>"))
 
     def _framed(self, n: int, ranking: Ranking) -> str:
         """Return the section of a pair, with its summary; that of the worst is open."""
         record = self.records[n]
         isOpen = " open" if n == ranking.worst else ""
+        isBrief = " brief" if ranking.isBrief(n) else ""
         return (
-            f'<section class="structure" id="structure{n}"><details{isOpen}>'
+            f'<section class="structure{isBrief}" id="structure{n}"><details{isOpen}>'
             f"<summary>{escape(record.name)} {badge(ranking.verdicts[n])} "
             f"<small>{escape(typeset(record.summary))}</small></summary>"
             f'<div class="inside">{self._sections[n]}</div></details></section>'
@@ -177,11 +181,14 @@ class Report:
                 f"<p>Protocol {escape(judgment.protocol.name)}, version <code>{judgment.protocol.version}</code></p>"
             )
         settings = json.dumps(self.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False)
+        used = [list(map(escape, row)) for row in usedSettings(self.settings, self.records)]
         return (
             f"<h2>How this was measured</h2>{protocol}"
             f"<h3>Input files</h3>{_table(['File', 'SHA-256'], files)}"
-            f"<h3>Software</h3>{_table(['Name', 'Version'], software)}"
-            f"<h3>Settings</h3><pre>{escape(settings)}</pre>"
+            f"<div class=beside><div><h3>Settings</h3>{_table(['Setting', 'Value'], used)}</div>"
+            f"<div><h3>Software</h3>{_table(['Name', 'Version'], software)}</div></div>"
+            '<details class="noprint"><summary>All settings, to measure so again</summary>'
+            f"<pre>{escape(settings)}</pre></details>"
         )
 
 
@@ -381,6 +388,19 @@ def _judged(ranking: Ranking) -> str:
 def _source(text: str) -> str:
     """Return where limits come from, "" where nobody says it."""
     return f' <span class="soft">Source: {escape(text)}</span>' if text else ""
+
+
+def _structuresHead(ranking: Ranking) -> str:
+    """Return the heading of the sections, and what paper shows of them."""
+    brief = sum(map(ranking.isBrief, ranking.order))
+    if not brief:
+        return "<h2>Structures</h2>"
+    which = "that pass" if ranking.judgment is not None else "but the one with the least agreement"
+    return (
+        f'<h2>Structures</h2><p class="soft paper">Structures {which}: pictures alone. All numbers are in the file.</p>'
+        '<p class="noprint"><label><input type="checkbox" data-paper> Print all numbers, also of structures '
+        f"{which}</label></p>"
+    )
 
 
 def _signOff() -> str:

@@ -116,6 +116,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   document.addEventListener("change", (event) => {
     if (event.target.matches(".switches input")) choose(event.target);
+    if (event.target.matches("[data-paper]")) document.body.classList.toggle("everything", event.target.checked);
   });
   // also when the same one is followed again
   document.addEventListener("click", (event) => event.target.closest('a[href^="#structure"]') && setTimeout(follow));
