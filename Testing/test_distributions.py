@@ -76,7 +76,7 @@ class TestHistogram:
         within = np.abs(shown.centers) < 2
         assert shown.shares[within].sum() == pytest.approx(60) and shown.shares.sum() == pytest.approx(100)
         # areas are shares
-        np.testing.assert_allclose(shown.heights * np.diff(shown.edges), shown.shares * shown.width)
+        np.testing.assert_allclose(shown.heights * np.diff(shown.edges), shown.shares)
 
     def testBarsThatEndAtTheToleranceAreNotSplit(self):
         distances = given(([0.0, 2.0], [2, 3]), ([3.9, -1.3], [4, 1]))

@@ -36,8 +36,8 @@ def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance):
     assert areas(figure)[figures.WITHIN] == pytest.approx(within, abs=1e-4)
     isWide = tolerance < 3
     assert (max(figure["data"][0]["width"]) > tolerance) == isWide
-    # areas are shares of the whole then, and heights those of a whole bar
-    assert (" mm)" in figure["layout"]["yaxis"]["title"]["text"]) == isWide
+    # areas are shares then, and otherwise heights
+    assert ("% per mm" in figure["layout"]["yaxis"]["title"]["text"]) == isWide
     parts = [part for _, _, part in figure["data"][0]["customdata"]]
     assert sum(parts) == pytest.approx(100, abs=0.01)
 

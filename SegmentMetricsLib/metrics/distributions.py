@@ -37,8 +37,8 @@ class Histogram:
 
     @property
     def heights(self) -> np.ndarray:
-        """(n,) % of both boundaries per width of a bin, so that areas are shares: the shares unless bins were split."""
-        return self.shares * (self.width / np.diff(self.edges))
+        """(n,) the shares, and where bins were split % of both boundaries per mm, so that areas are shares."""
+        return self.shares / np.diff(self.edges) if self.isSplit else self.shares
 
     @property
     def isSplit(self) -> bool:

@@ -199,9 +199,8 @@ def distribution(comparison: Comparison) -> dict:
         for center in found.centers
     ]
     across = "signed distance (mm), + outside" if signed else "distance (mm)"
-    share = "share of both contours (%)"
-    if found.isSplit:
-        share = f"{share[:-1]} per {shortest(found.width)} mm)"
+    # bars of several widths show shares by their areas
+    share = f"share of both contours ({'% per mm' if found.isSplit else '%'})"
     lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
     return {
         "data": [
