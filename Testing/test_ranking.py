@@ -79,6 +79,6 @@ def testWhatOneSideLacksIsWorseThanWhatBothLack(families):
 
 def testWithoutNumbersThereIsNoLowestOne():
     records = [record(name, 15, ("agreement",)) for name in "ab"]
-    assert Ranking(records, None).headline() == '<p class="headline">No protocol judges it.</p>'
+    assert Ranking(records, None).headline() == '<p class="headline">No protocol was applied.</p>'
     assert Ranking([], None).worst is None and Ranking([], None).headline() == ""
     assert Ranking([], judged([], TABLE)).headline().endswith(": 5 not evaluable</p>")

@@ -237,7 +237,11 @@ def _largest(comparison: Comparison) -> str:
     direction = dict(zip(("reference", "test"), comparison.distances.directions, strict=True))[side]
     if direction.largest <= TIE_TOLERANCE:
         return ""
-    where = f"{written(direction.largestPlace)}, on the {side}'s contour"
+    # of several places that are as far, the one that is listed
+    listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
+    isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
+    position = listed[0].position if isSame else direction.largestPlace
+    where = f"{written(position)}, on the {side}'s contour"
     return f"<p>Largest distance: {rounded(direction.largest, 2)} mm at {where}.</p>"
 
 
@@ -395,11 +399,11 @@ def _structuresHead(ranking: Ranking) -> str:
     brief = sum(map(ranking.isBrief, ranking.order))
     if not brief:
         return "<h2>Structures</h2>"
-    which = "that pass" if ranking.judgment is not None else "but the one with the least agreement"
+    which = "structures that pass" if ranking.judgment is not None else "structures that agree better"
     return (
-        f'<h2>Structures</h2><p class="soft paper">Structures {which}: pictures alone. All numbers are in the file.</p>'
-        '<p class="noprint"><label><input type="checkbox" data-paper> Print all numbers, also of structures '
-        f"{which}</label></p>"
+        f'<h2>Structures</h2><p class="soft paper">Of {which}, the pictures; all numbers are in the file.</p>'
+        '<p class="noprint"><label><input type="checkbox" data-paper> Print all numbers, '
+        f"also of {which}</label></p>"
     )
 
 

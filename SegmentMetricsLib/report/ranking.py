@@ -70,10 +70,10 @@ class Ranking:
         record = self.records[self.worst]
         key = _agreementKey(record)
         if len(self.records) < 2 or not key:
-            return '<p class="headline">No protocol judges it.</p>'
-        value = record.measurements[key].text()
+            return '<p class="headline">No protocol was applied.</p>'
         name = f'<a href="#structure{self.worst}">{escape(record.name)}</a>'
-        return f'<p class="headline">No protocol judges it. Lowest {escape(heading(key))}: {name}, {escape(value)}</p>'
+        lowest = f"Lowest {escape(heading(key))}: {name}, {escape(record.measurements[key].text())}"
+        return f'<p class="headline">No protocol was applied. {lowest}</p>'
 
     def _unjudged(self) -> list[str]:
         count = self.verdicts.count(UNJUDGED)
