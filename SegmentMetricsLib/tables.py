@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from .errors import counted, oneLine
 from .measurements import Measurement, rounded, written
@@ -13,9 +14,10 @@ from .records import Record
 from .registry import findDefinition
 from .structures import listed
 
-# What an overview of many structures shows of each, where it was measured: key prefix, heading.
-OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference", "VolumeTest", "KAP", "AVD", "SIS",
-            "STAR", "wDice", "MSI", "APL_")  # fmt: skip
+# What an overview of many structures shows of each, where it was measured: the keys of definitions in their order.
+OVERVIEW = ("HD", "HD{percentile}", "MASD", "NSD_{tolerance}mm", "BIoU_{tolerance}mm", "SignedMean", "DSC",
+            "VolumeReference", "VolumeTest", "KAP", "AVD", "SIS", "STAR", "wDice", "MSI",
+            "APL_{tolerance}mm")  # fmt: skip
 # Short names of measurements whose key says too little.
 HEADINGS = {
     "SignedMean": "Signed mean",
@@ -129,6 +131,13 @@ def sideOf(key: str) -> str:
     return found[0].side if found else ""
 
 
+@cache
+def definitionOf(key: str) -> str:
+    """Return the key of the definition of a measurement, as OVERVIEW has it; "" if there is none."""
+    found = findDefinition(key)
+    return found[0].key if found else ""
+
+
 def multiLabelTable(multiLabel: MultiLabel) -> str:
     """Return the overlap of all labels, one measurement per line, with the reason where there is no value."""
     rows = [["", "All labels together", "value"]]
@@ -140,7 +149,7 @@ def multiLabelTable(multiLabel: MultiLabel) -> str:
 def overviewTable(records: Sequence[Record]) -> str:
     """Return the main measurements of many pairs, one pair per line; what not all of them have is left out."""
     common = set.intersection(*(set(record.measurements) for record in records))
-    keys = [key for key in records[0].measurements if key.startswith(OVERVIEW) and key in common]
+    keys = [key for key in records[0].measurements if definitionOf(key) in OVERVIEW and key in common]
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])

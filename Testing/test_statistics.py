@@ -253,6 +253,29 @@ def testAxes(low, high):
     assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "limits", "expected"),
+    [
+        (0.72, 1.0, (0, 1), [0.7, 0.8, 0.9, 1.0]),
+        (0.981, 1.0, (0, 1), [0.98, 0.985, 0.99, 0.995, 1.0]),
+        (1.0, 1.0, (0, 1), [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
+        (0.0, 0.0, (0, 1), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+        (-0.3, 0.9, (-1, 1), [-0.5, 0.0, 0.5, 1.0]),
+        (0.3, 41, (0, math.inf), [0, 10, 20, 30, 40, 50]),
+        (2, 40, (0, 1), [0, 10, 20, 30, 40]),  # that nothing can be, but it is seen
+    ],
+)
+def testAxesKeepToTheRangeAndRoundSteps(low, high, limits, expected):
+    assert axisTicks(low, high, *limits) == pytest.approx(expected)
+
+
+def testTheAxisOfASharesPictureEndsAtTheWhole():
+    plot = boxPlots(cohortOf([0.72, 0.9, 0.98, 1.0], "NSD_2mm"), Options(), {})["NSD_2mm"]
+    texts = ElementTree.fromstring(plot).findall("{http://www.w3.org/2000/svg}text")
+    assert [text.text for text in texts if text.get("text-anchor") == "end"][:4] == ["0.7", "0.8", "0.9", "1"]
+    assert "1.1" not in plot and "1.02" not in plot
+
+
 def testPicturesAreWellFormed():
     name = "<b>&\"' \x00\ud800\uffff"
     cohort = Cohort([*methods([1, 2, 3, 40], [2, 3, 4, 5], name), outcome("x", {"HD95": math.inf}, "A")])

@@ -214,7 +214,7 @@ def overview(records, family: str = "", judgment=None) -> tuple:
         return [], [], []
     measurements = {m.key: m for record in records for m in shown(record, family)}
     # what tells most comes first: a narrow panel shows three or four of them
-    main = sorted((key for key in measurements if key.startswith(tables.OVERVIEW)), key=importance)
+    main = sorted((key for key in measurements if tables.definitionOf(key) in tables.OVERVIEW), key=importance)
     keys = list(measurements) if family or not main else main
     headings = [_("Structure"), *(tables.heading(key) for key in keys)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]

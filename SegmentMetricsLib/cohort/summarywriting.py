@@ -24,7 +24,7 @@ BOX_PLOTS = "boxplots"
 # More names that may be of the same structure are left to summary.json.
 MOST_PROPOSALS = 3
 # What the overview on the terminal shows, where it was measured.
-OVERVIEW = ("DSC", "HD95", "MASD", "NSD_")
+SUMMARIZED = ("DSC", "HD95", "MASD", "NSD_")
 
 
 def writeSummary(
@@ -104,7 +104,7 @@ def summaryTable(summaries: Sequence[Summary], undrawn: Collection[str] = (), op
     shown = [summary for summary in summaries if summary.structure not in undrawn]
     if not shown:
         return ""
-    keys = [key for key in dict.fromkeys(s.measurement for s in shown) if key.startswith(OVERVIEW)][:6]
+    keys = [key for key in dict.fromkeys(s.measurement for s in shown) if key.startswith(SUMMARIZED)][:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     missing = {(s.structure, s.method): _missing(s) for s in shown}
     told = ["Missing"] if any(missing.values()) else []

@@ -62,8 +62,8 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
     chart.series("bars", f"Share of both {what} (%)", table, "Distance", "Share", BAR_COLOR, isBar=True)
     chart.toleranceLines([-tolerance, tolerance] if signed else [tolerance], tolerance, top, name)
     title = "Signed distance (mm), + test outside" if signed else "Distance (mm)"
-    if shown.beyond > 0:
-        title += f"\nouter bars: also {_percent(shown.beyond)} beyond, up to {shown.largest:.1f} mm"
+    if shown.outerBars:
+        title += f"\n{shown.outerBars}"
     axes = (title, f"Share of {what} (%)")
     return chart.finish(f"{name}: histogram", name, axes, (shown.edges[0], shown.edges[-1]), (0, top))
 
@@ -267,10 +267,6 @@ def _checkedTolerance(comparison, tolerance: float | None) -> float:
 def _finite(value: float) -> float:
     """Return a value as a plot can leave it out: NaN if it is infinite."""
     return value if math.isfinite(value) else math.nan
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1f} %" if share >= 0.05 else "less than 0.1 %"
 
 
 def _curveColors(pairs: Sequence) -> list[tuple[float, float, float]]:
