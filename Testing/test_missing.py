@@ -118,7 +118,7 @@ def testLeftOutOnRequest(missed, inline, capsys):
     dice = summary("Label 2", "DSC")
     assert (dice["Cases"], dice["Mean"], dice["MissingTest"]) == ("1", "1.0", "3")
     assert "left out" in json.loads(Path("out/summary.json").read_text())["treatment"]["missing"]
-    assert "1 (0)*" in capsys.readouterr().out
+    assert "1.000 (0.000)*" in capsys.readouterr().out
     # another way to count is no reason to compare again
     assert batch("--metrics", "overlap") == 0 and Inline.count == 4
     assert summary("Label 2", "DSC")["Mean"] == "0.25"
@@ -186,7 +186,7 @@ def testTheTableSaysHowManyAreMissing(missed, inline, capsys):
     assert batch("--metrics", "boundary,overlap") == 0
     out = capsys.readouterr().out
     (line,) = [line for line in out.splitlines() if line.startswith("Label 2")]
-    assert "1 test, 1 reference" in line and "0 (0)*" in line
+    assert "1 test, 1 reference" in line and "0.00 (0.00)*" in line
     assert "Missing: in how many cases only one side has the structure" in out
     # not a word where there is nothing to say
     write("b,r.nrrd,r.nrrd")
