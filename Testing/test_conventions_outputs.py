@@ -57,7 +57,7 @@ def testOnlyNumbersInVoxelsAreExplained(files, tmp_path, capsys):
 
 def testWhatIsSlightHasNoColor():
     """On a terminal and in a report; the words say it."""
-    from SegmentMetricsLib.report.document import _reported
+    from SegmentMetricsLib.report.othertools import _reported
 
     numbers = {
         word: Reported("HD95", "", "", value, "mm", "ok", "", 4.59, "lower")

@@ -13,7 +13,7 @@ from ..errors import Undefined
 from ..geometry import voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.surfaces import evenElements, longestSides
+from ..geometry.surfaces import evenElements
 from ..metrics import publishedsimilarity, similarity, slicecontours
 from ..metrics.similarity import Levels, Similarity
 from ..metrics.slicecontours import Planes
@@ -90,8 +90,8 @@ def onBoundaries(pair: Pair) -> float:
         raise Undefined("the contours lie in different planes")
     levels = Levels(pair.settings.il, pair.settings.ol)
     # the elements of masks are as small as voxels, those of meshes as large as somebody liked
-    ofMasks = [longestSides(s).max() for s in surfaces if s.lattice is not None]
-    longest = max([pair.settings.meshSpacing, *ofMasks])
+    diagonals = [float(np.linalg.norm(s.mask.grid.spacing)) for s in pair.structures if s.mask is not None]
+    longest = max([pair.settings.meshSpacing, *diagonals])
     (others, otherSizes), (points, sizes) = (evenElements(s, longest, MOST_PARTS) for s in surfaces)
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
