@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..geometry.crosssections import CrossSections
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
@@ -243,6 +244,21 @@ def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
     return {0: contours}
 
 
+def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contour]]:
+    """Return the contours of cross-sections with the slices of the planes' grid, by the slice's index."""
+    if sections.isEmpty:
+        return {}
+    numbers, starts = _cycles(sections.following)
+    loops = np.split((sections.start @ planes.scale.T)[numbers], starts[1:])
+    found: dict[int, list[Contour]] = {}
+    for points, index in zip(loops, sections.slices[numbers[starts]].tolist(), strict=True):
+        contour = Contour(_withoutRepeats(points))
+        # what only touches a plane goes there and back along a line
+        if abs(contour.area) > SAME * contour.lengths.sum() ** 2:
+            found.setdefault(index, []).append(contour)
+    return found
+
+
 def isInside(mask: Mask, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
     """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofMask(), of the same mask."""
     low, high = mask.low - 2, mask.high + 2
@@ -262,6 +278,11 @@ def isInside(mask: Mask, planes: Planes, positions: np.ndarray, slices: np.ndarr
     count = corners.sum(axis=0)
     adjacent = (count == 2) & (corners[0] != corners[3])
     return np.where(isCorner, atNearest, (count > 2) | (adjacent & atNearest))
+
+
+def isInSections(sections: CrossSections, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+    """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofSections(), of the same sections."""
+    return sections.contains(np.linalg.solve(planes.scale, positions.T).T, slices)
 
 
 def cutApart(contours: list[Contour], count: int, pixelArea: float) -> list[Contour]:
