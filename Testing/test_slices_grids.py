@@ -9,6 +9,8 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.inputs import structureFromImage
 
 FAMILIES = ("slices", "effort", "similarity", "overlap")
 # 10 x 10 x 10 voxels of 1 mm, from -5 to 5 mm: the contour cuts the corners half a pixel from them
@@ -109,6 +111,22 @@ def testMeshesAreCutWhereTheyAre():
     reason = "the surface of the test is not closed, so it has no inside"
     assert opened["APL_0.2mm"].reason == opened["MSI"].reason == reason
     assert opened.slices == () and f"There is no per-slice profile: {reason}." in opened.findings
+
+
+def testAMaskAndItsOwnMesh():
+    """Cut where its own slices are, a structure has the contours of its voxels: with all digits, also of small ones."""
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        arrays = [np.pad(random.random(random.integers(3, 6, 3)) < 0.6, 1) for _ in range(2)]
+        reference, test = (shapes.imageOf(array, (1.5, 1, 2)) for array in arrays)
+        mesh = toPolyData(structureFromImage(test, "test", None, 0.5).surface)
+        voxels, cut = (compare(reference, given, settings(ol=3)) for given in (test, mesh))
+        for key in ("MSI", "MSIPaired", "PairedDistance", "APL_0.2mm"):
+            assert cut[key].value == pytest.approx(voxels[key].value, abs=1e-6)
+        assert [s.flag for s in cut.similarity.slices] == [s.flag for s in voxels.similarity.slices]
+        for one, other in zip(cut.slices, voxels.slices, strict=True):
+            assert (one.index, one.only) == (other.index, other.only)
+            assert one.hausdorff == pytest.approx(other.hausdorff) and one.areaReference == other.areaReference
 
 
 def testSlicesThatOneLacks():
