@@ -241,7 +241,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         for number, comparison in enumerate(comparisons):
             work.report(number, len(comparisons), comparison.reference.name)
             measured.append(work.run(lambda comparison=comparison: measuredFor(comparison, protocol)))
-        return judgeCase(protocol, measured, comparisons.unmatched, isWhole=parameters.mode == Mode.allStructures)
+        isWhole = parameters.mode == Mode.allStructures
+        return judgeCase(protocol, measured, comparisons.unmatched, isWhole, comparisons.failures)
 
     @staticmethod
     def loadSample() -> list:

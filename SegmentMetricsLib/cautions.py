@@ -14,6 +14,7 @@ import numpy as np
 from .errors import counted
 from .geometry.grids import Grid
 from .geometry.parts import partSizes
+from .handles import handle
 from .settings import shortest
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ OUTLYING_FACTOR, OUTLYING_VOXELS = 3, 3
 # So many parts and more are no structure's when most of them are single voxels.
 MANY_PARTS = 50
 NAMES = ("reference", "test")
+THRESHOLD = handle("--threshold 0.5", "threshold=0.5")
+UNION = handle("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -54,7 +57,8 @@ def _memberships(pair: Pair) -> Iterator[str]:
         which = " and the ".join(w for w, s in zip(NAMES, pair.structures) if s.memberships is not None)
         yield (
             f"Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
-            "distances go by 0.5; a threshold, such as 0.5, makes all of them whole."
+            "distances go by 0.5; a threshold, such as 0.5, makes all of them whole "
+            f"{THRESHOLD}."
         )
 
 
@@ -109,10 +113,11 @@ def _percentiles(pair: Pair) -> Iterator[str]:
     """Yield what percentiles that look like shares of 1 are."""
     if _chosen(pair, "boundary"):
         for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
+            better = shortest(round(100 * percentile, 9))
             yield (
                 f"HD{shortest(percentile)} is the distance within which {shortest(percentile)} % of the boundary lies; "
                 f"the percentile that leaves out the farthest {shortest(round(100 - 100 * percentile, 9))} % is "
-                f"{shortest(round(100 * percentile, 9))}."
+                f"{better} {handle(f'--percentile {better}', f'percentiles={better}', 'Percentile')}."
             )
 
 
@@ -157,8 +162,8 @@ def _background(pair: Pair) -> Iterator[str]:
     if pair.table.trueNegative > MOSTLY_BACKGROUND * pair.table.size:
         yield (
             f"More than {100 * MOSTLY_BACKGROUND:g} % of the evaluated grid ({pair.evaluatedGrid[1]}) is outside both "
-            "structures: ACC, TNR and RI are near their best whatever the test; choose the grid union, or one volume "
-            "for all cases."
+            "structures: ACC, TNR and RI are near their best whatever the test; choose the grid union "
+            f"{UNION}, or one volume for all cases."
         )
 
 

@@ -25,7 +25,7 @@ from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
 from .registry.slices import profileOf, whyNone
 from .settings import Settings
-from .structures import Structure
+from .structures import Structure, dimensionOf
 
 if TYPE_CHECKING:
     from .conventions.evaluation import Reported
@@ -61,7 +61,7 @@ class Comparison(Mapping):
     @property
     def dimension(self) -> int:
         """3 for surfaces in space, 2 for contours in a plane."""
-        return (self.test if self.reference.isEmpty else self.reference).dimension
+        return dimensionOf(self.reference, self.test)
 
     def __getitem__(self, key: str) -> Measurement:
         try:
@@ -168,7 +168,7 @@ def compared(pair: Pair) -> Comparison:
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
     pair.forgetIfLarge()
-    found = tuple(findings.find(pair, values))
+    found = findings.find(pair, values)
     pair.forget()
     return Comparison(
         *pair.given,

@@ -50,7 +50,10 @@ class Definition:
     voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says
     which structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out,
     "" if nothing. side: of the patient, in words, of a measurement that exists for each of them. trend:
-    how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter.
+    how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter. formula: in
+    LaTeX, lines parted by two backslashes, with the symbols that docs/formulas.md explains; the same for all keys of a
+    kind, such as those of the six sides. code: the function or method that computes it, by its name in the library.
+    deviation: how the formula differs from what its source prints or computes, "" if it does not.
     """
 
     key: str
@@ -66,6 +69,9 @@ class Definition:
     compute: Callable[..., float | Directed | Located]
     symmetric: bool = True
     identity: float | None = field(kw_only=True)
+    formula: str = field(kw_only=True)
+    code: str = field(kw_only=True)
+    deviation: str = ""
     dependsOnGrid: bool = False
     hint: str = ""
     side: str = ""

@@ -12,6 +12,22 @@ class InputError(ValueError):
     """Input that cannot be compared or settings out of range; the message says what and which, in words for users."""
 
 
+class PairError(InputError):
+    """Two structures that cannot be compared: the message names them and their files, and ends with the reason.
+
+    reason: alone, for where files must not be named or are known.
+    """
+
+    def __init__(self, message: str, reason: str = ""):
+        super().__init__(message)
+        self.reason = reason or message
+
+
+def reasonOf(error: Exception) -> str:
+    """Return why something cannot be compared, in a line without the names of its files where these are known."""
+    return oneLine(error.reason if isinstance(error, PairError) else str(error))
+
+
 class Undefined(ValueError):
     """A measurement has no value for a pair; the message is the reason."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,11 +36,60 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 # common for structures to be alike in another unit or with other axes.
 UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
+# Alarms: findings after which no number means anything until somebody has looked. That the two are what they shall be,
 NO_OVERLAP = "The two contours do not overlap at all: check that they are the same structure of the same patient."
+SAME = "The reference and the test are the same structure of the same file."
+OTHER_PATIENTS = "The files belong to different patients: their patient IDs differ."
+OTHER_CODES = "The two structures have terminology codes {what}: check that they are the same."
+# which side of the patient they are on,
+OTHER_SIDES = "Check the sides: {reference} is compared with {test}."
+MIRRORED = (
+    "The test matches better when mirrored left-right (Dice {best} instead of {dice}): "
+    "check the sides, or the orientation in the file's header."
+)
+# and where.
+OTHER_FRAMES = (
+    "The files have different frames of reference ({reference} and {test}): "
+    "distances are meaningful only if the images are registered."
+)
+IMAGES_APART = "The two images lie apart in space: they have different frames of reference, or one has a wrong header."
+OTHER_UNITS = (
+    "The {which} would lie on the other contour if it were {scale} times as large: its file may be in another unit "
+    "({units})."
+)
+OTHER_AXES = (
+    "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
+    "coordinates, the other one in LPS."
+)
+_ALARMS = (NO_OVERLAP, SAME, OTHER_PATIENTS, OTHER_CODES, OTHER_SIDES, MIRRORED, OTHER_FRAMES, IMAGES_APART,
+           OTHER_UNITS, OTHER_AXES)  # fmt: skip
+# They are told by their words: a record, and a scene that somebody saved, keep findings as sentences.
+_IS_ALARM = re.compile(
+    "|".join(re.sub(r"\\{\w+\\}", ".*", re.escape(sentence)) for sentence in _ALARMS), flags=re.DOTALL
+)
 
 
-def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
-    """Yield all findings of a pair whose measurements are known, the most serious first."""
+def split(findings: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the alarms among findings, after which no number means anything, and all others, both in their order."""
+    alarms: list[str] = []
+    advice: list[str] = []
+    for finding in findings:
+        (alarms if _IS_ALARM.fullmatch(finding) else advice).append(finding)
+    return alarms, advice
+
+
+def alarmsFirst(findings: Iterable[str]) -> tuple[str, ...]:
+    """Return findings in the order in which everybody lists them."""
+    alarms, advice = split(findings)
+    return (*alarms, *advice)
+
+
+def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[str, ...]:
+    """Return all findings of a pair whose measurements are known, alarms first."""
+    return alarmsFirst(_found(pair, values))
+
+
+def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _emptiness(pair)
     if pair.settings.isOfAnotherTool:
         from .conventions import chosen
@@ -98,18 +148,15 @@ def _notes(pair: Pair) -> Iterator[str]:
 def _frames(pair: Pair) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
     if all(frames) and frames[0] != frames[1]:
-        yield (
-            f"The files have different frames of reference ({frames[0]} and {frames[1]}): "
-            "distances are meaningful only if the images are registered."
-        )
+        yield OTHER_FRAMES.format(reference=frames[0], test=frames[1])
     if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
-        yield "The reference and the test are the same structure of the same file."
+        yield SAME
     patients = [s.source.get(PATIENT) for s in pair.structures]
     if all(patients) and patients[0] != patients[1]:
-        yield "The files belong to different patients: their patient IDs differ."
+        yield OTHER_PATIENTS
     grids = [s.samplingGrid for s in pair.structures]
     if all(grids) and not _meet(*((g.corners().min(axis=0), g.corners().max(axis=0)) for g in grids)):
-        yield "The two images lie apart in space: they have different frames of reference, or one has a wrong header."
+        yield IMAGES_APART
 
 
 def _placement(pair: Pair) -> Iterator[str]:
@@ -135,16 +182,10 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
     for scale, units in UNITS.items():
         for which, one, other in (("test", test, reference), ("reference", reference, test)):
             if _shareOfBoxes(scale * one, other) > ALIKE:
-                yield (
-                    f"The {which} would lie on the other contour if it were {scale} times as large: its file may be in "
-                    f"another unit ({units})."
-                )
+                yield OTHER_UNITS.format(which=which, scale=scale, units=units)
     turned = np.array([-1, -1, 1])
     if _shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
-        yield (
-            "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
-            "coordinates, the other one in LPS."
-        )
+        yield OTHER_AXES
 
 
 def _shareOfBoxes(first: np.ndarray, second: np.ndarray) -> float:
@@ -162,10 +203,7 @@ def _sides(pair: Pair) -> Iterator[str]:
         return
     best = max((_mirroredDice(pair.masks, plane) for plane in sagittalPlanes(pair)), default=0.0)
     if best > dice + MIRROR_GAIN:
-        yield (
-            f"The test matches better when mirrored left-right (Dice {best:.2f} instead of {dice:.2f}): "
-            "check the sides, or the orientation in the file's header."
-        )
+        yield MIRRORED.format(best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
 def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from .definitions import Definition, Empty
@@ -24,8 +23,13 @@ if TYPE_CHECKING:
 # Values that differ by no more than this share of them are equal but for rounding: what distances are looked up in has
 # the digits of single precision.
 ROUNDING = 1e-6
-# Volumes below this, mm3 (or mm2), are not shown in cm3; below that volumes, and lengths in mm, are rounding.
-SMALLEST_VOLUME, LEAST_VOLUME, LEAST_LENGTH = 0.1, 1e-12, 1e-5
+LENGTHS = ("mm", "voxel", "pixel")
+# Digits behind the point by unit, the same for all numbers of a column; those of other units are as for fractions.
+DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "": 3}
+# How many mm3 (mm2) there are in the unit in which volumes (areas) are shown.
+IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
+# Below these, numbers are nothing but rounding: lengths, and others.
+LEAST_LENGTH, LEAST = 1e-5, 1e-12
 
 
 @dataclass(frozen=True)
@@ -117,27 +121,42 @@ class Measurement:
             return "undefined"
         if self.status == "infinite":
             return "-inf" if self.value < 0 else "inf"
-        if self.unit in ("mm3", "mm2"):
-            scale, unit = (1000, "cm3") if self.unit == "mm3" else (100, "cm2")
-            if LEAST_VOLUME < abs(self.value) < SMALLEST_VOLUME:
-                return f"{significant(self.value, 2)} {self.unit}"
-            value = self.value / scale
-            isSmall = SMALLEST_VOLUME / scale <= abs(value) < 0.1
-            return f"{significant(value, 2) if isSmall else rounded(value, 2)} {unit}"
-        if self.unit in ("mm", "voxel", "pixel"):
-            isSmall = LEAST_LENGTH < abs(self.value) < 0.01
-            return f"{significant(self.value, 2) if isSmall else rounded(self.value, 2)} {self.unit}"
-        return f"{rounded(self.value, 3)} {self.unit}".rstrip()
+        return written(self.value, self.unit)
+
+
+def written(value: float, unit: str) -> str:
+    """Return a number with its unit as people read it, as by fixed(); volumes in cm3 unless they would be 0 there."""
+    if unit in IN_CENTIMETERS:
+        larger, scale = IN_CENTIMETERS[unit]
+        if abs(value) <= LEAST or _isSeen(value / scale, larger):
+            value, unit = value / scale, larger
+    return f"{fixed(value, unit)} {unit}".rstrip()
+
+
+def fixed(value: float, unit: str) -> str:
+    """Return a number with the decimals of its unit, so that all numbers of a column have the same.
+
+    One that is not 0 but would be shown as 0 is "< 0.01" or "> -0.01".
+    """
+    decimals = decimalsOf(unit)
+    if _isSeen(value, unit) or abs(value) <= (LEAST_LENGTH if unit in LENGTHS else LEAST):
+        return rounded(value, decimals)
+    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else f"> -{0.1**decimals:.{decimals}f}"
+
+
+def decimalsOf(unit: str) -> int:
+    """Return how many digits behind the point numbers of a unit have."""
+    return DECIMALS.get(unit, DECIMALS[""])
+
+
+def _isSeen(value: float, unit: str) -> bool:
+    """Return whether a number is not 0 with the decimals of its unit."""
+    return round(value, decimalsOf(unit)) != 0
 
 
 def rounded(value: float, digits: int) -> str:
     """Return a number with so many digits behind the point; nothing is negative zero."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
-
-
-def significant(value: float, digits: int) -> str:
-    """Return a number with so many significant digits, never as a power of ten."""
-    return f"{Decimal(f'{value:.{digits - 1}e}'):f}"
 
 
 def typeset(text: str) -> str:

@@ -111,14 +111,15 @@ def ofShares(
     shares: of the pairs, as Comparison.share. unmatchedReference, unmatchedTest: structures that only one set has.
     failures: why others could not be compared. Raises ValueError when labels have weights and there is no such number.
     """
-    unmatchedReference, unmatchedTest = list(unmatchedReference), list(unmatchedTest)
-    if not shares or None in shares or len(shares) + len(unmatchedReference) + len(unmatchedTest) < 2:
+    unmatchedReference, unmatchedTest, failures = list(unmatchedReference), list(unmatchedTest), failures or {}
+    number = len(shares) + len(unmatchedReference) + len(unmatchedTest) + len(failures)
+    if not shares or None in shares or number < 2:
         if settings.labelWeights:
             raise InputError("Weights of labels need several structures and the agreement family.")
         return None
     shares = list(shares)
     shares += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
-    shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in (failures or {}).items()]
+    shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
     return combined(shares, settings)
 
 

@@ -18,10 +18,11 @@ from .extents import Extent
 from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
 from .geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
+from .handles import handle
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
-from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, listed
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf, listed
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -82,7 +83,8 @@ class Pair:
 
     @property
     def dimension(self) -> int:
-        return (self.test if self.reference.isEmpty else self.reference).dimension
+        """3 for surfaces in space, 2 for contours in a plane."""
+        return dimensionOf(*self.structures)
 
     def once(self, compute: Callable[..., T], *arguments: Hashable) -> T:
         """Return compute(self, *arguments), computed when first asked for: what a family's measurements share."""
@@ -152,7 +154,7 @@ class Pair:
         if elements > LARGEST_NUMBER_OF_ELEMENTS:
             raise InputError(
                 f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
-                "choose fewer subdivisions."
+                f"choose fewer {handle('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
             )
         return self.boundaries.measure(subdivisions)
 

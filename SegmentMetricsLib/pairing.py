@@ -9,6 +9,8 @@ import numpy as np
 
 from . import naming
 from .errors import InputError, Undefined
+from .findings import OTHER_CODES, OTHER_SIDES, alarmsFirst
+from .handles import handle
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
@@ -132,7 +134,9 @@ def _without(structures: list[Structure], matches: Iterable[Match], others: Iter
 
 def noted(comparison, match: Match):
     """Return a comparison with what there is to say about how its structures were matched among its findings."""
-    return replace(comparison, findings=(*match.findings, *comparison.findings)) if match.findings else comparison
+    if not match.findings:
+        return comparison
+    return replace(comparison, findings=alarmsFirst((*match.findings, *comparison.findings)))
 
 
 def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[str, str | None]):
@@ -224,21 +228,24 @@ def _doubts(match: Match) -> list[str]:
     if match.how in REASONS:
         sentences.append(f"{reference.name} was paired with {test.name} because {REASONS[match.how]}.")
     if naming.oppositeSides(reference.name, test.name):
-        sentences.append(f"Check the sides: {reference.name} is compared with {test.name}.")
+        sentences.append(OTHER_SIDES.format(reference=reference.name, test=test.name))
     codes = [naming.parseTerminology(str(s.source.get(TERMINOLOGY, ""))) for s in match]
     if all(codes) and codes[0].parts != codes[1].parts:
         sides = {code.side for code in codes}
         what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
-        sentences.append(f"The two structures have terminology codes {what}: check that they are the same.")
+        sentences.append(OTHER_CODES.format(what=what))
     return sentences
 
 
 def _proposed(match: Match) -> str:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
+    pair = handle(
+        f'--pair "{reference.name}={test.name}"', f"choices={ {reference.name: test.name} }", "Inputs > Pairs"
+    )
     return (
         f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
-        f"they overlap with a Dice of {match.confidence:.2f}."
+        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {pair}."
     )
 
 

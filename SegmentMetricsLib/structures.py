@@ -119,6 +119,11 @@ class Structure:
         return None if self.mask is None else self.mask.grid
 
 
+def dimensionOf(reference: Structure, test: Structure) -> int:
+    """Return 3 for a pair of structures in space, 2 for contours in a plane; an empty one has no say in it."""
+    return (test if reference.isEmpty else reference).dimension
+
+
 def codeSource(terminology: str) -> dict[str, str]:
     """Return what the source of a structure says about its terminology: nothing where there is none."""
     return {TERMINOLOGY: terminology} if terminology else {}
@@ -237,8 +242,17 @@ def requireUsable(name: str, structures: Iterable[Structure]) -> None:
 
 def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
     """Return what there is to say about structures that were left out of the files of some sets."""
-    found = (why for structures in sets for s in structures for why in s.source.get(LEFT_OUT, {}).values())
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(why for structures in sets for why in unusableOf(structures).values()))
+
+
+def unusableOf(*sets: Iterable[Structure]) -> dict[str, str]:
+    """Return why structures were left out of the files of some sets, by name; of one in several sets, all reasons."""
+    found: dict[str, dict[str, None]] = {}
+    for structures in sets:
+        for structure in structures:
+            for name, why in structure.source.get(LEFT_OUT, {}).items():
+                found.setdefault(name, {})[why] = None
+    return {name: " ".join(reasons) for name, reasons in found.items()}
 
 
 def listed(names: Iterable[str], most: int = 10) -> str:

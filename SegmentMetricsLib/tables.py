@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from .errors import counted, oneLine
-from .measurements import Measurement, rounded
+from .measurements import Measurement, rounded, written
+from .metrics.signed import NO_BOUNDARY
 from .multilabel import MultiLabel
 from .records import Record
 from .registry import findDefinition
 from .structures import listed
 
-# What an overview of many structures shows of each, where it was measured: key prefix, heading.
-OVERVIEW = ("HD", "MASD", "NSD_", "BIoU_", "SignedMean", "DSC", "VolumeReference", "VolumeTest", "KAP", "AVD", "SIS",
-            "STAR", "wDice", "MSI", "APL_")  # fmt: skip
+# What an overview of many structures shows of each, where it was measured: the keys of definitions in their order.
+OVERVIEW = ("HD", "HD{percentile}", "MASD", "NSD_{tolerance}mm", "BIoU_{tolerance}mm", "SignedMean", "DSC",
+            "VolumeReference", "VolumeTest", "KAP", "AVD", "SIS", "STAR", "wDice", "MSI",
+            "APL_{tolerance}mm")  # fmt: skip
 # Short names of measurements whose key says too little.
 HEADINGS = {
     "SignedMean": "Signed mean",
@@ -72,7 +75,8 @@ def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str
     for record in records:
         for key in record.measurements if keys is None else keys:
             measurement = record.measurements[key]
-            if measurement.status != "ok" and not any(measurement.reason in finding for finding in record.findings):
+            isTold = any(measurement.reason in finding for finding in record.findings)
+            if measurement.status != "ok" and not (isTold or isAcrossPlane(record, measurement)):
                 found.setdefault(f"{measurement.status}: {measurement.reason}.", {})[key] = None
     return "\n".join(oneLine(f"{listed(own)} {why}") for why, own in found.items())
 
@@ -105,18 +109,33 @@ def sideRows(record: Record) -> list[list[str]]:
 
 
 def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
-    """Return the measurements that exist for every side of the patient, by what they are and the side in words."""
+    """Return the measurements that exist for every side of the patient, by what they are and the side in words.
+
+    The two sides that no contour in a plane can face are left out.
+    """
     kinds: dict[str, dict[str, Measurement]] = {}
     for key, measurement in record.measurements.items():
-        if side := sideOf(key):
+        if (side := sideOf(key)) and not isAcrossPlane(record, measurement):
             kinds.setdefault(measurement.title.removesuffix(f", {side} side"), {})[side] = measurement
     return kinds
+
+
+def isAcrossPlane(record: Record, measurement: Measurement) -> bool:
+    """Return whether a measurement is about a side of the patient that no contour in the plane of a pair can face."""
+    return record.dimension == 2 and measurement.status == "undefined" and measurement.reason.startswith(NO_BOUNDARY)
 
 
 def sideOf(key: str) -> str:
     """Return the side of the patient that a measurement is about, "" for others."""
     found = findDefinition(key)
     return found[0].side if found else ""
+
+
+@cache
+def definitionOf(key: str) -> str:
+    """Return the key of the definition of a measurement, as OVERVIEW has it; "" if there is none."""
+    found = findDefinition(key)
+    return found[0].key if found else ""
 
 
 def multiLabelTable(multiLabel: MultiLabel) -> str:
@@ -130,7 +149,7 @@ def multiLabelTable(multiLabel: MultiLabel) -> str:
 def overviewTable(records: Sequence[Record]) -> str:
     """Return the main measurements of many pairs, one pair per line; what not all of them have is left out."""
     common = set.intersection(*(set(record.measurements) for record in records))
-    keys = [key for key in records[0].measurements if key.startswith(OVERVIEW) and key in common]
+    keys = [key for key in records[0].measurements if definitionOf(key) in OVERVIEW and key in common]
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
@@ -164,8 +183,7 @@ def number(value: float | None, measurement: Measurement) -> str:
     """Return a directed value in the style of its measurement, nothing where there is none."""
     if value is None:
         return ""
-    unit = measurement.unit
-    return f"{rounded(value, 2)} {unit}" if unit in ("mm", "voxel", "pixel") else rounded(value, 3)
+    return written(value, measurement.unit)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int) -> str:

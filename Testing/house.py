@@ -44,7 +44,21 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("distances", ("distances",)),
     ("what is compared", ("structures", "inputs")),
     ("shapes in space", ("geometry",)),
-    ("ground", ("settings", "errors", "progress", "cores", "workers", "allocation", "naming", "palettes", "version")),
+    (
+        "ground",
+        (
+            "settings",
+            "errors",
+            "progress",
+            "cores",
+            "workers",
+            "allocation",
+            "naming",
+            "palettes",
+            "handles",
+            "version",
+        ),
+    ),
 )
 DOORS = {
     ("settings", "geometry"): "a grid to count on may be given as an image",
@@ -61,7 +75,7 @@ SAID = {
     "commands": "compare, batch, conventions, stress, demo",
     "mrml": "segments in; tables, colored surfaces and plots out",
     "cohort": "cases, tasks, statistics, box plots",
-    "report": "one HTML file about one case",
+    "report": "one HTML file about one case, and one about many",
     "conventions": "what other tools would report, a file each",
     "protocol": "tables of limits, and verdicts",
     "files": "label maps, meshes, JSON, CSV",

@@ -6,7 +6,7 @@ What a block is for is said by its language, and by a sentence above it:
 - ```` ```console ```` holds command lines behind `$ `, each with what it prints. A line `...` stands for any lines.
 - "Write `FILE`:" above a block writes it into a file, "Append to `FILE`:" adds it to the end of one,
   "Insert into `FILE`, behind `LINE`:" puts it behind a line of one, "Replace in `FILE`, the line `LINE`:" in its place.
-- ```` ```bash ```` sets up programs; nothing of it runs here.
+- ```` ```bash ```` sets up programs; nothing of it runs here. ```` ```math ```` is a formula.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def run(
                     printed[-1] += output
             elif block.language == "text":
                 same(printed[-1], block.text, where)
-            elif block.language != "bash":
+            elif block.language not in ("bash", "math"):
                 raise AssertionError(f"{where}: nothing is known about the language {block.language!r}.")
     return printed
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import shlex
 import tempfile
 from pathlib import Path
 
+import formulas
 from pages import inFolder
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings import shortest
+from SegmentMetricsLib.settings import DEFAULT_FAMILIES
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -47,33 +46,18 @@ def parts() -> dict[str, str]:
 
 
 def registryTable() -> str:
-    """Return all measurements of the registry as a Markdown table."""
+    """Return the measurements of the default families as a Markdown table; what has one formula shares a row."""
     rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
-    for definition in (*REGISTRY, *MULTI_LABEL):
-        low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
-        placeholders = {"percentile": "*p*", "tolerance": "*τ*", "beta": "*β*", "quantile": "*q*"}
-        key = definition.keyFor({"percentile": "95", "tolerance": "2"})
-        cells = (
-            f"`{key}`",
-            definition.title.format(**placeholders),
-            definition.unit or "fraction",
-            f"{low} to {high}",
-            definition.better or "neither",
-            definition.empty.value,
-            definition.source,
-        )
-        rows.append(f"| {' | '.join(cells)} |")
+    for kind in formulas.kinds(DEFAULT_FAMILIES):
+        name = f"[{formulas.title(kind, '*')}](docs/formulas.md#{formulas.anchor(kind)})"
+        shown = " ".join(f"`{key}`" for key in formulas.keys(kind))
+        rows.append(f"| {' | '.join((shown, name, *formulas.facts(kind[0]), kind[0].source))} |")
     return "\n".join(rows)
 
 
 def updated(text: str) -> str:
     """Return the README's text with its generated parts made anew."""
-    for name, content in parts().items():
-        pattern = re.compile(rf"(<!-- {name} -->\n)(?:.*?\n)??(<!-- /{name} -->)", re.DOTALL)
-        if not pattern.search(text):
-            raise ValueError(f"README.md has no part {name!r}.")
-        text = pattern.sub(lambda found, content=content: f"{found[1]}{content}\n{found[2]}", text)
-    return text
+    return formulas.replaced(text, parts())
 
 
 if __name__ == "__main__":

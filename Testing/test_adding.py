@@ -22,6 +22,8 @@ def copy(tmp_path):
         shutil.copytree(pages.ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "benchmark"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(pages.ROOT / name, folder)
+    (folder / "docs").mkdir()
+    shutil.copy(pages.ROOT / "docs" / "formulas.md", folder / "docs")
     samples.writeHeadAndNeck(folder / "segment-metrics-demo")
     # no pictures, which no page is about and every command would draw
     (folder / "slicer.py").write_text("raise ModuleNotFoundError(name='slicer')\n")
@@ -35,7 +37,10 @@ def follow(name: str, folder) -> list[str]:
 def testMetric(copy):
     printed = follow("metric", copy)
     assert int(re.search(r"(\d+) passed", "".join(printed))[1]) >= 8, "all tests of an entry of the registry"
-    assert "| `OC` | Overlap coefficient |" in (copy / "README.md").read_text(encoding="utf-8")
+    link = "[Overlap coefficient](docs/formulas.md#oc-overlap-coefficient)"
+    assert f"| `OC` | {link} |" in (copy / "README.md").read_text(encoding="utf-8")
+    formulas = (copy / "docs" / "formulas.md").read_text(encoding="utf-8")
+    assert "### OC: Overlap coefficient" in formulas and r"\mathrm{OC} = \frac" in formulas
     (pair,) = json.loads((copy / "parotid" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
     measured = pair["measurements"]
     assert measured["OC"]["value"] == pytest.approx(max(measured["TPR"]["value"], measured["PPV"]["value"]))

@@ -19,6 +19,7 @@ from imagefiles import save
 
 import SegmentMetricsLib
 from SegmentMetricsLib import __main__, commands, comparison
+from SegmentMetricsLib.files import writing
 
 
 def contents() -> dict:
@@ -142,18 +143,23 @@ def testPairsThatCannotBeCompared(run, pair, tmp_path):
     assert "more than one structure named 'Liver'" in refusal(run, "compare", "twice", "twice", output="out4")
 
 
-def testALaterPairThatFailsLeavesNothing(run, tmp_path, monkeypatch):
+def testALaterPairThatFails(run, tmp_path, monkeypatch):
+    """The others are compared; nothing is left of it but the reason."""
     image = save(shapes.labelImage({1: ((2, 2, 2),) * 2, 2: ((5, 5, 5),) * 2}), tmp_path / "1.nrrd")
-    compare = comparison.compare
+    write = writing.writeSurfaces
 
-    def failing(reference, *rest, **criticals):
-        if reference.name == "Label 2":
+    def failing(result, path):
+        write(result, path)
+        if result.reference.name == "Label 2":
             raise SegmentMetricsLib.errors.InputError("It is too odd.")
-        return compare(reference, *rest)
 
-    monkeypatch.setattr(comparison, "compare", failing)
-    said = refusal(run, "compare", image, image)
-    assert said == f"Label 2 of {image} and Label 2 of {image}: It is too odd."
+    monkeypatch.setattr(writing, "writeSurfaces", failing)
+    status, out, err = run("compare", image, image, "--output", "out")
+    assert (status, err) == (1, "segment-metrics: It is too odd.\n") and "Results are in out" in out
+    content = metrics("out")
+    assert [pair["reference"]["name"] for pair in content["pairs"]] == ["Label 1"]
+    assert content["failures"] == {"Label 2": "It is too odd."}
+    assert Path("out/distances_Label_1.vtp").exists() and not Path("out/distances_Label_2.vtp").exists()
 
 
 def testOutputFoldersThatRefuse(run, pair, monkeypatch):

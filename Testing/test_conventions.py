@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare, conventions
 from SegmentMetricsLib.conventions import evaluation
+from SegmentMetricsLib.conventions.evaluation import Reported
 from SegmentMetricsLib.conventions.propagation import distanceMaps
 
 KEYS = (
@@ -274,6 +276,52 @@ def testLeaning():
     assert found["MONAI"]["NSD_2mm"].leaning == "over-pessimistic"
     assert found["DeepMind"]["NSD_2mm"].leaning == "over-optimistic"
     # samples between the farthest places
-    assert found["MeshMetrics-0.1"]["HD"].leaning == "over-optimistic"
+    assert "over-optimistic" in found["MeshMetrics-0.1"]["HD"].leaning
     assert found["MedPy"]["DSC"].leaning == ""
     assert found["SimpleITK"]["MASD"].differenceText() == "-0.79 mm"
+
+
+def reported(value: float, reference: float = 4.59, better: str = "lower", **bounds: float) -> Reported:
+    return Reported("HD95", "", "", value, "mm", "ok", "", reference, better, **bounds)
+
+
+@pytest.mark.parametrize(
+    ("value", "leaning"),
+    [
+        (2.76, "over-optimistic"),
+        (4.48, "over-optimistic"),
+        (4.56, "slightly over-optimistic"),
+        (4.587, ""),
+        (4.59, ""),
+        (4.68, "slightly over-pessimistic"),
+        (4.70, "over-pessimistic"),
+        (math.inf, "over-pessimistic"),
+        (math.nan, ""),
+    ],
+)
+def testLeaningSaysHowMuch(value, leaning):
+    """-0.03 mm is not called what -1.83 mm is called."""
+    assert reported(value).leaning == leaning
+
+
+def testWithinItsBoundsTheReferenceIsTheSame():
+    assert reported(4.56, lower=4.55, upper=4.6).leaning == ""
+    assert reported(4.54, lower=4.55, upper=4.6).leaning == "slightly over-optimistic"
+    assert reported(2.0, lower=1.5, upper=6.0).leaning == ""
+    fraction = reported(0.9, 0.905, "higher")
+    assert fraction.leaning == "slightly over-pessimistic"
+    assert replace(fraction, lower=0.89, upper=0.91).leaning == ""
+
+
+def testTheBoundsAreThoseOfTheReference():
+    pair = shapes.ball(10), shapes.ball(11, (1, 0, 0))
+    ours, found = compare(*pair), compare(*pair).conventions(["MedPy"])["MedPy"]
+    assert ours["MASD"].lower is not None
+    for key, number in found.items():
+        assert (number.lower, number.upper) == (ours[key].lower, ours[key].upper)
+
+
+def testOnlyMISevalIsInVoxels():
+    found = table(shapes.ball(10), shapes.ball(11, (1, 0, 0)))
+    inVoxels = {(tool, key) for tool, numbers in found.items() for key, n in numbers.items() if n.isInVoxels}
+    assert inVoxels == {("MISeval", "HD")}

@@ -15,6 +15,7 @@ from test_conventions import KEYS, table
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.conventions import output
+from SegmentMetricsLib.conventions.evaluation import Reported
 from SegmentMetricsLib.errors import InputError
 
 
@@ -44,6 +45,31 @@ def testCommand(files, tmp_path, capsys):
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(map(len, found.values()))
     assert {row["Convention"] for row in rows} == set(KEYS)
+
+
+def testOnlyNumbersInVoxelsAreExplained(files, tmp_path, capsys):
+    """MISeval's stand in the table with a difference that takes voxels for mm; a reader is told."""
+    for tool, isTold in (("MISeval", True), ("MedPy", False)):
+        assert main(["conventions", *files, "--output", str(tmp_path / tool), "--tool", tool]) == 0
+        printed = capsys.readouterr().out
+        assert ("takes voxels for mm" in printed) == (" voxel (" in printed) == isTold
+
+
+def testWhatIsSlightHasNoColor():
+    """On a terminal and in a report; the words say it."""
+    from SegmentMetricsLib.report.othertools import _reported
+
+    numbers = {
+        word: Reported("HD95", "", "", value, "mm", "ok", "", 4.59, "lower")
+        for word, value in (("over-optimistic", 2.0), ("slightly over-optimistic", 4.56), ("", 4.59))
+    }
+    assert {word: number.leaning for word, number in numbers.items()} == {word: word for word in numbers}
+    for word, number in numbers.items():
+        record = output.ConventionsRecord({"name": "a"}, {"name": "b"}, {"MedPy": {"HD95": number}})
+        isColored = word == "over-optimistic"
+        assert ("\033[33m" in output.textTable(record, colored=True)) == isColored
+        assert ('class="optimistic"' in _reported(number)) == isColored
+        assert output.rowOf("MedPy", number)[9] == (word or "same")
 
 
 def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):

@@ -311,8 +311,8 @@ def testContoursThatEncloseNoVoxel(tmp_path):
         assert findings("Seed", other)[0] == one
         assert not any("neither observer" in finding for finding in findings("Seed", other))
     assert findings("None", "None") == (
-        "Absent in both: neither observer drew this structure.",
         "The reference and the test are the same structure of the same file.",
+        "Absent in both: neither observer drew this structure.",
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 import shapes
@@ -54,6 +57,34 @@ class TestHistogram:
         assert shown.beyond == pytest.approx(0.5) and shown.largest == 80
         assert shown.shares[-1] == pytest.approx(0.5)
         assert shown.shares.sum() == pytest.approx(100)
+
+    def testWhatTheOuterBarsHoldInWords(self):
+        few, none = (
+            distributions.histogram(given(([1.0, 80.0], [99, far]), ([-1.0], [100])), 2.0, signed=True).outerBars
+            for far in (1, 0)
+        )
+        assert few == "outer bars: also 0.5 % beyond, up to 80.0 mm" and none == ""
+        rare = distributions.histogram(given(([1.0, 80.0], [9999, 1]), ([-1.0], [10000])), 2.0, signed=True)
+        assert rare.outerBars.startswith("outer bars: also less than 0.1 % beyond")
+
+    @pytest.mark.parametrize("signed", [True, False])
+    def testBarsThatAreTooWideAreSplitAtTheTolerance(self, signed):
+        # bars are 5 mm wide; 60 of 100 lie within 2 mm, and 10 more within 5
+        distances = given(([1.0, 3.0, 120.0], [30, 10, 30]), ([-1.5], [30]))
+        plain = distributions.histogram(distances, 2.0, signed)
+        assert plain.width == np.diff(plain.edges).min() > 2 and not plain.isSplit
+        np.testing.assert_array_equal(plain.heights, plain.shares)
+        shown = distributions.histogram(distances, 2.0, signed, isSplit=True)
+        assert shown.isSplit and shown.width == plain.width and {2.0, -2.0 if signed else 2.0} <= set(shown.edges)
+        within = np.abs(shown.centers) < 2
+        assert shown.shares[within].sum() == pytest.approx(60) and shown.shares.sum() == pytest.approx(100)
+        # areas are shares
+        np.testing.assert_allclose(shown.heights * np.diff(shown.edges), shown.shares)
+
+    def testBarsThatEndAtTheToleranceAreNotSplit(self):
+        distances = given(([0.0, 2.0], [2, 3]), ([3.9, -1.3], [4, 1]))
+        whole, split = (distributions.histogram(distances, 0.7, True, isSplit=one) for one in (False, True))
+        np.testing.assert_array_equal(whole.edges, split.edges)
 
     def testManyFarOnesAreShown(self):
         shown = distributions.histogram(given(([1.0, 80.0], [90, 10]), ([-1.0], [100])), 2.0, signed=True)
@@ -181,3 +212,27 @@ class TestCumulative:
 )
 def testRoundNumbers(value, above):
     assert distributions.roundAbove(value) == above
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [
+        (-68.75, -3.75, (-70, 0)),
+        (0, 9, (0, 10)),
+        (0, 0.37, (0, 0.4)),
+        (-1.2, 3.3, (-1.5, 3.5)),
+        (0, 0, (0, 1)),
+        (5, 5, (5, 6)),
+        (0, 137, (0, 140)),
+    ],
+)
+def testAxesHaveRoundNumbersAtTheirEndsAndInTheMiddle(low, high, ends):
+    assert distributions.roundRange(low, high) == pytest.approx(ends)
+
+
+def testRoundAxesHoldWhatIsShown():
+    for low, span in itertools.product((-987.3, -1.07, 0, 12.34), (1e-4, 0.3, 7.77, 612)):
+        first, last = distributions.roundRange(low, low + span)
+        assert first <= low + 1e-9 and last >= low + span - 1e-9 and last - first < 1.7 * span
+        middle, digits = (first + last) / 2, -math.floor(math.log10(span / 8))
+        assert middle == pytest.approx(round(middle, digits), abs=1e-12)

@@ -287,7 +287,8 @@ class TestFinding:
             "The Hausdorff distance of 12.0 mm lies at the upper end, beyond what both contours cover; "
             "where both are, they lie about 1.0 mm apart at most."
         )
-        assert "choose the common extent" in finding
+        where = '--extent common; in Python extent="common"; in Slicer Advanced > Extent'
+        assert finding.endswith(f", choose the common extent ({where}).")
         reduced = compare(*tubes, Settings(extent="common"))
         assert reduced["HD"].value == pytest.approx(1)
         assert reduced.findings[0] == (

@@ -8,7 +8,8 @@ import shapes
 import SimpleITK
 from imagefiles import OVERLAPPING, SEGMENTS, middleOf, read, refusal, save
 
-from SegmentMetricsLib import samples
+from SegmentMetricsLib import readStructures, samples
+from SegmentMetricsLib.files.reading import UnusableFile
 
 
 @pytest.mark.parametrize(("dtype", "low", "high"), [(np.int8, -108, 108), (np.uint8, 0, 216), (np.float32, 0, 1)])
@@ -58,6 +59,18 @@ def testSampleSegmentation(tmp_path):
         assert structure.color == pytest.approx(np.array(organ.color) / 255, abs=1e-6)
         assert structure.source == {"segmentID": f"Segment_{label}"}
     assert set(read(paths[1])) == set(found) - {"Submandibular_R"}
+
+
+def testStructuresAreChosenByName(tmp_path):
+    path = samples.writeHeadAndNeck(tmp_path)[0]
+    (parotid,) = readStructures(path, name="Parotid_L")
+    assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count
+    with pytest.raises(UnusableFile) as error:
+        readStructures(path, name="Parotid")
+    known = ", ".join(organ.name for organ in samples.ORGANS)
+    assert str(error.value) == f"{path}: there is no structure named 'Parotid'; it has {known}."
+    image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
+    assert [s.name for s in readStructures(image, name="Label 5")] == ["Label 5"]
 
 
 @pytest.mark.parametrize("kind", [b"vector", b"list"])

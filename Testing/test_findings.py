@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +14,14 @@ from scipy import ndimage
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
-from SegmentMetricsLib import Settings, compare, inputs, readStructures
+from SegmentMetricsLib import Settings, compare, findings, inputs, pairing, readStructures
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.parts import partSizes
 from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.pairing import noted
+from SegmentMetricsLib.records import Record
+from SegmentMetricsLib.structures import Match
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -55,6 +60,37 @@ def testMeshesWithoutOverlap():
     assert found(compare(box, shapes.boxMesh((1e6, 0, 0), (1e6 + 10, 10, 10))), "do not overlap at all")
 
 
+def testAlarmsComeFirst():
+    """They are told from advice by their words, also after a file or a scene has kept them."""
+    edge = shapes.box((0, 0, 0), (3, 3, 3)), shapes.box((18, 17, 17), (23, 21, 21))
+    result = compare(*edge)
+    alarms, advice = findings.split(result.findings)
+    assert result.findings == (*alarms, *advice) and found(result, "touch the image edge")
+    assert alarms[0] == findings.NO_OVERLAP and "Both contours touch the image edge" in advice[-1]
+    assert findings.split(findings.alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
+    match = Match(
+        inputs.structureFromImage(edge[0], "Eye_L", None, None),
+        inputs.structureFromImage(edge[1], "Eye_R", None, None),
+        "only",
+    )
+    named = noted(result, replace(match, findings=("Eye_L was paired with Eye_R because.", *pairing._doubts(match))))
+    assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
+    assert named.findings[1] == findings.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
+    again = Record.fromDictionary(json.loads(json.dumps(named.toDictionary())))
+    assert again.findings == named.findings and findings.split(again.findings)[0] == list(
+        named.findings[: len(alarms) + 1]
+    )
+
+
+@pytest.mark.parametrize("words", [{}, {"what": "x\ny", "reference": "{", "test": "(.*", "which": "test"}])
+def testEveryAlarmIsKnownByItsWords(words):
+    blanks = dict.fromkeys(("what", "reference", "test", "which", "scale", "units", "best", "dice"), "1")
+    for sentence in findings._ALARMS:
+        alarms, advice = findings.split([sentence.format(**{**blanks, **words})])
+        assert alarms and not advice, sentence
+    assert findings.split(["Absent in both: neither observer drew this structure."])[0] == []
+
+
 def testAStructureComparedWithItself(tmp_path):
     """A line of a table that was copied, say: perfect numbers that mean nothing."""
     for name in ("one.nrrd", "two.nrrd"):
@@ -85,7 +121,7 @@ def testPercentilesThatLookLikeShares():
     said = found(compare(*pair, Settings(percentiles=(0.95, 95))), "HD0.95")
     assert said == [
         "HD0.95 is the distance within which 0.95 % of the boundary lies; the percentile that leaves out the farthest "
-        "5 % is 95."
+        "5 % is 95 (--percentile 95; in Python percentiles=95; in Slicer Percentile)."
     ]
     assert not found(compare(*pair, Settings(percentiles=(1, 95))), "leaves out")
     assert not found(compare(*pair, Settings(families="overlap", percentiles=(0.95,))), "leaves out")
@@ -324,7 +360,7 @@ def testMembershipsThatCountInPart():
     image, mask = shapes.imageOf(soft), shapes.imageOf(soft > 0.5)
     (finding,) = compare(image, mask).findings
     assert finding.startswith("Voxels of the reference count in part, by their membership, for overlap and agreement")
-    assert "a threshold, such as 0.5, makes all of them whole" in finding and finding.count(".") == 3
+    assert "a threshold, such as 0.5, makes all of them whole (--threshold 0.5; in Python threshold=0.5)." in finding
     assert found(compare(mask, image), "Voxels of the test count")
     assert found(compare(image, image), "Voxels of the reference and the test count")
     for settings in (Settings(threshold=0.5), Settings(families="boundary")):
@@ -415,7 +451,8 @@ def testStructuresThatAreSmallInTheirImage():
 def testImagesThatAreMostlyBackground():
     pair = [shapes.box((20, 20, 20), (30, 30 + n, 30), (60, 60, 60)) for n in (0, 1)]
     (finding,) = found(compare(*pair, Settings(families="agreement")), "of the evaluated grid")
-    assert "(the reference's image)" in finding and "choose the grid union, or one volume" in finding
+    where = '(--grid union; in Python grid="union"; in Slicer Advanced > Evaluated grid)'
+    assert "(the reference's image)" in finding and f"choose the grid union {where}, or one volume" in finding
     for settings in (Settings(families="agreement", grid="union"), Settings(families="agreement", grid=pair[0])):
         assert not found(compare(*pair, settings), "of the evaluated grid")
     assert not found(compare(*pair), "of the evaluated grid")

@@ -336,3 +336,11 @@ def testAPointAmongOthersGetsTheSameDigitsAsAlone():
     assert np.array_equal(together, np.concatenate([grid.toWorld([one]) for one in index]))
     assert together == pytest.approx(index @ matrix[:3, :3].T + matrix[:3, 3], abs=1e-9)
     assert together.flags["C_CONTIGUOUS"] and grid.toWorld(np.zeros((0, 3))).shape == (0, 3)
+
+
+def testSlicesOfAnArray():
+    from SegmentMetricsLib.geometry.masks import slicesOf
+
+    array = np.arange(60).reshape(3, 4, 5)
+    part = array[slicesOf(np.array([1, 2, 0]), (4, 3, 1))]
+    assert part.shape == (2, 2, 4) and part[0, 0, 0] == array[0, 2, 1] and part[-1, -1, -1] == array[1, 3, 4]

@@ -118,7 +118,7 @@ def testLeftOutOnRequest(missed, inline, capsys):
     dice = summary("Label 2", "DSC")
     assert (dice["Cases"], dice["Mean"], dice["MissingTest"]) == ("1", "1.0", "3")
     assert "left out" in json.loads(Path("out/summary.json").read_text())["treatment"]["missing"]
-    assert "1 (0)*" in capsys.readouterr().out
+    assert "1.000 (0.000)*" in capsys.readouterr().out
     # another way to count is no reason to compare again
     assert batch("--metrics", "overlap") == 0 and Inline.count == 4
     assert summary("Label 2", "DSC")["Mean"] == "0.25"
@@ -186,7 +186,7 @@ def testTheTableSaysHowManyAreMissing(missed, inline, capsys):
     assert batch("--metrics", "boundary,overlap") == 0
     out = capsys.readouterr().out
     (line,) = [line for line in out.splitlines() if line.startswith("Label 2")]
-    assert "1 test, 1 reference" in line and "0 (0)*" in line
+    assert "1 test, 1 reference" in line and "0.00 (0.00)*" in line
     assert "Missing: in how many cases only one side has the structure" in out
     # not a word where there is nothing to say
     write("b,r.nrrd,r.nrrd")
@@ -351,6 +351,12 @@ def testWhatCannotBeUsedIsNotMissing(study, inline, monkeypatch):
     assert {row["Structure"] for row in table("summary")} == {"Liver"}
     row = table()[1]
     assert (row["Status"], row["Reason"], row["DSC"]) == ("could not be used", "Spleen cannot be filled.", "")
+    # and nobody says that only one side has it
+    Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.1\n")
+    assert batch("--metrics", "overlap", "--protocol", "limits.csv") == 0
+    assert [(row["Verdict"], row["Reason"]) for row in table("verdicts")] == [
+        ("pass", "DSC 1.000 is at least 0.1."), ("not evaluable", "Spleen cannot be filled.")
+    ]  # fmt: skip
 
 
 def testARosterForgetsNothing():

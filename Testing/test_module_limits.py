@@ -214,3 +214,36 @@ def testHazardIsNotShownForCriticalStructuresWithoutVoxels(session):
     assert "no hazard to show" in session.ui.messageLabel.text and session.maps()
     session.parameters.showHazard = False
     session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testAStructureThatCannotBeComparedDoesNotPass(session, monkeypatch, tmp_path):
+    """The verdict on the case knows of it, in the panel and in the report."""
+    from SegmentMetricsPanel import reports
+    from test_mrml_pairs import breakSegment
+
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    box = shapes.box((6, 5, 5), (9, 9, 9))
+    session.parameters.reference, session.parameters.test = (segmentation(n, A=box, B=box) for n in ("One", "Two"))
+    session.parameters.protocol = tableFromProtocol(
+        parseProtocol("Structure,Measurement,Relation,Pass,Warn\n*,VolumeDifference,within,2000,3000\n", "Limits")
+    )
+    breakSegment(monkeypatch, "B")
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    assert (
+        "NOT EVALUABLE" in session.ui.judgmentLabel.text and "1 not evaluable, 1 pass" in session.ui.judgmentLabel.text
+    )
+    assert "B: B is broken." in session.ui.findingsLabel.text
+    (row,) = session.texts(session.ui.protocolTable)
+    assert row == ["Volume diff. ±2 cm³", "0.00 cm³", "pass"]
+    tip = session.ui.protocolTable.item(0, 0).toolTip()
+    assert "Volume difference 0.00 cm³ is within ±2 cm³." in tip and "A warning up to ±3 cm³." in tip
+    if reports.hasPlotly():
+        path = tmp_path / "report.html"
+        session.panel.reports.write(path)
+        text = path.read_text("utf-8")
+        assert "<h2>Not compared</h2><ul><li><b>B</b>: B is broken." in text and "1 of 2 structures compared" in text
+    session.ui.modeComboBox.currentIndex = 0

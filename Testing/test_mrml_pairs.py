@@ -63,7 +63,7 @@ def testWhatCannotBeMeasuredIsPairedAllTheSame(scene, monkeypatch):
     reference, test = boxesNode(scene, "Liver", "Kidney"), boxesNode(scene, "LIVER")
     breakSegment(monkeypatch, "Liver")
     found = comparing.compareSegmentations(reference, test)
-    assert list(found) == [] and found.failures == {"Liver": "Liver is broken."}
+    assert list(found) == [] and found.failures == {"Liver / LIVER": "Liver is broken."}
     assert found.unmatched == {"reference": ["Kidney"], "test": []}
 
 
@@ -74,7 +74,7 @@ def testChosenStructuresThatCannotBeMeasured(scene, monkeypatch):
     reference, test = boxesNode(scene, "A", "B", "C"), boxesNode(scene, "X", "A", "C")
     breakSegment(monkeypatch, "X")
     result = comparing.compareSegmentations(reference, test, choices={"B": "X", "A": "A"})
-    assert result.failures == {"X": "X is broken."}
+    assert result.failures == {"B / X": "X is broken."}
     assert [(c.reference.name, c.test.name) for c in result] == [("A", "A"), ("C", "C")]
     assert result.unmatched == {"reference": [], "test": []}
 

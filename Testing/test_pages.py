@@ -41,7 +41,7 @@ class TestEveryPage:
     def testBlocksAreOfKnownLanguages(self, page):
         """A language that no test runs would be a block that nobody looks after."""
         for block in pages.blocks(page):
-            assert block.what or block.language in ("python", "console", "text", "bash"), block
+            assert block.what or block.language in ("python", "console", "text", "bash", "math"), block
             assert block.language != "text" or block.what or block.number > 1
 
     def testPicturesAndPagesExist(self, page):
@@ -130,3 +130,13 @@ def testAPageIsBroughtUpToDate(page, tmp_path):
     assert pages.updated(page, tmp_path).endswith("```text\n...\nMASD 1.2\n...\n```\n")
     page.write_text("```python\nprint('HD 7.4\\nx')\n```\n```text\nHD 7.3\n```\n", encoding="utf-8")
     assert pages.updated(page, tmp_path).endswith("```text\nHD 7.4\nx\n```\n")
+
+
+def testWhatTheCommandsOfThePagesWriteIsNoPartOfTheProject():
+    """Who follows them in a checkout has nothing new to commit."""
+    lines = (pages.ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    written = {"segment-metrics-demo"}
+    for page in pages.pages():
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")  # commands of several lines
+        written |= set(re.findall(r"^\$? ?segment-metrics .*--output ([\w-]+)", text, re.MULTILINE)) - {"DIR"}
+    assert {"parotid", "qa"} <= written and [name for name in written if f"/{name}/" not in lines] == []

@@ -230,7 +230,9 @@ def testProposalsAreNotCompared():
     pairing = pairStructures(reference, test)
     assert found(pairing) == [("Brain", "Brain", "name")]
     assert pairing.findings == (
-        "Glandula of the reference and Druse of the test may be the same structure: they overlap with a Dice of 1.00.",
+        "Glandula of the reference and Druse of the test may be the same structure: they overlap with a Dice of 1.00. "
+        "If they are, pair them (--pair \"Glandula=Druse\"; in Python choices={'Glandula': 'Druse'}; in Slicer "
+        "Inputs > Pairs).",
     )
     accepted = pairStructures(reference, test, None, {"Glandula": "Druse"})
     assert found(accepted) == [("Brain", "Brain", "name"), ("Glandula", "Druse", "choice")]

@@ -84,6 +84,8 @@ def page(opened):
     page, problems = opened
     page.set_viewport_size({"width": 1200, "height": 1000})
     page.emulate_media(media="screen")
+    page.evaluate("document.querySelector('#structure0 > details').open = true")
+    page.wait_for_function("document.querySelector('#map0 canvas')")
     yield page
     assert not problems
 
@@ -98,6 +100,13 @@ def testItIsCompleteInItself(written):
     assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
 
 
+def testTheWorstIsOpen(written):
+    text = written.read_text("utf-8")
+    assert re.findall(r'id="structure(\d)"><details open>', text) == ["1"]
+    # above what is said about the patient and the software
+    assert text.index('<p class="headline">') < text.index("no medical device")
+
+
 def testItRepeatsWhereLimitsComeFrom(written):
     text = written.read_text("utf-8")
     assert "Source: our &lt;b&gt;ward" in text and text.count(">Source: ") == 1
@@ -107,7 +116,7 @@ def testItSaysWhereTheNumbersComeFrom(written):
     text = written.read_text("utf-8")
     assert checksum(written.parent / "observer one.nrrd") in text and "observer one.nrrd" in text
     assert str(written.parent) not in text
-    settings = json.loads(re.search(r"<h3>Settings</h3><pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
+    settings = json.loads(re.search(r"<summary>All settings.*?<pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
     assert Settings(**settings) == Settings(tolerances=(1.5,), families=(*DEFAULT_FAMILIES, "slices"))
 
 
@@ -122,17 +131,61 @@ def testTheMapDrawsAndItsSwitchesWork(page):
     assert len(set(pictures)) == 3
     shown = "document.getElementById('map0').data.slice(0, 2).map(trace => [trace.name, trace.visible, trace.cmin])"
     assert page.evaluate(shown) == [["reference", False, 0], ["test", True, 0]]
+    labels = "document.getElementById('map0').data[1].colorbar.ticktext[0]"
+    assert page.evaluate(labels) == "0"
     page.locator(".switches").first.locator('[value="both"]').check()
     assert [row[1] for row in page.evaluate(shown)] == [True, True]
 
 
+def testColorsOfTheMapAreThoseOfItsBar(browser):
+    """Of equal surfaces nearly all pixels have the color of 0, from wherever they are looked at."""
+    from plotly.offline import get_plotlyjs
+
+    from SegmentMetricsLib.report import figures
+
+    figure = figures.distanceMap(compare(shapes.ball(15), shapes.ball(15)))
+    page = browser.new_page()
+    page.set_content('<div id="map"></div><canvas width="300" height="300"></canvas>')
+    page.add_script_tag(content=get_plotlyjs())
+    expected = np.array([int(figures.ABSOLUTE[0][n : n + 2], 16) for n in (1, 3, 5)])
+    for eye in ((0, -1.4, 0.3), (1.4, 0, 0.3), (0, 1.4, 0.3)):
+        figure["layout"]["scene"]["camera"]["eye"] = dict(zip("xyz", eye, strict=True))
+        pixels = page.evaluate(PIXELS_OF_A_MAP, figure)
+        differences = np.abs(np.reshape(pixels, (-1, 4))[:, :3] - expected).max(axis=1)
+        # light before and above: a third of what is seen is a little darker
+        assert np.median(differences) < 12 and np.quantile(differences, 0.9) < 40, eye
+    page.close()
+
+
+# What lies in the middle of a map: the half of its width and height that has no bar and no letters.
+PIXELS_OF_A_MAP = """async (figure) => {
+  const size = { width: 300, height: 300 };
+  await Plotly.newPlot("map", figure.data, { ...figure.layout, ...size }, { staticPlot: true });
+  const image = new Image();
+  image.src = await Plotly.toImage("map", { format: "png", ...size });
+  await image.decode();
+  const context = document.querySelector("canvas").getContext("2d");
+  context.drawImage(image, 0, 0);
+  return [...context.getImageData(90, 90, 90, 120).data];
+}"""
+
+
+def testLettersFollowTheCamera(page):
+    text = "document.getElementById('map0').data.at(-1).text.join(' ')"
+    assert page.evaluate(text) == "R L   I S"
+    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 1.5, y: 0, z: 0.2}})")
+    page.wait_for_function(f"{text} === '  A P I S'")
+    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 0, y: -1.42, z: 0.27}})")
+    page.wait_for_function(f"{text} === 'R L   I S'")
+
+
 def testSectionsOpenAndClose(page):
-    second = page.locator("section.structure").nth(2)
+    second = page.locator("#structure2")
     assert second.locator("svg").count() == 0
     second.locator("summary").click()
     second.locator("svg").first.wait_for()
     second.locator("summary").click()
-    first = page.locator("section.structure summary").first
+    first = page.locator("#structure0 summary")
     first.click()
     page.wait_for_function("!document.querySelector('#map0 canvas')")
     first.click()
@@ -153,10 +206,27 @@ def testNothingIsWiderThanThePage(page):
         assert verdicts.evaluate("table => table.getBoundingClientRect().right <= window.innerWidth")
 
 
+def testItLeadsToTheWorst(page):
+    """Verdicts at the top and on every section, the worst first, which is open; names lead to their sections."""
+    assert page.locator(".headline").inner_text() == "fail: 2 fail, 1 without limits"
+    sections = page.locator("section.structure")
+    # the structure that one side lacks has no agreement at all
+    assert [s.get_attribute("id")[-1] for s in sections.all()] == ["1", "2", "0"]
+    assert [s.inner_text() for s in page.locator("summary .verdict").all()] == ["fail", "fail", "no limits"]
+    rows = page.locator("h2:text('Overview') + div tbody tr")
+    assert [row.locator("td").nth(1).inner_text() for row in rows.all()] == ["fail", "fail", "no limits"]
+    closed = page.locator("#structure2 > details")
+    closed.evaluate("details => { details.open = false }")
+    for table in page.locator("table").all()[:2]:
+        table.locator("a:text-is('Slice')").first.click()
+        page.wait_for_function("document.querySelector('#structure2 > details').open")
+        closed.evaluate("details => { details.open = false }")
+
+
 def testPaperHasStillPictures(page):
     assert page.evaluate("[...document.querySelectorAll('img.still')].every(i => i.src.startsWith('data:image/'))")
     page.emulate_media(media="print")
-    assert page.locator("#map0").is_hidden() and page.locator("img.still").first.is_visible()
+    assert page.locator("#map0").is_hidden() and page.locator("#structure0 img.still").first.is_visible()
     # both surfaces of the map, as the error may be on either one only
     both = page.evaluate("[...document.getElementById('map0').nextElementSibling.children].map(still => still.src)")
     assert len(set(both)) == 2
@@ -166,6 +236,35 @@ def testPaperHasStillPictures(page):
     assert notice.is_visible()
     page.evaluate("document.body.dataset.stills = 'ready'")
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def testPaperHasTheNumbersOfWhatDoesNotPass(browser, tmp_path):
+    """And where to sign right behind the overview; all numbers if that is wanted."""
+    settings = Settings(tolerances=(1.5,))
+    report = Report("Case", settings)
+    for name, radius in (("Good", 12), ("Bad", 16)):
+        report.add(compare(structure(shapes.ball(12), name), structure(shapes.ball(radius), name), settings))
+    table = "Structure,Measurement,Relation,Pass,Warn\n*,HD95,<=,2,\n"
+    measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
+    report.write(tmp_path / "report.html", judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
+    headings = page.locator("h2").all_inner_texts()
+    assert headings == ["Protocol", "Overview", "Review", "Structures", "How this was measured"]
+    page.evaluate("for (const details of document.querySelectorAll('.structure > details')) details.open = true")
+    good, bad = (page.locator(f"#structure{n} h3:text('Measurements')") for n in (0, 1))
+    assert good.is_visible() and bad.is_visible() and page.locator(".paper").is_hidden()
+    page.emulate_media(media="print")
+    assert good.is_hidden() and bad.is_visible() and page.locator(".paper").is_visible()
+    assert page.locator("#structure0 .stills").first.is_visible()
+    # settings as a table, not as a page of JSON
+    assert page.locator("pre").is_hidden() and page.locator("td:text-is('Tolerance') + td").inner_text() == "1.5 mm"
+    page.emulate_media(media="screen")
+    page.locator("[data-paper]").check()
+    page.emulate_media(media="print")
+    assert good.is_visible() and page.locator(".paper").is_hidden()
+    page.close()
 
 
 def testLongStructuresAreWhollyInThePicture():
@@ -183,6 +282,42 @@ def testLongStructuresAreWhollyInThePicture():
         letters = figure["data"][-1][axis]
         assert ranges[axis][0] < min(letters) and max(letters) < ranges[axis][1]
     assert lengths["x"] < lengths["z"] / 2
+
+
+def testPlacesAreWrittenAsInThePanel():
+    from SegmentMetricsLib.metrics.places import written
+    from SegmentMetricsLib.report.document import _places
+
+    record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
+    text = _places(record)
+    assert f"<td class=number>{written(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
+
+
+def testTheLargestDistanceIsSaidInALine():
+    from SegmentMetricsLib.metrics.places import written
+    from SegmentMetricsLib.report.document import _pictures
+
+    plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
+    longer = shapes.box((5, 5, 5), (14, 14, 24), (20, 20, 40))
+    text = _pictures(compare(plain, longer), 3)
+    line = re.search(r"<p>Largest distance:( .*?)</p>", text)[1]
+    assert re.fullmatch(r" 10\.00 mm at L \d+ P \d+ S 2[45], on the test's contour\.", line)
+    assert 'name="side3" data-what="side" value="test" checked data-first' in text
+    # of all places of the end, the one that is listed as the worst
+    assert f" at {written(compare(plain, longer).worstPlaces[0].position)}, " in line
+    assert "on the reference's contour" in _pictures(compare(longer, plain), 3)
+    assert "Largest distance" not in _pictures(compare(plain, plain), 3)
+
+
+def testColumnsOfTheOverviewAreOfOneDefinition():
+    from SegmentMetricsLib.report.document import _columns
+
+    settings = [Settings(tolerances=(t,), families=("boundary", "voxel")) for t in (1.0, 2.5)]
+    records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
+    assert [heading for heading, _ in _columns(records, "HD")] == ["HD"]
+    assert [heading for heading, _ in _columns(records, "HD{percentile}")] == ["HD95"]
+    ((heading, cells),) = _columns(records, "NSD_{tolerance}mm")
+    assert heading == "NSD" and [cell.partition("(")[2] for cell in cells] == ["1 mm)", "2.5 mm)"]
 
 
 def testSizesOfPatches():
@@ -214,7 +349,7 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     out = tmp_path / "out"
     assert __main__.main(["compare", *paths, "--output", str(out), "--report-conventions", "--tolerance", "1.5"]) == 0
     text = (out / "report.html").read_text("utf-8")
-    assert text.count('<section class="structure"') == 2 and "Slice by slice" in text
+    assert text.count('<section class="structure') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
     # the value that the differences are to, and which numbers no run of the tool gives
     assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference to SegmentMetrics" in text
@@ -260,5 +395,5 @@ def testOfABatch(tmp_path):
     out = tmp_path / "out"
     given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
     assert __main__.main(given) == 1
-    (page,) = (out / "reports").iterdir()
+    (page,) = set((out / "reports").iterdir()) - {out / "reports" / "index.html"}
     assert page.parent == out / "reports" and "../odd/case" in page.read_text("utf-8")

@@ -23,6 +23,26 @@ def testKinds(revolutions):
     assert [revolutions.kindOf("Lens-Lt", volume) for volume in (0.1, 2, 15)] == ["small", "midsize", "large"]
 
 
+def testBoxPlots(revolutions, tmp_path, monkeypatch):
+    """Medians are seen on every color of box, and the scale is named."""
+    pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
+    drawn = []
+    monkeypatch.setattr(pyplot, "close", drawn.append)
+    values = [
+        revolutions.Value("case", f"Lens-{n}", "small", spacing, "MedPy", key, 1 + 0.1 * n, 1.0)
+        for key in revolutions.KEYS for n in range(5) for spacing in ("1 x 1 x 1", "2 x 2 x 2")
+    ]  # fmt: skip
+    revolutions.drawBoxes(values, tmp_path)
+    assert len(drawn) == len(revolutions.KEYS) == len(list(tmp_path.glob("*.png")))
+    for key, figure in zip(revolutions.KEYS, drawn):
+        (axes,) = figure.axes
+        linear, unit = (1, "mm") if revolutions.isDistance(key) else (5, "percentage points")
+        words = f"difference to the meshes in {unit} (linear from -{linear} to {linear}, logarithmic beyond)"
+        assert axes.get_xlabel() == f"{key}: {words}"
+        medians = [line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.5]
+        assert len(medians) == 2, "one in each box"
+
+
 def testTwoStructures(revolutions, tmp_path):
     for observer, radius in (("oncologist", 6), ("radiographer", 7)):
         folder = tmp_path / "data" / "case" / observer

@@ -238,7 +238,14 @@ class TestChart:
         comparison = compare(*BOXES, SLICES)
         chart = mrml.showSlices(comparison)
         count = scene.GetNumberOfNodes()
+        low, high = chart.GetXAxisRange()
+        rows = comparison.slices
+        assert low < rows[0].position and high > rows[-1].position
+        for written in (low, (low + high) / 2, high):  # where VTK writes numbers
+            assert written == round(written, 1)
+        assert mrml.showSlices(comparison, "DSC").GetYAxisRange() == (0, 1)
         assert mrml.showSlices(comparison, "AreaDifference") is chart and scene.GetNumberOfNodes() == count
+        assert all(end % 10 == 0 for end in chart.GetYAxisRange())
         assert chart.GetYAxisTitle() == "Area difference (mm2)" and chart.GetYAxisRange()[0] < -100
         with pytest.raises(ValueError, match="no 'NSD' of slices; choose from DSC, HD"):
             mrml.showSlices(comparison, "NSD")

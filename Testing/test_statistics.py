@@ -253,6 +253,29 @@ def testAxes(low, high):
     assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "limits", "expected"),
+    [
+        (0.72, 1.0, (0, 1), [0.7, 0.8, 0.9, 1.0]),
+        (0.981, 1.0, (0, 1), [0.98, 0.985, 0.99, 0.995, 1.0]),
+        (1.0, 1.0, (0, 1), [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
+        (0.0, 0.0, (0, 1), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+        (-0.3, 0.9, (-1, 1), [-0.5, 0.0, 0.5, 1.0]),
+        (0.3, 41, (0, math.inf), [0, 10, 20, 30, 40, 50]),
+        (2, 40, (0, 1), [0, 10, 20, 30, 40]),  # that nothing can be, but it is seen
+    ],
+)
+def testAxesKeepToTheRangeAndRoundSteps(low, high, limits, expected):
+    assert axisTicks(low, high, *limits) == pytest.approx(expected)
+
+
+def testTheAxisOfASharesPictureEndsAtTheWhole():
+    plot = boxPlots(cohortOf([0.72, 0.9, 0.98, 1.0], "NSD_2mm"), Options(), {})["NSD_2mm"]
+    texts = ElementTree.fromstring(plot).findall("{http://www.w3.org/2000/svg}text")
+    assert [text.text for text in texts if text.get("text-anchor") == "end"][:4] == ["0.7", "0.8", "0.9", "1"]
+    assert "1.1" not in plot and "1.02" not in plot
+
+
 def testPicturesAreWellFormed():
     name = "<b>&\"' \x00\ud800\uffff"
     cohort = Cohort([*methods([1, 2, 3, 40], [2, 3, 4, 5], name), outcome("x", {"HD95": math.inf}, "A")])
@@ -322,8 +345,21 @@ def testFiles(tmp_path):
     assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
     assert len(content["pairedTests"]) == 1 and (tmp_path / "tests.csv").read_text().count("\n") == 2
     assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
-    assert "3.5 (1.5)" in summaryTable(summaries)
+    assert "3.500 (1.500)*" in summaryTable(summaries)
     assert "HD95 (mm)" in summaryTable(summarize(cohortOf([1, 2])))
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
+
+
+def testTheOverviewHasFixedDecimals():
+    outcomes = [
+        outcome(f"case {n}", {"DSC": dice, "HD95": far}) for n, (dice, far) in enumerate([(1, 3), (0.9838, 0.004)])
+    ]
+    outcomes += [outcome(f"case {n}", {"DSC": 1.0, "HD95": 0.004}, name="Cord") for n in range(2)]
+    text = summaryTable(summarize(Cohort(outcomes)))
+    rows = [line.split("  ") for line in text.splitlines()]
+    assert "Method" not in text and "0.992 (0.008)" in text and "1.50 (1.50)" in text
+    assert "1.000 (0.000)" in text and "< 0.01 (0.00)" in text and len(rows) == 4
+    methods = [outcome("case", {"DSC": 1.0}, method) for method in ("A", "")]
+    assert "Method" in summaryTable(summarize(Cohort(methods))).splitlines()[0]

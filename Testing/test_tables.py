@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare, tables
+from SegmentMetricsLib.registry import REGISTRY
 
 # the test lacks a layer of the reference at i = 8, that is on the right, and adds one at k = 14, that is above
 PAIR = shapes.box((8, 6, 6), (15, 14, 13), (24, 24, 24)), shapes.box((9, 6, 6), (15, 14, 14), (24, 24, 24))
@@ -27,15 +29,20 @@ def testSidesOfThePatientHaveATableOfTheirOwn():
     ("value", "unit", "text"),
     [
         (12.345, "mm", "12.35 mm"),
-        (0.00123, "mm", "0.0012 mm"),
-        (-0.0045, "mm", "-0.0045 mm"),
+        (0.0028, "mm", "< 0.01 mm"),
+        (-0.0028, "mm", "> -0.01 mm"),
+        (0.0051, "mm", "0.01 mm"),
         (3e-7, "mm", "0.00 mm"),  # rounding
+        (0.0028, "voxel", "< 0.01 voxel"),
         (1234.5, "mm3", "1.23 cm3"),
-        (12, "mm3", "0.012 cm3"),
-        (-0.0123, "mm3", "-0.012 mm3"),
-        (9.1e-7, "mm3", "0.00000091 mm3"),
+        (12, "mm3", "0.01 cm3"),
+        (4.21, "mm3", "4.2 mm3"),  # what would be 0 in cm3
+        (-0.0123, "mm3", "> -0.1 mm3"),
         (3e-22, "mm3", "0.00 cm3"),
-        (0.05, "mm2", "0.050 mm2"),
+        (40, "mm2", "0.40 cm2"),
+        (0.3, "mm2", "0.3 mm2"),
+        (0.0003, "", "< 0.001"),
+        (0.0, "", "0.000"),
         (0.87654, "", "0.877"),
     ],
 )
@@ -60,8 +67,10 @@ def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
     settings = Settings(families=("agreement", "voxel", "hazard", "similarity", "effort"))
     records = [compare(*PAIR, settings, criticals={"cord": PAIR[1]}).record()] * 2
     table, grid = tables.overviewTable(records).split("\n\n")
-    for heading in ("KAP", "AVD", "HDvox", "SIS", "STAR", "wDice", "MSI", "APL 2 mm"):
+    for heading in ("KAP", "AVD", "SIS", "STAR", "wDice", "MSI", "APL 2 mm"):
         assert heading in table.splitlines()[0]
+    # of the Hausdorff distance of voxels and the paired index nothing but the beginning of the key is the same
+    assert not {"HDvox", "MSIPaired"} & set(table.split()) and "HDvox" in records[0].measurements
     assert grid == "True negatives are counted in the reference's image: 24 x 24 x 24, 13824 voxels."
     union = compare(*PAIR, Settings(families="agreement", grid="union")).record()
     assert tables.evaluatedGrid([records[0], union]).endswith("both structures: 2 different sizes, see metrics.json.")
@@ -71,7 +80,7 @@ def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
 def testSmallVolumesAreNotShownAsNothing():
     table = tables.pairTable(compare(*PAIR).record())
     rows = {line.split()[0]: line for line in table.splitlines() if line}
-    assert rows["OverVolume"].endswith(" 0.063 cm3") and rows["UnderVolume"].endswith(" 0.072 cm3")
+    assert rows["OverVolume"].endswith(" 0.06 cm3") and rows["UnderVolume"].endswith(" 0.07 cm3")
     assert rows["VoxelVolumeReference"].endswith(" 0.58 cm3")
     same = {m.key: m.text() for m in compare(PAIR[0], PAIR[0]).values()}
     assert same["OverVolume"] == "0.00 cm3"
@@ -82,3 +91,37 @@ def testSlicesAloneAreATable():
     assert heading.split()[:4] == ["Slice", "DSC", "HD", "MASD"] and "Area ref." in heading
     assert first.split()[:3] == ["6", "0.93", "1.00"]  # 2 * 63 / (72 + 63); a column of 9 of 72 voxels is missing
     assert last.split()[:4] == ["14", "0.00", "inf", "inf"]
+
+
+def testColumnsHaveTheSameDecimals():
+    """JSON and CSV keep all digits, as test_writing.py sees."""
+    record = compare(*PAIR).record()
+    for values in tables.bySides(record).values():
+        assert {len(m.text().split()[0].rpartition(".")[2]) for m in values.values()} == {2}
+    small = replace(record.measurements["HD"], referenceToTest=0.002)
+    assert tables.number(small.referenceToTest, small) == "< 0.01 mm"
+
+
+@pytest.mark.parametrize(
+    ("normal", "sides"), [(2, "right left anterior posterior"), (0, "anterior posterior superior inferior")]
+)
+def testContoursInAPlaneHaveFourSides(normal, sides):
+    """The other two are in the files, undefined, and nowhere else."""
+    size = [16, 16, 16]
+    size[normal] = 1
+    low, high = ([0 if axis == normal else index for axis in range(3)] for index in (4, 9))
+    pair = [shapes.box(low, [h + n for h, n in zip(high, (0, n, 0))], size) for n in (0, 1)]
+    record = compare(*pair).record()
+    assert record.dimension == 2 and sum(m.status == "undefined" for m in record.measurements.values()) == 6
+    text = tables.pairTable(record)
+    assert tables.sideRows(record)[0] == ["Toward", *sides.split()]
+    assert "undefined" not in text and "nan" not in text
+    assert sum(m["status"] == "undefined" for m in record.toDictionary()["measurements"].values()) == 6
+
+
+def testTheOverviewIsOfDefinitions():
+    """A key that no definition has would never be shown."""
+    assert set(tables.OVERVIEW) <= {definition.key for definition in REGISTRY}
+    asked = Settings(percentiles=(95, 99.5), tolerances=(2.5,), families=("boundary", "voxel"))
+    heading = tables.overviewTable([compare(*PAIR, asked).record()] * 2).splitlines()[0]
+    assert re.split("  +", heading)[1:] == ["HD", "HD95", "HD99.5", "MASD", "NSD 2.5 mm", "BIoU 2.5 mm", "AVD"]

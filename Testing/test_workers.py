@@ -16,7 +16,7 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import __main__
+from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.structures import Match, Structure
@@ -61,7 +61,7 @@ def testNumbersOfWorkersThatCannotBe(files, capfd, workers):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def testTheFirstPairThatFailsIsNamed(files, capfd, workers):
+def testPairsThatFailStopNoOthers(files, capfd, workers):
     for which, image in (("a", shapes.labelImage(LABELS)), ("b", shapes.labelImage(LABELS))):
         Path(which).mkdir()
         for name in ("one", "two", "three"):
@@ -70,10 +70,19 @@ def testTheFirstPairThatFailsIsNamed(files, capfd, workers):
     for name in ("two", "three"):
         planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
         SimpleITK.WriteImage(planar, f"b/{name}.nrrd")
-    before = sorted(Path().rglob("*"))
-    assert __main__.main(["compare", "a", "b", "--output", "out", "--workers", str(workers)]) == 2
-    said = capfd.readouterr().err
+    given = ["compare", "a", "b", "--workers", str(workers), "--output"]
+    assert __main__.main([*given, "out"]) == 1
+    said = capfd.readouterr().err.splitlines()
     # in the order of the files
+    assert [line.split(" of ")[0] for line in said] == ["segment-metrics: three", "segment-metrics: two"]
+    assert str(Path("a", "three.nrrd")) in said[0]
+    names = {path.name for path in Path("out").iterdir()} - {"overlay_one.png"}
+    assert names == {"metrics.json", "metrics.csv", "metrics.schema.csv", "distances_one.vtp"}
+    # nothing is written when none is left
+    Path("a/one.nrrd").unlink()
+    before = sorted(Path().rglob("*"))
+    assert __main__.main([*given, "none"]) == 2
+    said = capfd.readouterr().err
     assert said.startswith(f"segment-metrics: three of {Path('a', 'three.nrrd')}") and said.count("\n") == 1
     assert sorted(Path().rglob("*")) == before
 
@@ -88,8 +97,22 @@ def testAWorkerThatDies(files, monkeypatch):
     errors = {}
     tasks = {pair: (pair, Match(structure, structure), "A") for pair in (0, 1)}
     # the first was given away, the other one was done here
-    assert list(pairwork._inProcesses(job, tasks, 1, errors, lambda *task: task[0])) == [(1, 1)]
+    assert list(pairwork._inProcesses(job, tasks, 1, errors, lambda *task: task[0])) == [(1, 1), (0, None)]
     assert list(errors) == [0] and "died" in str(errors[0]) and "A and A" in str(errors[0])
+
+
+def testADeadWorkerIsNoPairThatFails(monkeypatch):
+    """What it worked on is not known to be at fault, so there are no results without it."""
+
+    def died(job, tasks, helpers, errors, own):
+        errors[1] = pairwork.WorkerError("died")
+        yield from ((0, 0), (1, None))
+
+    monkeypatch.setattr(pairwork, "_inProcesses", died)
+    structure = Structure("A", next(iter(shapesMasks())))
+    job = pairwork.Job(Settings(), None, {}, Path(), None)
+    with pytest.raises(pairwork.WorkerError, match="died"):
+        pairwork.outcomes(job, [Match(structure, structure)] * 2, "AB", 2, lambda name: None)
 
 
 def testThisProcessTakesTheSmallPairs(monkeypatch):
@@ -113,7 +136,7 @@ def testThisProcessTakesTheSmallPairs(monkeypatch):
     assert dict(found) == {5: "other 5", **{pair: f"own {pair}" for pair in (1, 2, 3, 4)}}
 
 
-def testNothingBeginsAfterAPairThatCannotBeCompared(monkeypatch):
+def testAPairThatCannotBeComparedStopsNoOther(monkeypatch):
     def own(pair):
         if pair in (1, 2):
             raise InputError(str(pair))
@@ -124,8 +147,7 @@ def testNothingBeginsAfterAPairThatCannotBeCompared(monkeypatch):
     monkeypatch.setattr(pairwork._Shared, "send", lambda self: None)  # busy elsewhere
     errors = {}
     found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (4, 0, 1, 3, 2)}, 1, errors, own))
-    # 3 and 4 come after the pairs that fail
-    assert found == [(0, 0)] and sorted(errors) == [1, 2]
+    assert sorted(found) == [(0, 0), (1, None), (2, None), (3, 3), (4, 4)] and sorted(errors) == [1, 2]
 
 
 def shapesMasks():

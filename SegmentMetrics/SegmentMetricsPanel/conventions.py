@@ -159,6 +159,7 @@ def legend() -> str:
         (COLORS[PESSIMISTIC], _("over-pessimistic: they seem less alike")),
     )
     lines = [f'<span style="background-color: {color};">&nbsp;&nbsp;&nbsp;&nbsp;</span> {m}' for color, m in meanings]
+    lines.append(_("no color: less than 0.1 mm or 1 %pt off"))
     lines.append(f"{NOT_REPRODUCIBLE} {_('the tool itself does not give this number reliably')}")
     return "<br>".join(lines)
 
@@ -245,4 +246,6 @@ def explained(number, label: str) -> str:
     if number.differenceText():
         leaning = number.leaning or _("no difference that matters")
         lines.append(f"{number.differenceText()}: {leaning}.")
+    if number.isInVoxels:
+        lines.append(_("Voxels are compared as if they were mm."))
     return "\n".join(lines)

@@ -43,7 +43,7 @@ class MapControls(VTKObservationMixin):
         finally:
             self.isDrawing = False
         self._watch(p, outcome, number)
-        self._enable(p)
+        self._enable(p, outcome.records[number] if outcome is not None and outcome.records else None)
         self.shown = wanted
 
     def release(self) -> None:
@@ -51,6 +51,7 @@ class MapControls(VTKObservationMixin):
         self.removeObservers()
         self.shown, self.problem = None, ""
         self.current, self.visible = [], []
+        self.ui.mapSection.visible = False
 
     def _show(self, p, outcome, number: int) -> None:
         """Show the wanted maps of a pair and hide all others."""
@@ -145,9 +146,35 @@ class MapControls(VTKObservationMixin):
             shown[side] = model
         return shown
 
-    def _enable(self, parameters) -> None:
+    def _enable(self, parameters, record) -> None:
+        """Enable what makes a difference to the map of a record; None when there is nothing to draw one of."""
+        self.ui.mapSection.visible = record is not None
         self.ui.mapControlsFrame.enabled = parameters.showMap
         hasRange = parameters.mapKind.name in ("signed", "absolute")
         for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
             control.enabled = hasRange
         self.ui.rangeSpinBox.enabled = hasRange and not parameters.automaticRange
+        isOfDistances = record is not None and parameters.mapKind.name != "hazard"
+        remark = farthest(record, parameters.mapSide.sides) if isOfDistances else ""
+        self.ui.mapFarthestLabel.text = remark
+        self.ui.mapFarthestLabel.visible = bool(remark)
+
+
+def farthest(record, sides) -> str:
+    """Return on which surface the largest distance of a pair is if the map is not on that one, "" if it is.
+
+    sides: those that the map is on. Nothing is said where tenths of a mm do not tell the two surfaces apart.
+    """
+    largest = record.measurements.get("HD")
+    if len(sides) > 1 or largest is None or largest.referenceToTest is None:
+        return ""
+    found = {"reference": largest.referenceToTest, "test": largest.testToReference}
+    (other,) = found.keys() - set(sides)
+    if not round(found[other], 1) > round(found[sides[0]], 1):
+        return ""
+    sentence = (
+        _("The largest distance is on the test: {distance} mm.")
+        if other == "test"
+        else _("The largest distance is on the reference: {distance} mm.")
+    )
+    return sentence.format(distance=f"{found[other]:.1f}")

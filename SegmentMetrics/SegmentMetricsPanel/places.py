@@ -3,7 +3,7 @@
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.metrics.places import DIRECTIONS
+from SegmentMetricsLib.metrics.places import written
 from SegmentMetricsLib.mrml import folders, markers, navigation
 from SegmentMetricsLib.registry.signed import SIDES
 
@@ -72,12 +72,6 @@ def rows(places, signed: bool) -> tuple:
             ]
         )
     return headings, listed, tips
-
-
-def written(position) -> str:
-    """Return an LPS position as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
-    # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
-    return " ".join(f"{pair[value > 0]} {abs(value) + 1e-6:.0f}" for pair, value in zip(DIRECTIONS, position))
 
 
 def cameras() -> list | None:

@@ -12,14 +12,14 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import VERDICTS_FILE
-from SegmentMetricsLib.measurements import rounded
+from SegmentMetricsLib.measurements import typeset
 from SegmentMetricsLib.mrml import protocolFromTable, tableFromProtocol
 from SegmentMetricsLib.mrml.protocols import allProtocols
 from SegmentMetricsLib.protocol import exampleNames
-from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
+from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
 from SegmentMetricsLib.protocol.protocol import readProtocol
 from SegmentMetricsLib.protocol.verdictwriting import summary, writeVerdicts
-from SegmentMetricsLib.settings import shortest
+from SegmentMetricsLib.protocol.wording import SIGNS, limitText, unitOf, valueText
 
 from .markup import escaped
 from .saving import askForPath
@@ -176,15 +176,19 @@ def listed(structure: Mapping) -> tuple:
     tips = [_("What the protocol asks for."), _("What was measured."), _("Hover over a row to read why.")]
     rows = []
     for rule in structure["rules"]:
-        relation = "±" if rule["relation"] == "within" else f"{rule['relation']} "
-        unit = f" {rule['unit']}" if rule["unit"] else ""
-        limit = f"{tables.heading(rule['measurement'])} {relation}{shortest(rule['pass'])}"
-        tip = "\n".join(filter(None, (rule["reason"], rule["source"])))
-        if rule["warn"] is not None:
-            tip = "\n".join((tip, _("A warning up to {limit}.").format(limit=f"{shortest(rule['warn'])}{unit}")))
-        value = "-" if rule["value"] is None else f"{rounded(rule['value'], 2 if unit else 3)}{unit}"
+        limits, value = ruleOf(rule), rule["value"]
+        unit = rule["unit"] or unitOf(limits, None)
+
+        def within(limit: float, limits=limits, unit=unit) -> str:
+            return typeset(limitText(limits, limit, unit))
+
+        limit = f"{tables.heading(limits.measurement)} {SIGNS[limits.relation]}{within(limits.limit)}"
+        tip = "\n".join(filter(None, (typeset(rule["reason"]), limits.source)))
+        if limits.warning is not None:
+            tip = "\n".join((tip, _("A warning up to {limit}.").format(limit=within(limits.warning))))
+        text = "-" if value is None else typeset(valueText(limits, value, unit))
         verdict = rule["verdict"]
-        rows.append([(limit, limit, tip), (value, rule["value"], tip), (verdict, verdict, tip, COLORS[verdict])])
+        rows.append([(limit, limit, tip), (text, value, tip), (verdict, verdict, tip, COLORS[verdict])])
     return headings, rows, tips
 
 

@@ -78,6 +78,7 @@ def write(path: Path, parameters, logic, work) -> list[str]:
         work.report(number, len(comparisons), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))
     judgment = logic.judge(parameters, comparisons, work)
-    work.run(lambda: report.write(path, judgment, comparisons.unmatched))
+    c = comparisons
+    work.run(lambda: report.write(path, judgment, c.unmatched, c.failures, c.findings))
     missing = _("{name} is not in it: {reason}")
     return [missing.format(name=name, reason=reason) for name, reason in comparisons.failures.items()]

@@ -7,16 +7,19 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib import explanations, tables
+from SegmentMetricsLib import explanations, findings, tables
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
-from SegmentMetricsLib.measurements import rounded, typeset
+from SegmentMetricsLib.measurements import fixed, typeset
 from SegmentMetricsLib.settings import OWN_CONVENTION
+from SegmentMetricsLib.structures import listed
 
 from .markup import escaped
 from .protocols import notJudged, verdictCell
 from .saving import askForPath
 from .sorting import SortableTable, sortable
+
+ALARM = "⚠"
 
 
 class Results:
@@ -41,24 +44,36 @@ class Results:
     def show(self, outcome, number: int) -> None:
         """Show an outcome, of many pairs with one of them in detail; or nothing when it is None."""
         self.outcome, self.number = outcome, number
+        records = outcome.records if outcome is not None else ()
         for button in (self.ui.copyButton, self.ui.exportButton):
-            button.enabled = outcome is not None and bool(outcome.records)
+            button.enabled = bool(records)
+        for widget in (self.ui.resultsTable, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
+            widget.visible = bool(records)
+        for widget in (self.ui.plotLabel, self.ui.plotComboBox):
+            widget.visible = any(record.method for record in records)  # of distances
         self._listFamilies()
         self._fill()
-        if outcome is None:
-            self.ui.verdictLabel.text = _("Choose a reference and a test segment, then Apply.")
-            self.ui.findingsLabel.visible = False
-            return
-        remarks = notCompared(outcome) if outcome.isOfAll else []
-        if outcome.records:
-            record = outcome.records[number]
+        if records:
+            record = records[number]
             name = f"<b>{escaped(record.name)}</b>{escaped(asWhom(record))}"
             self.ui.verdictLabel.text = f"{name}: {escaped(typeset(record.summary))}"
-            remarks += record.findings
+        elif outcome is None:
+            self.ui.verdictLabel.text = _("Choose a reference and a test segment, then Apply.")
         else:
             self.ui.verdictLabel.text = _("There is no structure that both segmentations have.")
-        self.ui.findingsLabel.text = "<br>".join(f"• {escaped(remark)}" for remark in remarks)
-        self.ui.findingsLabel.visible = bool(remarks)
+        self._showFindings(records, notCompared(outcome) if outcome is not None and outcome.isOfAll else [])
+
+    def _showFindings(self, records, remarks: list[str]) -> None:
+        """Show what there is to say about the pair, alarms first. remarks: about what was not compared."""
+        alarms, advice = findings.split(records[self.number].findings) if records else ([], [])
+        others = [r.name for n, r in enumerate(records) if n != self.number and findings.split(r.findings)[0]]
+        if others:
+            alarms.append(_("There are alarms about other structures: {names}.").format(names=listed(others)))
+        # a sign and words: not everybody sees the color
+        self.ui.alarmsLabel.text = "<br>".join([f"<b>{ALARM} {_('Check this first')}</b>", *map(bulleted, alarms)])
+        self.ui.alarmsLabel.visible = bool(alarms)
+        self.ui.findingsLabel.text = "<br>".join(map(bulleted, [*remarks, *advice]))
+        self.ui.findingsLabel.visible = bool(remarks or advice)
 
     def _listFamilies(self) -> None:
         """Offer the families that were measured, and keep what is shown as long as there is any of it."""
@@ -88,7 +103,7 @@ class Results:
             record, family = records[0], self.family
             self.table.show(*details(record, family), stretched=[0], groups=() if family else groups(record))
         sided = sides(records[self.number]) if records and self.family in ("", "signed") else ()
-        self.sides.show(*(sided or ([], [])), stretched=range(1, 7))
+        self.sides.show(*(sided or ([], [])), stretched=range(1, len(sided[0])) if sided else ())
         self.ui.sidesTable.visible = bool(sided)
 
     def onRow(self, number: int) -> None:
@@ -143,7 +158,7 @@ def details(record, family: str = "") -> tuple:
         if isDirected:
             directed = (measurement.referenceToTest, measurement.testToReference)
             # the unit is that of the value beside it
-            row += [(tables.number(v, measurement).partition(" ")[0], sortable(v), tip) for v in directed]
+            row += [("" if v is None else fixed(v, measurement.unit), sortable(v), tip) for v in directed]
         rows.append(row)
     return headings, rows, tips
 
@@ -162,7 +177,7 @@ def sides(record) -> tuple:
     if not kinds:
         return ()
     words = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    headings = [_("± mm"), *(word[0].upper() for word in words)]
+    headings = [_("mm"), *(word[0].upper() for word in words)]
     about = _("Signed distances of {name}, by the side of the patient that the boundary faces.")
     tips = [about.format(name=record.name), *(word.capitalize() for word in words)]
     rows = []
@@ -178,11 +193,16 @@ def sides(record) -> tuple:
 
 
 def short(measurement) -> str:
-    """Return a signed value in so few letters that six of them fit beside each other."""
+    """Return a signed value in so few letters that six of them fit beside each other; 0.0 has no sign."""
     if measurement.status != "ok":
         return "-" if measurement.status == "undefined" else measurement.text()
-    digits = 1 if abs(measurement.value) < 9.95 else 0
-    return f"{float(rounded(measurement.value, digits)):+.{digits}f}"
+    value = round(measurement.value, 1)
+    return f"{value:+.1f}" if value else "0.0"
+
+
+def bulleted(sentence: str) -> str:
+    """Return a sentence as a line of a list in a label."""
+    return f"• {escaped(typeset(sentence))}"
 
 
 def overview(records, family: str = "", judgment=None) -> tuple:
@@ -194,7 +214,7 @@ def overview(records, family: str = "", judgment=None) -> tuple:
         return [], [], []
     measurements = {m.key: m for record in records for m in shown(record, family)}
     # what tells most comes first: a narrow panel shows three or four of them
-    main = sorted((key for key in measurements if key.startswith(tables.OVERVIEW)), key=importance)
+    main = sorted((key for key in measurements if tables.definitionOf(key) in tables.OVERVIEW), key=importance)
     keys = list(measurements) if family or not main else main
     headings = [_("Structure"), *(tables.heading(key) for key in keys)]
     tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]
@@ -203,7 +223,9 @@ def overview(records, family: str = "", judgment=None) -> tuple:
         tips.insert(1, _("What the protocol says; hover over a verdict to read why."))
     rows = []
     for record in records:
-        row = [(record.name, record.name.lower(), f"{record.name}\n{record.summary}")]
+        alarms, _advice = findings.split(record.findings)
+        tip = "\n".join([record.name, record.summary, *(f"{ALARM} {alarm}" for alarm in alarms)])
+        row = [(record.name, record.name.lower(), tip)]
         if judgment is not None:
             row.append(verdictCell(judgment, record.name))
         for key in keys:

@@ -79,13 +79,10 @@ def keyOf(quantity: SliceQuantity, rows) -> str:
 
 def listed(rows) -> tuple:
     """Return headings, rows and heading tips of the table of slices."""
-    headings, tips = (
-        [_("Slice")],
-        [_("Position of the slice along its normal in mm, toward left, posterior, superior.")],
-    )
-    for quantity in SliceQuantity:
+    names = [_("Slice"), *headings().values()]
+    tips = [_("Position of the slice along its normal in mm, toward left, posterior, superior.")]
+    for quantity in headings():
         title, unit, description = columnOf(keyOf(quantity, rows))
-        headings.append(HEADINGS[quantity])
         shownUnit = f" ({unit.replace('mm2', 'cm²')})" if unit else ""
         tips.append(f"{title}{shownUnit}\n{description}.")
     result = []
@@ -95,20 +92,22 @@ def listed(rows) -> tuple:
             only = _("Only the reference has it.") if row.only == "reference" else _("Only the test has it.")
             tip = f"{tip}\n{only}"
         cells = [(f"{row.position:.1f}", row.position, tip)]
-        for quantity in SliceQuantity:
+        for quantity in headings():
             value = row.values[keyOf(quantity, rows)]
             cells.append((written(quantity, value), value if math.isfinite(value) else None, tip))
         result.append(cells)
-    return headings, result, tips
+    return names, result, tips
 
 
-HEADINGS = {
-    SliceQuantity.HD: _("HD"),
-    SliceQuantity.MASD: _("MASD"),
-    SliceQuantity.DSC: _("DSC"),
-    SliceQuantity.AreaDifference: _("± cm²"),
-    SliceQuantity.APL: _("APL"),
-}
+def headings() -> dict[SliceQuantity, str]:
+    """Return short names of the quantities, in the language of the moment."""
+    return {
+        SliceQuantity.HD: _("HD"),
+        SliceQuantity.MASD: _("MASD"),
+        SliceQuantity.DSC: _("DSC"),
+        SliceQuantity.AreaDifference: _("± cm²"),
+        SliceQuantity.APL: _("APL"),
+    }
 
 
 def written(quantity: SliceQuantity, value: float) -> str:

@@ -36,8 +36,9 @@ class SortableTable:
         """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
 
         A fourth part is the color of the cell's background, "" for none; it has to be a light one. stretched: numbers
-        of the columns that share the room that is left; without any the table may scroll. groups: name and tool tip of
-        the group of every row, those of one group one after the other; () for no groups.
+        of the columns that share the room that is left; without any, or where numbers need more room, the table may
+        scroll. groups: name and tool tip of the group of every row, those of one group one after the other; () for no
+        groups.
         """
         self.rows, self.groups = [list(row) for row in rows], list(groups)
         self.selected = None
@@ -49,11 +50,21 @@ class SortableTable:
             if column < len(tips):
                 item.setToolTip(asTip(tips[column]))
             self.table.setHorizontalHeaderItem(column, item)
-            mode = qt.QHeaderView.Stretch if column in stretched else qt.QHeaderView.ResizeToContents
-            self.table.horizontalHeader().setSectionResizeMode(column, mode)
+            self.table.horizontalHeader().setSectionResizeMode(column, qt.QHeaderView.ResizeToContents)
         if self.sortedBy and self.sortedBy[0] >= len(headings):
             self.sortedBy = None
         self._fill()
+        self._stretch(stretched)
+
+    def _stretch(self, columns) -> None:
+        """Let columns share the room that is left; those of numbers get what they need, as a part of one misleads."""
+        header = self.table.horizontalHeader()
+        header.setMinimumSectionSize(-1)  # that of the style
+        self.table.resizeColumnsToContents()
+        numbers = [column for column in columns if not any(isinstance(row[column][1], str) for row in self.rows)]
+        header.setMinimumSectionSize(max([header.minimumSectionSize, *map(self.table.columnWidth, numbers)]))
+        for column in columns:
+            header.setSectionResizeMode(column, qt.QHeaderView.Stretch)
 
     def select(self, number: int | None) -> None:
         """Mark the row of that number, none for None."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import oneLine
 from ..measurements import ROUNDING
-from ..metrics.distributions import roundAbove
+from ..registry import findDefinition
 from ..settings import shortest
 from .statistics import Box, Cohort, box
 from .summaryoptions import Options
@@ -39,11 +39,16 @@ class Series:
     infinite: Sequence[int]
 
 
-def boxPlot(title: str, structures: Sequence[str], series: Sequence[Series]) -> str:
-    """Return a picture with a group of boxes per structure and a color per method."""
+def boxPlot(
+    title: str,
+    structures: Sequence[str],
+    series: Sequence[Series],
+    limits: tuple[float, float] = (-math.inf, math.inf),
+) -> str:
+    """Return a picture with a group of boxes per structure and a color per method. limits: what values can be."""
     boxes = [one for given in series for one in given.boxes if one is not None]
     ends = [value for one in boxes for value in (one.low, one.high, *one.outliers)]
-    ticks = axisTicks(min(ends), max(ends))
+    ticks = axisTicks(min(ends), max(ends), *limits)
     narrowest = SLOT * len(series) + 12
     shown = _text(title)
     entries = [max(120, 35 + CHARACTER * len(given.method[:MOST_OF_METHOD])) for given in series]
@@ -108,14 +113,27 @@ def _drawn(one: Box, x: float, y, color: str) -> list[str]:
     return parts
 
 
-def axisTicks(low: float, high: float) -> list[float]:
-    """Return round numbers from at most the lowest value to at least the highest one."""
+def axisTicks(low: float, high: float, least: float = -math.inf, most: float = math.inf) -> list[float]:
+    """Return numbers 1, 2 or 5 times a power of ten apart, from at most the lowest value to at least the highest one.
+
+    least, most: between which values can be; the axis does not reach beyond them unless values do.
+    """
+    least, most = min(least, low), max(most, high)
     if high - low <= ROUNDING * max(abs(low), abs(high)):
         middle = (low + high) / 2
-        low, high = middle - (abs(middle) or 1.0) / 2, middle + (abs(middle) or 1.0) / 2
-    step = roundAbove((high - low) / TICKS)
+        half = (abs(middle) or 1.0) / 2
+        low, high = max(middle - half, least), min(middle + half, most)
+    step = _stepAbove((high - low) / TICKS)
     first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
-    return [float(f"{number * step:.10g}") for number in range(first, last + 1)]
+    ticks = [float(f"{number * step:.10g}") for number in range(first, last + 1)]
+    # a range ends at a tick, as its ends are whole numbers; rounding must not take that tick away
+    return [tick for tick in ticks if least - 1e-9 * step <= tick <= most + 1e-9 * step]
+
+
+def _stepAbove(value: float) -> float:
+    """Return the smallest of 1, 2, 5 times a power of ten that is not below a positive value."""
+    decade = 10.0 ** math.floor(math.log10(value))
+    return next(step * decade for step in (1, 2, 5, 10) if step * decade >= value * (1 - 1e-9))
 
 
 def _text(text: str, length: int = MOST_CHARACTERS) -> str:
@@ -146,5 +164,11 @@ def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
         ]
         if structures:
             unit = f", {cohort.units[key]}" if cohort.units[key] else ""
-            result[key] = boxPlot(f"{titles.get(key, key)} ({key}{unit})", structures, series)
+            result[key] = boxPlot(f"{titles.get(key, key)} ({key}{unit})", structures, series, _limits(key))
     return result
+
+
+def _limits(key: str) -> tuple[float, float]:
+    """Return between which values a measurement can be."""
+    found = findDefinition(key)
+    return (found[0].low, found[0].high) if found else (-math.inf, math.inf)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .. import comparison
 from ..comparison import Comparison
-from ..errors import InputError
+from ..errors import InputError, PairError
 from ..measurements import Measurement
 from ..pairing import noted
 from ..protocol.protocol import Protocol
@@ -52,14 +52,15 @@ def measuredFor(result: Comparison, protocol: Protocol) -> tuple[tuple[str, str]
 def comparePair(
     reference: Structure, test: Structure, settings: Settings, criticals: Mapping[str, Structure] | None = None
 ) -> Comparison:
-    """Return the comparison of two structures. Raises InputError that names the two when it is not possible."""
+    """Return the comparison of two structures. Raises PairError that names the two when it is not possible."""
     try:
         return comparison.compare(
             withSurface(reference, settings), withSurface(test, settings), settings, criticals=criticals
         )
     except (InputError, MemoryError) as error:
         problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
-        raise InputError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}") from error
+        names = f"{reference.name} of {reference.file} and {test.name} of {test.file}"
+        raise PairError(f"{names}: {problem}", problem) from error
 
 
 def withSurface(structure: Structure, settings: Settings) -> Structure:

@@ -19,6 +19,7 @@ from ..measurements import Measurement
 from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..registry import REGISTRY
+from ..report.index import INDEX, CaseLine, writeIndex
 from ..settings import OWN_CONVENTION, Settings, shortest
 from .cases import RECORDS, Task
 from .missing import BOTH, Roster
@@ -107,14 +108,28 @@ class CohortFiles:
         for outcome in others:
             self.addRows(outcome)
 
+    def writeIndex(self, lines: Sequence[CaseLine], title: str) -> None:
+        """Write the page about all cases beside their reports, if there are any. lines: as of caselist.lineOf()."""
+        folder = self.folder / REPORTS
+        # the record may have been edited: nothing outside the folder
+        names = [
+            line.report if PAGE.fullmatch(line.report) and (folder / line.report).exists() else "" for line in lines
+        ]
+        if any(names) or any(task.report for task in self.tasks.values()):
+            writeIndex(
+                [line._replace(report=name) for line, name in zip(lines, names, strict=True)], title, folder / INDEX
+            )
+
     def _keepValid(self) -> None:
         """Keep the outcomes of an earlier run that still hold; put others aside, forget failed and torn ones.
 
-        The reports of those that are not kept go: left there, they would seem to belong to the new numbers.
+        The reports of those that are not kept go, and the page about all cases: left there, they would seem to belong
+        to the new numbers.
         """
         path = self.folder / RECORDS
         if not path.exists():
             return
+        (self.folder / REPORTS / INDEX).unlink(missing_ok=True)
         unfinished = self.folder / f".{RECORDS}.new"
         foreign = self.folder / EARLIER
         reports: dict[bool, set[str]] = {True: set(), False: set()}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..errors import counted, oneLine
 from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
+from ..measurements import fixed
 from ..registry import findDefinition
 from ..settings import OWN_CONVENTION
 from ..structures import listed
@@ -23,7 +24,7 @@ BOX_PLOTS = "boxplots"
 # More names that may be of the same structure are left to summary.json.
 MOST_PROPOSALS = 3
 # What the overview on the terminal shows, where it was measured.
-OVERVIEW = ("DSC", "HD95", "MASD", "NSD_")
+SUMMARIZED = ("DSC", "HD95", "MASD", "NSD_")
 
 
 def writeSummary(
@@ -103,19 +104,21 @@ def summaryTable(summaries: Sequence[Summary], undrawn: Collection[str] = (), op
     shown = [summary for summary in summaries if summary.structure not in undrawn]
     if not shown:
         return ""
-    keys = [key for key in dict.fromkeys(s.measurement for s in shown) if key.startswith(OVERVIEW)][:6]
+    keys = [key for key in dict.fromkeys(s.measurement for s in shown) if key.startswith(SUMMARIZED)][:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     missing = {(s.structure, s.method): _missing(s) for s in shown}
     told = ["Missing"] if any(missing.values()) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
     units = {s.measurement: f" ({s.unit})" if s.unit else "" for s in shown}
-    rows = [["Structure", "Method", "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
+    # of cases that name no method there is nothing to tell apart
+    isNamed = any(summary.method for summary in shown)
+    rows = [["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
     for (structure, method), sides in missing.items():
         cells = [found.get((structure, method, key)) for key in keys]
         cases = max((cell.cases for cell in cells if cell), default=0)
-        names = (shortened(structure, LONGEST_NAME), shortened(method, LONGEST_NAME))
+        names = [shortened(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
         rows.append([*names, str(cases), *[sides] * len(told), *(_cell(cell, isLeftOut) for cell in cells)])
-    table = aligned(rows, left=2)
+    table = aligned(rows, left=1 + isNamed)
     starred = [summary for summary in shown if summary.measurement in keys and _isStarred(summary, isLeftOut)]
     if starred:
         others = "infinite, undefined or missing" if isLeftOut and told else "infinite or undefined"
@@ -138,7 +141,9 @@ def _cell(summary: Summary | None, isLeftOut: bool) -> str:
     """Return median and interquartile range, with a star where they leave cases out."""
     if summary is None:
         return ""
-    median = "-" if summary.median is None else f"{summary.median:.3g} ({summary.iqr:.2g})"
+    median = "-"
+    if summary.median is not None:
+        median = f"{fixed(summary.median, summary.unit)} ({fixed(summary.iqr, summary.unit)})"
     return f"{median}*" if _isStarred(summary, isLeftOut) else median
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from ..errors import InputError, oneLine
+from ..errors import InputError, oneLine, reasonOf
 from ..workers import DIED, localExecutor, stop
 from .cases import Task
 
@@ -65,7 +65,8 @@ def _outcome(task: Task, reason: str = "") -> dict:
 def _compared(task: Task) -> dict:
     from ..files.reading import readAll
     from ..pairing import pairStructures
-    from ..protocol.judgment import judgeCase
+    from ..protocol.judgment import judgeCase, titleOf
+    from ..structures import unusableOf
     from .casework import compareMatch, comparePair, criticalsOf
     from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
 
@@ -76,12 +77,14 @@ def _compared(task: Task) -> dict:
     report = _newReport(task)
     settings = task.settings if report is None else report.settings
     pairs, measured, problems = [], [], []
+    failures = unusableOf(*sets)
     for match in pairing.pairs:
         try:
             # the surfaces made on the way do not outlive the pair
             comparison, byConvention = compareMatch(match.anew(), settings, task.protocol, compareTwo)
         except InputError as error:
             problems.append(oneLine(str(error)))
+            failures[titleOf(structure.name for structure in match)] = reasonOf(error)
             continue
         if report is not None:
             report.add(comparison)
@@ -117,13 +120,14 @@ def _compared(task: Task) -> dict:
             "proposals": [match.toDictionary() for match in pairing.proposals],
             "findings": [*pairing.findings, *_nothingInCommon(pairing, sets)],
         },
+        **({"failures": failures} if failures else {}),
     }
     judged = None
     if task.protocol is not None:
-        judged = judgeCase(task.protocol, measured, unmatched)
+        judged = judgeCase(task.protocol, measured, unmatched, failures=failures)
         result["protocol"] = judged.toDictionary()
     if report is not None:
-        report.write(Path(task.report), judged, unmatched)
+        report.write(Path(task.report), judged, unmatched, failures, pairing.findings)
         result["report"] = Path(task.report).name
     return result
 

@@ -28,9 +28,9 @@ from .options import (
     requireWritable,
     settingsFrom,
 )
+from .results import SOME_FAILED, tellFailures
 
-SOME_FAILED, NOTHING_RUN = 1, 2
-MOST_FAILURES = 12
+NOTHING_RUN = 2
 
 
 def add(commands) -> None:
@@ -89,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     requireWritable(options.output)
     from ..cohort import tasks as cohort
+    from ..cohort.caselist import lineOf, titleOf
     from ..cohort.cases import readCases
     from ..cohort.resultfiles import CohortFiles, writeParquet
     from ..cohort.statistics import Cohort
@@ -109,16 +110,19 @@ def run(options: argparse.Namespace) -> int:
         failures = broken + runWaiting(tasks, files, makeExecutor, window)
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
-        together, verdicts = Cohort(roster=files.roster), []
+        together, judged, lines = Cohort(roster=files.roster), [], []
         for outcome in files.outcomes():
             together.add(outcome)
+            lines.append(lineOf(outcome))
             if outcome.get("protocol"):
-                verdicts.append(outcome["protocol"]["verdict"])
+                judged.append((titleOf(outcome), outcome["protocol"]["verdict"]))
+        lines += map(lineOf, broken)
+        files.writeIndex(lines, options.cases.stem)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention)
         writeParquet(options.output)
     table = summaryTable(summaries, together.undrawn, summaryOptions)
     said = remarks(together, summaryOptions)
-    report(failures, verdicts, counts, table, said, options.output, settings.convention)
+    report(failures, judged, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:
             print("segment-metrics: in no case has a structure the same name in both", file=sys.stderr)
@@ -139,10 +143,12 @@ def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
     """Return the tasks with a file each for their reports, in the folder reports of the results."""
     from ..cohort.resultfiles import REPORTS
     from ..files.writing import fileNames
+    from ..report.index import INDEX
 
     folder = (output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    names = fileNames("_".join(filter(None, task.key)) for task in tasks)
+    # a case may be called like the page about all of them
+    _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in tasks)])
     return [
         # done without a report is not done
         replace(
@@ -191,14 +197,16 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
 
 def report(
     failures: Sequence[dict],
-    verdicts: Sequence[str],
+    judged: Sequence[tuple[str, str]],
     counts,
     table: str,
     sentences: Sequence[str],
     output: Path,
     convention: str,
 ) -> None:
-    """Print what became of the cases; what failed goes to standard error."""
+    """Print what became of the cases; what failed goes to standard error. judged: titles of cases and verdicts."""
+    from ..cohort.caselist import notPassing, titleOf
+
     if table:
         stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
         print(f"Median (interquartile range){stated}\n\n{table}\n")
@@ -206,13 +214,10 @@ def report(
         print("\n".join(sentences) + "\n")
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
-    if verdicts:
+    if judged:
         from ..protocol.verdictwriting import summary
 
-        print(f"Protocol: {summary(verdicts)}.")
-    for outcome in failures[:MOST_FAILURES]:
-        title = f"{outcome['case']} ({outcome['method']})" if outcome["method"] else outcome["case"]
-        print(oneLine(f"segment-metrics: {title}: {outcome['reason']}"), file=sys.stderr)
-    if len(failures) > MOST_FAILURES:
-        print(f"segment-metrics: ... and {len(failures) - MOST_FAILURES} more in results.csv", file=sys.stderr)
+        print(f"Protocol: {summary(verdict for _, verdict in judged)}.")
+        print("".join(f"{oneLine(line)}\n" for line in notPassing(judged)), end="")
+    tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in failures], "results.csv")
     print(f"Results are in {oneLine(str(output))}{os.sep}")

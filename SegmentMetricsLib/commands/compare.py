@@ -7,9 +7,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from ..errors import InputError, oneLine
+from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
 from ..workers import requireWorkers
 from .options import (
@@ -25,7 +26,7 @@ from .options import (
     requireWritable,
     settingsFrom,
 )
-from .results import unfinishedResults
+from .results import SOME_FAILED, tellFailures, unfinishedResults
 
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
@@ -91,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         )
     criticals = criticalsOf(sets[0], settings)
     isWhole = not options.structure
-    compareAndWrite(
+    return compareAndWrite(
         pairing,
         settings,
         options.output,
@@ -101,7 +102,6 @@ def run(options: argparse.Namespace) -> int:
         report=report,
         workers=options.workers,
     )
-    return 0
 
 
 def newReport(options: argparse.Namespace, settings: Settings):
@@ -122,9 +122,10 @@ def compareAndWrite(
     isWhole: bool = True,
     report=None,
     workers: int | None = None,
-) -> None:
+) -> int:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
 
+    Return the exit status: 1 if some pairs could not be compared. Raises InputError when none could.
     criticals: critical structures by name. protocol: to judge by. isWhole: whether the pairing is about all structures.
     report: to be filled and written, too, None for none. workers: processes, None as many as are worth it.
     """
@@ -132,7 +133,8 @@ def compareAndWrite(
 
     from .. import multilabel, tables
     from ..files import writing
-    from ..protocol import judgment, verdictwriting
+    from ..protocol import verdictwriting
+    from ..protocol.judgment import judgeCase, titleOf
     from .pairwork import Job, outcomes
 
     with unfinishedResults(output) as unfinished:
@@ -146,7 +148,11 @@ def compareAndWrite(
                 progress.set_postfix_str(oneLine(name), refresh=False)
                 progress.update()
 
-            found = outcomes(job, pairing.pairs, names, workers, done)
+            outcomeOf, errors = outcomes(job, pairing.pairs, names, workers, done)
+        failed = {titleOf(s.name for s in pairing.pairs[number]): reasonOf(error) for number, error in errors.items()}
+        failures = {**(unusableIn(pairing) if isWhole else {}), **failed}
+        found = list(outcomeOf.values())
+        pairing = replace(pairing, pairs=tuple(pairing.pairs[number] for number in outcomeOf))
         records, files, shares = ([getattr(one, what) for one in found] for what in ("record", "files", "share"))
         measured = [
             ((match.reference.name, match.test.name), one.byConvention)
@@ -155,9 +161,11 @@ def compareAndWrite(
         if report is not None:
             for one in found:
                 report.include(one.part)
-        multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings)
+        multiLabel = multilabel.ofShares(shares, pairing.unmatchedReference, pairing.unmatchedTest, settings, failed)
         document = writing.document(records, pairing, settings, files, multiLabel)
-        judged = protocol and judgment.judgeCase(protocol, measured, document["unmatched"], isWhole)
+        if failures:
+            document["failures"] = failures
+        judged = protocol and judgeCase(protocol, measured, document["unmatched"], isWhole, failures)
         if judged:
             # what the protocol asked for, structure by structure
             for pair, one in zip(document["pairs"], found, strict=True):
@@ -165,7 +173,8 @@ def compareAndWrite(
             document["protocol"] = judged.toDictionary()
             verdictwriting.writeVerdicts(document["protocol"], unfinished / writing.VERDICTS_FILE)
         if report is not None:
-            report.write(unfinished / writing.REPORT_FILE, judged or None, document["unmatched"])
+            path = unfinished / writing.REPORT_FILE
+            report.write(path, judged or None, document["unmatched"], failures, pairing.findings)
             document["report"] = writing.REPORT_FILE
         writing.writeJson(document, unfinished / "metrics.json")
         writing.writeCsv(records, unfinished / "metrics.csv")
@@ -194,3 +203,13 @@ def compareAndWrite(
     problem = next((one.problem for one in found if one.problem), "")
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
+    tellFailures(list(map(str, errors.values())), "metrics.json")
+    return SOME_FAILED if errors else 0
+
+
+def unusableIn(pairing) -> dict[str, str]:
+    """Return why structures were left out of the files that those of a pairing are from, by name."""
+    from ..structures import unusableOf
+
+    paired = [[match.reference for match in pairing.pairs], [match.test for match in pairing.pairs]]
+    return unusableOf(*paired, pairing.unmatchedReference, pairing.unmatchedTest)

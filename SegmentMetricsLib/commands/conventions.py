@@ -16,6 +16,11 @@ LEGEND = (
     "In brackets: difference to SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such number. "
     "A star: the tool's own number is not reproducible or not its definition; the definition's value is shown."
 )
+COLORS = "; yellow is over-optimistic, blue over-pessimistic, by 0.1 mm or 1 percentage point or more"
+IN_VOXELS = (
+    "A number in voxels: its difference takes voxels for mm, as whoever puts the two numbers side by side does; "
+    "nothing is converted."
+)
 
 
 def add(commands) -> None:
@@ -119,6 +124,8 @@ def show(records: list, withReasons: bool) -> None:
         print(results.textTable(record, colored), end="\n\n")
         if withReasons:
             print(results.reasons(record), end="\n\n")
-    print(LEGEND.format(colors="; yellow is over-optimistic, blue over-pessimistic" if colored else ""))
+    print(LEGEND.format(colors=COLORS if colored else ""))
+    if any(number.isInVoxels for record in records for one in record.conventions.values() for number in one.values()):
+        print(IN_VOXELS)
     if not withReasons:
         print("With --reasons: what every tool does, in a line per number, and what it calls the number.")

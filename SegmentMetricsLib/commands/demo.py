@@ -46,5 +46,4 @@ def run(options: argparse.Namespace) -> int:
             [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
         ]
         criticals = criticalsOf(sets[0], settings)
-        compareAndWrite(pairStructures(*sets), settings, options.output, paths, criticals)
-    return 0
+        return compareAndWrite(pairStructures(*sets), settings, options.output, paths, criticals)

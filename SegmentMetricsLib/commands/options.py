@@ -41,118 +41,77 @@ def pathFrom(text: str) -> Path:
     return Path(text)
 
 
+# The options that become Settings, by the heading of their group in the help: flag, and what argparse takes with it.
+MANY = {"action": "append", "type": float}
+SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
+    "what is measured": (
+        ("--metrics", {"metavar": "FAMILY,...",
+                       "help": f"families of measurements: {', '.join(FAMILIES)}, or all "
+                               f"({','.join(DEFAULT_FAMILIES)})"}),
+        ("--tolerance", {"metavar": "MM", **MANY,
+                         "help": "tolerance of NSD, BIoU and the others that have one (2; may be repeated)"}),
+        ("--percentile", {"metavar": "P", **MANY,
+                          "help": "percentile of the Hausdorff distance, up to 100 (95; may be repeated)"}),
+        ("--beta", {"metavar": "B", **MANY, "help": "beta of the F-measure (1; may be repeated)"}),
+        ("--quantile", {"metavar": "Q", **MANY,
+                        "help": "quantile of the voxels' Hausdorff distance, up to 1 (1; may be repeated)"}),
+        ("--voxel-unit", {"choices": VOXEL_UNITS, "help": "unit of the voxel family (mm)"}),
+        ("--label-weight", {"metavar": "NAME=WEIGHT", "action": "append",
+                            "help": "weight of a structure for DICEml and JACml (1; may be repeated)"}),
+        ("--grid", {"metavar": "|".join((*GRIDS, "FILE")),
+                    "help": "where true negatives are counted: in the reference's image, in the box around both "
+                            "structures, or in the image of a file (reference)"}),
+        ("--settings", {"metavar": "FILE", "type": pathFrom,
+                        "help": "measure as this metrics.json of an earlier comparison says, but for the options given "
+                                "here"}),
+        ("--convention", {"metavar": "TOOL",
+                          "help": "report boundary and overlap as this tool does (see conventions)"}),
+        ("--preset", {"choices": [name for name in PRESETS if name != OWN_CONVENTION],
+                      "help": "measure as this version of MeshMetrics does"}),
+    ),
+    "surfaces and distances": (
+        ("--surface", {"choices": SURFACES,
+                       "help": "surface to measure: around the voxels, or the smooth one that Slicer shows "
+                               "(unsmoothed)"}),
+        ("--extent", {"choices": EXTENTS, "help": "the whole structures, or only the slices that both cover (whole)"}),
+        ("--accuracy", {"choices": ACCURACIES,
+                        "help": "refine where the result needs it, or cut all surface elements alike (converged)"}),
+        ("--subdivisions", {"metavar": "N", "type": int,
+                            "help": "if sampled: how often elements are cut (1, in 2D 5)"}),
+        ("--oversampling", {"metavar": "N", "type": int, "help": "sub-voxels per axis for BIoU (automatic)"}),
+    ),
+    "images of memberships, with values between 0 and 1": (
+        ("--threshold", {"metavar": "T", "type": float,
+                         "help": "value from which a voxel counts (all count in part)"}),
+        ("--membership-maximum", {"metavar": "N", "type": int,
+                                  "help": "value of full membership where values go beyond 1"}),
+        ("--cuts", {"metavar": "K", "type": int,
+                    "help": "how many thresholds the voxel family is averaged over (1, at 0.5)"}),
+    ),
+    "hazard family": (
+        ("--critical", {"metavar": "NAME[=WEIGHT]", "action": "append",
+                        "help": "structure of the reference near which errors are dangerous (weight 1; may be "
+                                "repeated)"}),
+        ("--kernel", {"choices": KERNELS, "help": "how hazard falls with the distance (polynomial)"}),
+    ),
+    "similarity family": (
+        ("--il", {"metavar": "LEVEL", "type": float, "help": "inside level of the similarity index (1)"}),
+        ("--ol", {"metavar": "LEVEL", "type": float, "help": "outside level of the similarity index (1)"}),
+        ("--as-published", {"action": "store_true", "default": None,
+                            "help": "similarity index as by its authors' program"}),
+        ("--msi-unit", {"choices": MSI_UNITS, "help": "unit of the similarity index's distances (mm)"}),
+        ("--split-contours", {"action": "store_true", "default": None,
+                              "help": "cut touching contours of a slice apart, so that each has its counterpart"}),
+    ),
+}  # fmt: skip
+
+
 def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep what the preset, the file or the settings say."""
-    group = parser.add_argument_group("what is measured")
-    group.add_argument(
-        "--metrics",
-        metavar="FAMILY,...",
-        help=f"families of measurements: {', '.join(FAMILIES)}, or all ({','.join(DEFAULT_FAMILIES)})",
-    )
-    group.add_argument(
-        "--tolerance",
-        metavar="MM",
-        action="append",
-        type=float,
-        help="tolerance of NSD, BIoU and the others that have one (2; may be repeated)",
-    )
-    group.add_argument(
-        "--percentile",
-        metavar="P",
-        action="append",
-        type=float,
-        help="percentile of the Hausdorff distance, up to 100 (95; may be repeated)",
-    )
-    group.add_argument(
-        "--beta", metavar="B", action="append", type=float, help="beta of the F-measure (1; may be repeated)"
-    )
-    group.add_argument(
-        "--quantile",
-        metavar="Q",
-        action="append",
-        type=float,
-        help="quantile of the voxels' Hausdorff distance, up to 1 (1; may be repeated)",
-    )
-    group.add_argument("--voxel-unit", choices=VOXEL_UNITS, help="unit of the voxel family (mm)")
-    group.add_argument(
-        "--label-weight",
-        metavar="NAME=WEIGHT",
-        action="append",
-        help="weight of a structure for DICEml and JACml (1; may be repeated)",
-    )
-    group.add_argument(
-        "--grid",
-        metavar="|".join((*GRIDS, "FILE")),
-        help="where true negatives are counted: in the reference's image, in the box around both structures, or in "
-        "the image of a file (reference)",
-    )
-    group.add_argument(
-        "--settings",
-        metavar="FILE",
-        type=pathFrom,
-        help="measure as this metrics.json of an earlier comparison says, but for the options given here",
-    )
-    group.add_argument(
-        "--convention", metavar="TOOL", help="report boundary and overlap as this tool does (see conventions)"
-    )
-    group.add_argument(
-        "--preset",
-        choices=[name for name in PRESETS if name != OWN_CONVENTION],
-        help="measure as this version of MeshMetrics does",
-    )
-
-    group = parser.add_argument_group("surfaces and distances")
-    group.add_argument(
-        "--surface",
-        choices=SURFACES,
-        help="surface to measure: around the voxels, or the smooth one that Slicer shows (unsmoothed)",
-    )
-    group.add_argument(
-        "--extent", choices=EXTENTS, help="the whole structures, or only the slices that both cover (whole)"
-    )
-    group.add_argument(
-        "--accuracy",
-        choices=ACCURACIES,
-        help="refine where the result needs it, or cut all surface elements alike (converged)",
-    )
-    group.add_argument(
-        "--subdivisions", metavar="N", type=int, help="if sampled: how often elements are cut (1, in 2D 5)"
-    )
-    group.add_argument("--oversampling", metavar="N", type=int, help="sub-voxels per axis for BIoU (automatic)")
-
-    group = parser.add_argument_group("images of memberships, with values between 0 and 1")
-    group.add_argument(
-        "--threshold", metavar="T", type=float, help="value from which a voxel counts (all count in part)"
-    )
-    group.add_argument(
-        "--membership-maximum", metavar="N", type=int, help="value of full membership where values go beyond 1"
-    )
-    group.add_argument(
-        "--cuts", metavar="K", type=int, help="how many thresholds the voxel family is averaged over (1, at 0.5)"
-    )
-
-    group = parser.add_argument_group("hazard family")
-    group.add_argument(
-        "--critical",
-        metavar="NAME[=WEIGHT]",
-        action="append",
-        help="structure of the reference near which errors are dangerous (weight 1; may be repeated)",
-    )
-    group.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
-
-    group = parser.add_argument_group("similarity family")
-    group.add_argument("--il", metavar="LEVEL", type=float, help="inside level of the similarity index (1)")
-    group.add_argument("--ol", metavar="LEVEL", type=float, help="outside level of the similarity index (1)")
-    group.add_argument(
-        "--as-published", action="store_true", default=None, help="similarity index as by its authors' program"
-    )
-    group.add_argument("--msi-unit", choices=MSI_UNITS, help="unit of the similarity index's distances (mm)")
-    group.add_argument(
-        "--split-contours",
-        action="store_true",
-        default=None,
-        help="cut touching contours of a slice apart, so that each has its counterpart",
-    )
+    for heading, options in SETTINGS.items():
+        group = parser.add_argument_group(heading)
+        for flag, details in options:
+            group.add_argument(flag, **details)
 
 
 def addPairs(parser: argparse.ArgumentParser) -> None:

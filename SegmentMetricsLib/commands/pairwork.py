@@ -63,6 +63,10 @@ class Outcome:
     problem: str
 
 
+class WorkerError(InputError):
+    """A process died, and with it what it was working on: nothing can be said about the other pairs either."""
+
+
 class Overlays:
     """Draws overlay pictures as long as the machine can, until it is closed; `problem` says why it cannot."""
 
@@ -103,7 +107,21 @@ class Overlays:
 
 
 def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> Outcome:
-    """Compare a pair, write its files and return the rest. number: of the pair, from 0. name: of its files."""
+    """Compare a pair, write its files and return the rest. number: of the pair, from 0. name: of its files.
+
+    Raises InputError for a pair that cannot be compared; then none of its files is left.
+    """
+    from ..files import writing
+
+    try:
+        return _compared(job, overlays, number, match, name)
+    except InputError:
+        for file in writing.filesOf(name, job.folder).values():
+            (job.folder / file).unlink()
+        raise
+
+
+def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> Outcome:
     from ..cohort.casework import compareMatch, comparePair
     from ..files import writing
 
@@ -128,16 +146,17 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
 
 def outcomes(
     job: Job, matches: Sequence[Match], names: Sequence[str], workers: int | None, done: Callable[[str], None]
-) -> list[Outcome]:
-    """Return what becomes of the pairs, in their order, the same however many processes work on them.
+) -> tuple[dict[int, Outcome], dict[int, InputError]]:
+    """Return what becomes of the pairs by number from 0, and what is wrong with those that cannot be compared.
 
-    names: of their files. workers: how many processes; None takes one for every processor, but this one alone as long
-    as little work is left. done: called with the name of each pair that is finished. Raises InputError for the first of
-    the pairs, in their order, that cannot be compared; then none is left running.
+    Both in the order of the pairs, the same however many processes work on them. names: of their files. workers: how
+    many processes; None takes one for every processor, but this one alone as long as little work is left. done: called
+    with the name of each pair that is finished. Raises InputError when none of the pairs can be compared, for the first
+    of them, and when a process dies; then none is left running.
     """
     costs = np.array([costOf(match) for match in matches], float)
     found: dict[int, Outcome] = {}
-    errors: dict[int, Exception] = {}
+    errors: dict[int, InputError] = {}
     # the small ones first: they tell how much work the others are, and the large ones are shared out
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
     number = min(workers or availableProcessors(), len(matches))
@@ -152,18 +171,18 @@ def outcomes(
                 found[pair] = comparePairAlone(job, overlays, pair, matches[pair], names[pair])
             except InputError as error:
                 errors[pair] = error
-                # a pair before it may fail, too, and be the one that is told of
-                waiting = [other for other in waiting if other < pair]
             done(matches[pair].reference.name)
         if waiting:
             tasks = {pair: (pair, replace(matches[pair]), names[pair]) for pair in reversed(waiting)}
             helpers = min(number, len(tasks)) - 1
             for pair, outcome in _inProcesses(job, tasks, helpers, errors, partial(comparePairAlone, job, overlays)):
-                found[pair] = outcome
+                if outcome is not None:
+                    found[pair] = outcome
                 done(matches[pair].reference.name)
-    if errors:
-        raise errors[min(errors)]
-    return [found[pair] for pair in range(len(matches))]
+    died = [error for error in errors.values() if isinstance(error, WorkerError)]
+    if died or (errors and not found):
+        raise died[0] if died else errors[min(errors)]
+    return dict(sorted(found.items())), dict(sorted(errors.items()))
 
 
 class _Forecast:
@@ -244,10 +263,10 @@ class _Shared:
         with self._lock:
             return [(self._begun.pop(future), future) for future in list(self._begun) if future in done]
 
-    def dropFrom(self, pair: int) -> None:
-        """Forget the pairs from one on."""
+    def drop(self) -> None:
+        """Forget the pairs that are left."""
         with self._lock:
-            self._left = deque(other for other in self._left if other < pair)
+            self._left.clear()
 
     @property
     def isDone(self) -> bool:
@@ -257,8 +276,8 @@ class _Shared:
 
 def _inProcesses(
     job: Job, tasks: Mapping[int, tuple], helpers: int, errors: dict, own: Callable[..., Outcome]
-) -> Iterator[tuple[int, Outcome]]:
-    """Yield the outcomes of tasks by number as they come; put into errors, by number, what went wrong.
+) -> Iterator[tuple[int, Outcome | None]]:
+    """Yield the outcomes of tasks by number as they come; None for one that failed, with errors by number.
 
     helpers: other processes that work on them beside this one, which calls own().
     """
@@ -270,28 +289,29 @@ def _inProcesses(
         while not shared.isDone:
             mine = shared.take()
             if mine is not None:
+                outcome = None
                 try:
                     with onOneThread():
                         outcome = own(*tasks[mine])
-                    yield mine, outcome
                 except InputError as error:
                     errors[mine] = error
-                    shared.dropFrom(mine)
+                yield mine, outcome
             for pair, future in shared.finished(isPatient=mine is None):
+                outcome = None
                 try:
-                    yield pair, future.result()
+                    outcome = future.result()
                 except BrokenExecutor:
                     reference, test = tasks[pair][1]
-                    errors[pair] = InputError(
+                    errors[pair] = WorkerError(
                         f"{reference.name} and {test.name}, or a pair beside them: {processes.DIED}"
                     )
-                    shared.dropFrom(0)
+                    shared.drop()
                 except InputError as error:
                     errors[pair] = error
-                    shared.dropFrom(pair)
+                yield pair, outcome
             shared.send()
     finally:
-        shared.dropFrom(0)
+        shared.drop()
         processes.stop(executor)
 
 

@@ -1,15 +1,19 @@
-"""The folder that results are collected in until all of them are there."""
+"""What commands have in common that write results: the folder that collects them until all are there, and failures."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, oneLine
 from .options import requireWritable
+
+# The exit status when some pairs or cases could not be compared, and others could; and how many of them are told of.
+SOME_FAILED, MOST_FAILURES = 1, 12
 
 
 @contextmanager
@@ -35,3 +39,11 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
         raise InputError(f"{output}: the results cannot be written into this folder ({reason}).") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def tellFailures(sentences: Sequence[str], where: str) -> None:
+    """Say on standard error what failed, a line each. where: the file that has those that are too many to be said."""
+    for sentence in sentences[:MOST_FAILURES]:
+        print(oneLine(f"segment-metrics: {sentence}"), file=sys.stderr)
+    if len(sentences) > MOST_FAILURES:
+        print(f"segment-metrics: ... and {len(sentences) - MOST_FAILURES} more in {where}", file=sys.stderr)

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from ..pair import Pair
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
+# Goes before one of them where the difference is hardly worth a word.
+SLIGHTLY = "slightly "
 # Differences below these are those of the last digit that is shown: mm (or voxels), fractions.
 SMALLEST_DIFFERENCE = {True: 0.005, False: 0.0005}
+# And below these they are slight: a tenth of the voxels of 1 mm that are usual, one percentage point.
+SLIGHT_DIFFERENCE = {True: 0.1, False: 0.01}
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,9 @@ class Reported:
 
     key, title: of the measurement. name: what the tool calls it. value, unit, status: as in Measurement; value may be
     finite for empty masks, for which tools have numbers of their own. reason: in one line, what the tool does.
-    reference: the value without any convention. isReproducible: whether the tool's own number is this one; where not,
-    the value is that of the tool's definition, and the reason says why.
+    reference: the value without any convention. lower, upper: its bounds, None where it has none. isReproducible:
+    whether the tool's own number is this one; where not, the value is that of the tool's definition, and the reason
+    says why.
     """
 
     key: str
@@ -49,6 +54,8 @@ class Reported:
     reference: float
     better: str
     isReproducible: bool = True
+    lower: float | None = None
+    upper: float | None = None
 
     @property
     def difference(self) -> float:
@@ -60,12 +67,24 @@ class Reported:
 
     @property
     def leaning(self) -> str:
-        """Whether the tool makes the contours seem more alike than they are ("over-optimistic"), or less."""
+        """Whether the tool makes the contours seem more alike than they are ("over-optimistic"), or less.
+
+        "slightly over-optimistic" where that is less than 0.1 mm or 1 %pt; "" where it is nothing that can be seen, or
+        within what the reference value itself may be off.
+        """
         if self.value == self.reference or math.isnan(self.value) or math.isnan(self.reference):
             return SAME
-        if abs(self.value - self.reference) < SMALLEST_DIFFERENCE[self.better == "lower"]:
+        isDistance, size = self.better == "lower", abs(self.value - self.reference)
+        isWithinBounds = self.lower is not None and self.lower <= self.value <= self.upper
+        if size < SMALLEST_DIFFERENCE[isDistance] or isWithinBounds:
             return SAME
-        return OPTIMISTIC if (self.value < self.reference) == (self.better == "lower") else PESSIMISTIC
+        leaning = OPTIMISTIC if (self.value < self.reference) == isDistance else PESSIMISTIC
+        return SLIGHTLY + leaning if size < SLIGHT_DIFFERENCE[isDistance] else leaning
+
+    @property
+    def isInVoxels(self) -> bool:
+        """Whether the value is in voxels and the reference in mm, which the difference takes for the same."""
+        return self.unit == "voxel"
 
     def text(self) -> str:
         """Return value and unit as people read them."""
@@ -73,7 +92,7 @@ class Reported:
             return {"infinite": "inf"}.get(self.status, self.status)
         if abs(self.value) >= 1e9:
             return f"{self.value:.2g} {self.unit}"
-        return f"{measurements.rounded(self.value, 2 if self.unit else 3)} {self.unit}".rstrip()
+        return measurements.written(self.value, self.unit)
 
     def differenceText(self) -> str:
         """Return the difference with its sign, in mm (see there) or percentage points."""
@@ -183,6 +202,7 @@ class Source:
         value, reason = self._value(convention, number, definition.key, parameter)
         if number.notReproducible and not any(self.empty):
             reason += f"; {number.notReproducible}: this is the value of its definition"
+        own = reference.get(key)
         return Reported(
             key=key,
             title=definition.title.format(**words),
@@ -191,7 +211,9 @@ class Source:
             unit=definition.unit if number.unit is None else number.unit,
             status="undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok",
             reason=reason,
-            reference=reference[key].value if key in reference else math.nan,
+            reference=own.value if own else math.nan,
+            lower=own.lower if own else None,
+            upper=own.upper if own else None,
             better=definition.better,
             isReproducible=not number.notReproducible or any(self.empty),
         )

@@ -13,7 +13,7 @@ import SimpleITK
 
 from ..errors import InputError
 from ..geometry.grids import Grid
-from ..geometry.masks import Mask
+from ..geometry.masks import Mask, slicesOf
 from ..inputs import structureFromMemberships
 from ..structures import Structure, codeSource
 
@@ -63,8 +63,7 @@ def segmentsOf(
             raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
         values = memberships(layers[segment["layer"]], RANGES[array.dtype.kind])
         low, high = _extent(segment["extent"], grid)
-        box = tuple(slice(a, b + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
-        mask = Mask.ofMemberships(values[box], grid, low).on(whole)
+        mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
         source = {"segmentID": segment["id"], **codeSource(segment["terminology"])}
         structures.append(
             structureFromMemberships(segment["name"], mask, threshold, color=segment["color"], source=source, **common)

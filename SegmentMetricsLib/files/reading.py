@@ -19,7 +19,7 @@ from ..errors import InputError, requireText
 from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, fromLabels
-from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, codeSource
+from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, codeSource, listed
 from . import fractional, integrity, niftiheaders, stlheaders, vtpheaders
 from .messages import quiet
 
@@ -41,14 +41,28 @@ class UnusableFile(InputError):
     """A file that cannot be compared; the message says which file and why."""
 
 
-def readStructures(path: str | Path, threshold: float | None = None, maximum: int | None = None) -> list[Structure]:
+def readStructures(
+    path: str | Path, threshold: float | None = None, maximum: int | None = None, name: str | None = None
+) -> list[Structure]:
     """Return the structures of a file or folder.
 
     Every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the file's stem), or every
     such file of a folder (named by stem). An image without labels is one empty structure. threshold, maximum: of images
-    of memberships, see Settings. Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation.
+    of memberships, see Settings. name: of the structures that are wanted, such as "Parotid_L", usually one; all when
+    None. Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation, and when there
+    is no structure of that name: the message lists those that there are.
     """
-    path = Path(path)
+    structures = _readAny(Path(path), threshold, maximum)
+    if name is None:
+        return structures
+    named = [structure for structure in structures if structure.name == name]
+    if not named:
+        known = listed(structure.name for structure in structures)
+        raise UnusableFile(f"{path}: there is no structure named {name!r}; it has {known}.")
+    return named
+
+
+def _readAny(path: Path, threshold: float | None, maximum: int | None) -> list[Structure]:
     try:
         requireText(path)
     except InputError as error:

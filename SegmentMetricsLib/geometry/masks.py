@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -120,11 +121,7 @@ class Mask:
         if not self.isEmpty:
             first, last = np.maximum(low, self.low), np.minimum(high, self.high)
             if (first <= last).all():
-                target = tuple(slice(a, b + 1) for a, b in zip((first - low)[::-1], (last - low)[::-1], strict=True))
-                source = tuple(
-                    slice(a, b + 1) for a, b in zip((first - self.low)[::-1], (last - self.low)[::-1], strict=True)
-                )
-                result[target] = self.voxels[source]
+                result[slicesOf(first - low, last - low)] = self.voxels[slicesOf(first - self.low, last - self.low)]
         return result
 
     def corners(self) -> np.ndarray:
@@ -263,6 +260,11 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
 def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)) -> Mask:
     """Return the mask of a label that does not occur outside a box of an array whose first voxel is `start`."""
     return Mask.fromArray(labels[box] == label, grid, [s + b.start for s, b in zip(start, reversed(box), strict=True)])
+
+
+def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
+    """Return the part of an array [k, j, i] from voxel index low to high (i, j, k), both included."""
+    return tuple(slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
 
 
 def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:

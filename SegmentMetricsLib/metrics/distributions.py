@@ -26,12 +26,32 @@ class Histogram:
 
     edges: (n + 1,) mm, ascending, one of them 0; with signs symmetric about it. shares: (n,) % of both boundaries;
     what lies beyond the edges is counted in the outer bins. beyond: that share in %. largest: mm, of all distances.
+    width: mm, of a bin, unless it is one of the parts of a bin that was split.
     """
 
     edges: np.ndarray
     shares: np.ndarray
     beyond: float
     largest: float
+    width: float
+
+    @property
+    def heights(self) -> np.ndarray:
+        """(n,) the shares, and where bins were split % of both boundaries per mm, so that areas are shares."""
+        return self.shares / np.diff(self.edges) if self.isSplit else self.shares
+
+    @property
+    def isSplit(self) -> bool:
+        """Whether a bin was split, so that not all have the same width."""
+        return bool((np.diff(self.edges) < self.width * (1 - 1e-6)).any())
+
+    @property
+    def outerBars(self) -> str:
+        """What the outer bars hold that lies beyond the axis, in words; "" if nothing does."""
+        if self.beyond <= 0:
+            return ""
+        share = f"{self.beyond:.1f} %" if self.beyond >= 0.05 else "less than 0.1 %"
+        return f"outer bars: also {share} beyond, up to {self.largest:.1f} mm"
 
     @property
     def centers(self) -> np.ndarray:
@@ -39,12 +59,13 @@ class Histogram:
         return (self.edges[:-1] + self.edges[1:]) / 2
 
 
-def histogram(distances: SurfaceDistances, tolerance: float, signed: bool) -> Histogram:
+def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSplit: bool = False) -> Histogram:
     """Return the distribution of the distances of both boundaries.
 
     The range shows all distances unless a few far ones would squeeze the rest; then these are in the outer bins.
     Tolerance in mm: one of the edges, unless the distances are so large that bins are wider. signed: whether the two
-    sides are kept apart; a distance of 0 is then half on either side.
+    sides are kept apart; a distance of 0 is then half on either side. isSplit: whether the tolerance is an edge in any
+    case, so that wider bins are in two parts there.
     """
     largest = max(direction.largest for direction in distances.directions)
     usual = distances.usualLargest
@@ -54,6 +75,9 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool) -> Hi
     if limit >= 2 * squeezed:
         limit = squeezed
     edges = binEdges(limit, tolerance, MOST_BINS // 2 if signed else MOST_BINS)
+    width = float(edges[1])
+    if isSplit and not np.isclose(edges, tolerance, rtol=0, atol=1e-6 * width).any():
+        edges = np.union1d(edges, [tolerance])
     total = sum(direction.totalSize for direction in distances.directions)
     limits = edges + TIE_TOLERANCE
     # farther than each edge toward either side; what is beyond the last one is counted before it
@@ -68,7 +92,7 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool) -> Hi
         edges = np.concatenate([-edges[:0:-1], edges])
     else:
         shares = outside + within + zero
-    return Histogram(edges, 100 * shares / total, 100 * beyond / total, largest)
+    return Histogram(edges, 100 * shares / total, 100 * beyond / total, largest, width)
 
 
 def binEdges(limit: float, tolerance: float, most: int) -> np.ndarray:
@@ -119,3 +143,13 @@ def roundAbove(value: float) -> float:
     decade = 10.0 ** math.floor(math.log10(value))
     step = next(step for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * decade >= value * (1 - 1e-9))
     return float(f"{step * decade:.3g}")
+
+
+def roundRange(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an axis that contains two values; the ends and the middle between them are round numbers."""
+    high = high if high > low else low + 1
+    decimals = -math.floor(math.log10((high - low) / 8))
+    step = max(f for f in (1, 2, 5) if f * 10.0**-decimals <= (high - low) / 8 * (1 + 1e-9)) * 10.0**-decimals
+    first = math.floor(low / step + 1e-9)
+    halves = math.ceil((high / step - first) / 2 - 1e-9)
+    return round(first * step, decimals), round((first + 2 * halves) * step, decimals)

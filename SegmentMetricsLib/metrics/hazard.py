@@ -1,7 +1,8 @@
 """Hazard-aware metrics: errors near critical structures count more.
 
 Hazard is a number in [0, 1] at every voxel: 1 in a critical structure (times its weight), less with the distance to it.
-Source: Beyond Dice: SIS and STAR. Where its equation 7 can exceed 1, the exact mean of the tail is taken instead.
+Source: Beyond Dice: SIS and STAR (authors and identifier unverified). Where its equation 7 can exceed 1, the exact mean
+of the tail is taken instead.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..cores import threads
 from ..errors import Undefined
 from ..geometry.closest import ClosestSurface
 from ..geometry.grids import Grid
-from ..geometry.masks import Mask
+from ..geometry.masks import Mask, slicesOf
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 from ..settings import Settings
@@ -59,8 +60,8 @@ class Field:
         first = np.maximum(low, self.low)
         last = np.minimum(high, self.low + self.values.shape[::-1] - 1)
         if (first <= last).all():
-            target = _slices(first - low, last - low)
-            result[target] = self.values[_slices(first - self.low, last - self.low)]
+            target = slicesOf(first - low, last - low)
+            result[target] = self.values[slicesOf(first - self.low, last - self.low)]
         return result
 
     def within(self, evaluated: Grid) -> Field:
@@ -160,17 +161,13 @@ def _squaredDistances(critical: Mask | Surface, grid: Grid, low: np.ndarray, hig
     image = SimpleITK.GetImageFromArray(voxels)
     image.SetSpacing([float(length) for length in grid.spacing])
     squared = SimpleITK.SignedMaurerDistanceMap(image, squaredDistance=True, useImageSpacing=True)
-    return np.maximum(SimpleITK.GetArrayViewFromImage(squared)[_slices(low - first, high - first)], 0)
+    return np.maximum(SimpleITK.GetArrayViewFromImage(squared)[slicesOf(low - first, high - first)], 0)
 
 
 def _centers(grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the LPS positions (n, 3) of the voxels of a box, i fastest."""
     k, j, i = np.indices((high - low + 1)[::-1]).reshape(3, -1)
     return grid.toWorld(np.column_stack([i, j, k]) + low)
-
-
-def _slices(low: np.ndarray, high: np.ndarray) -> tuple[slice, ...]:
-    return tuple(slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import Undefined
 from ..geometry import contours
-from ..geometry.masks import Mask
+from ..geometry.masks import Mask, slicesOf
 from ..geometry.surfaces import Surface
 
 # Slices looked at at a time, so that temporary arrays are small beside the masks.
@@ -46,15 +46,10 @@ def count(reference: Mask, test: Mask) -> Counts:
     if not reference.isEmpty and not test.isEmpty:
         low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
         if (low <= high).all():
-            one, other = (mask.voxels[_slices(low - mask.low, high - mask.low)] for mask in (reference, test))
+            one, other = (mask.voxels[slicesOf(low - mask.low, high - mask.low)] for mask in (reference, test))
             for first in range(0, len(one), LAYERS):
                 both += int(np.count_nonzero(one[first : first + LAYERS] & other[first : first + LAYERS]))
     return Counts(both, test.count - both, reference.count - both)
-
-
-def _slices(low: np.ndarray, high: np.ndarray) -> tuple[slice, ...]:
-    """Return the part of an array [k, j, i] from voxel index low to high (i, j, k), both included."""
-    return tuple(slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
 
 
 def areas(reference: Surface, test: Surface) -> Counts:

@@ -142,6 +142,14 @@ class _Side:
         return self.direction.farthestPlace(int(self.peaks[number]), bool(self.values[number] > 0))
 
 
+def written(position: Sequence[float]) -> str:
+    """Return a position (3,), LPS in mm, as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
+    # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
+    return " ".join(
+        f"{pair[int(value > 0)]} {abs(value) + 1e-6:.0f}" for pair, value in zip(DIRECTIONS, position, strict=True)
+    )
+
+
 def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:
     """Return the places where two boundaries are farther apart than a tolerance in mm, the worst first.
 

@@ -15,6 +15,9 @@ from ..distances.surfacedistances import BoundaryPair, DirectedDistances, Surfac
 from ..errors import Undefined
 from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
 
+# Why there are no distances toward a side, before its letter.
+NO_BOUNDARY = "no part of the boundary faces"
+
 
 class Located(NamedTuple):
     """A value and the LPS position in mm where it was found, None when it stands for no place."""
@@ -64,7 +67,7 @@ def largest(distances: SurfaceDistances, over: bool) -> Located:
 def toward(sides: dict[str, Side], side: str) -> Side:
     """Return what bySide() found toward R, L, A, P, S or I. Raises Undefined when no boundary faces that side."""
     if side not in sides:
-        raise Undefined(f"no part of the boundary faces {side}")
+        raise Undefined(f"{NO_BOUNDARY} {side}")
     return sides[side]
 
 

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
-from ..metrics.distributions import cumulativeLimit, cumulativePositions, cumulativeShares, histogram, roundAbove
+from ..metrics.distributions import (
+    cumulativeLimit,
+    cumulativePositions,
+    cumulativeShares,
+    histogram,
+    roundAbove,
+    roundRange,
+)
 from ..metrics.slices import columnOf
 from ..settings import shortest
 from ..tables import shortened
@@ -55,8 +62,8 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
     chart.series("bars", f"Share of both {what} (%)", table, "Distance", "Share", BAR_COLOR, isBar=True)
     chart.toleranceLines([-tolerance, tolerance] if signed else [tolerance], tolerance, top, name)
     title = "Signed distance (mm), + test outside" if signed else "Distance (mm)"
-    if shown.beyond > 0:
-        title += f"\nouter bars: also {_percent(shown.beyond)} beyond, up to {shown.largest:.1f} mm"
+    if shown.outerBars:
+        title += f"\n{shown.outerBars}"
     axes = (title, f"Share of {what} (%)")
     return chart.finish(f"{name}: histogram", name, axes, (shown.edges[0], shown.edges[-1]), (0, top))
 
@@ -133,13 +140,15 @@ def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
     label = f"{title} ({unit})" if unit else title
     chart.series("curve", label, table, "Position", quantity, BAR_COLOR, hasMarkers=True)
     shown = [value for row in rows if math.isfinite(value := row.values[quantity])] or [0.0]
-    low, high = min(0.0, *shown), 1.0 if quantity == "DSC" else max(0.0, *shown)
-    margin = 0.05 * ((high - low) or 1.0)
+    low, high = min(0.0, *shown), max(0.0, *shown)
+    margin = 0.05 * (high - low)  # so that no curve runs along the frame
     ends = (rows[0].position, rows[-1].position)
     room = 0.02 * (ends[1] - ends[0]) or 1.0
     axes = ("Position of the slice (mm)", label)
-    yRange = (low - margin if low < 0 else 0.0, high + margin)
-    return chart.finish(f"{name}: slices", name, axes, (ends[0] - room, ends[1] + room), yRange)
+    # VTK writes numbers at the ends of an axis and in its middle
+    xRange = roundRange(ends[0] - room, ends[1] + room)
+    yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)
+    return chart.finish(f"{name}: slices", name, axes, xRange, yRange)
 
 
 def isDrawn(chartNode) -> bool:
@@ -258,10 +267,6 @@ def _checkedTolerance(comparison, tolerance: float | None) -> float:
 def _finite(value: float) -> float:
     """Return a value as a plot can leave it out: NaN if it is infinite."""
     return value if math.isfinite(value) else math.nan
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1f} %" if share >= 0.05 else "less than 0.1 %"
 
 
 def _curveColors(pairs: Sequence) -> list[tuple[float, float, float]]:

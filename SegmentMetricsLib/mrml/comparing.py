@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from ..cohort.casework import compareMatch
 from ..comparison import Comparison, compare
-from ..errors import InputError
+from ..errors import InputError, reasonOf
 from ..multilabel import MultiLabel, ofShares
 from ..pairing import withProposals
-from ..protocol.judgment import Judgment, judgeCase
+from ..protocol.judgment import Judgment, judgeCase, titleOf
 from ..protocol.protocol import Protocol
 from ..settings import Settings
 from ..structures import Match, Pairing, Structure, listed
@@ -21,10 +21,10 @@ from .pairs import pairSegments
 class Comparisons(list):
     """The comparisons of two segmentations, and the structures that could not be compared.
 
-    unmatchedReference, unmatchedTest: structures that only one of the two has. failures: names of structures that
-    cannot be measured and the reasons. emptyNodes: names of segmentations that have no segments. proposals: which of
-    the unmatched structures might belong together; `choices` of another run can say so. findings: what is doubtful
-    about the pairs, in sentences. judgment: what a protocol says, None without one.
+    unmatchedReference, unmatchedTest: structures that only one of the two has. failures: reasons by name of what could
+    not be compared; of a pair with two names, by both: "Lens-Lt / Lens_L". emptyNodes: names of segmentations that have
+    no segments. proposals: which of the unmatched structures might belong together; `choices` of another run can say
+    so. findings: what is doubtful about the pairs, in sentences. judgment: what a protocol says, None without one.
     """
 
     def __init__(
@@ -158,7 +158,8 @@ def compareSegmentations(
     found = _readAll(nodes, settings.surface, progress)
     if found is None:
         return Comparisons()
-    read, failures = found
+    read, problems = found
+    failures = _failuresOf(pairing, problems)
     pairing = withProposals(_measurable(pairing, *read), [r for r, t in (choices or {}).items() if t is None])
     emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
     result = Comparisons(
@@ -182,19 +183,19 @@ def compareSegmentations(
         try:
             comparison, byConvention = compareMatch(match, settings, protocol, compareTwo)
         except InputError as error:
-            result.failures[name] = str(error)
+            result.failures[titleOf((name, match.test.name))] = reasonOf(error)
             continue
         result.append(comparison)
         measured.append(((name, match.test.name), byConvention))
     if protocol is not None:
-        result.judgment = judgeCase(protocol, measured, result.unmatched)
+        result.judgment = judgeCase(protocol, measured, result.unmatched, failures=result.failures)
     return result
 
 
 def _readAll(
     nodes: Sequence, surface: str, progress: Callable[[int, int, str], bool | None] | None
-) -> tuple[list[dict[str, Structure]], dict[str, str]] | None:
-    """Return the structures of every node by segment ID, and the names of those that cannot be read with the reasons.
+) -> tuple[list[dict[str, Structure]], list[dict[str, str]]] | None:
+    """Return the structures of every node by segment ID, and why others of it cannot be read, by segment ID, too.
 
     None when progress, which is as for compareSegmentations, stopped it.
     """
@@ -202,7 +203,7 @@ def _readAll(
     readers = [SegmentReader(node) for node in nodes]
     segments = [(number, s) for number, one in enumerate(segmentations) for s in one.GetSegmentIDs()]
     read: list[dict[str, Structure]] = [{} for _ in nodes]
-    failures: dict[str, str] = {}
+    problems: list[dict[str, str]] = [{} for _ in nodes]
     for count, (number, identifier) in enumerate(segments):
         name = nameOf(segmentations[number], identifier)
         if progress is not None and progress(count, len(segments), name) is False:
@@ -210,8 +211,23 @@ def _readAll(
         try:
             read[number][identifier] = readers[number].structure(identifier, surface, by="ID")
         except InputError as error:
-            failures[name] = str(error)
-    return read, failures
+            problems[number][identifier] = str(error)
+    return read, problems
+
+
+def _failuresOf(pairing: Pairing, problems: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return why pairs of segments, and segments without a counterpart, cannot be measured, by what they are called.
+
+    problems: of the segments of either node that cannot be read, by segment ID.
+    """
+    alone = [(structure, None) for structure in pairing.unmatchedReference]
+    alone += [(None, structure) for structure in pairing.unmatchedTest]
+    failures = {}
+    for sides in (*map(tuple, pairing.pairs), *alone):
+        whys = [ofNode.get(s.source["segmentID"]) for s, ofNode in zip(sides, problems, strict=True) if s is not None]
+        if any(whys):
+            failures[titleOf(s.name for s in sides if s is not None)] = " ".join(dict.fromkeys(filter(None, whys)))
+    return failures
 
 
 def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapping[str, Structure]) -> Pairing:

@@ -24,10 +24,11 @@ def showConventionsTable(
 
     One row for every number of every tool. Columns: Convention, Tool (with its version), Measurement (its key), Name
     (what the tool calls it), Value and Unit, ReferenceValue, Difference (value minus reference value, in mm or as a
-    fraction), Leaning ("over-optimistic", "over-pessimistic" or "", for colors), Reproducible ("yes" or "no") and
-    Reason; numbers are NaN where there is none. The node's attribute SegmentMetrics.Conventions holds all of it as JSON
-    with all digits. conventions: what comparison.conventions() returned, None to compute it. tableNode: the node to
-    fill, else the one of an earlier run of the same pair, else a new one. scene: None is Slicer's.
+    fraction), Leaning ("over-optimistic", "over-pessimistic", either behind "slightly ", or ""; for colors),
+    Reproducible ("yes" or "no") and Reason; numbers are NaN where there is none. The node's attribute
+    SegmentMetrics.Conventions holds all of it as JSON with all digits. conventions: what comparison.conventions()
+    returned, None to compute it. tableNode: the node to fill, else the one of an earlier run of the same pair, else a
+    new one. scene: None is Slicer's.
     """
     scene = ensureScene() if scene is None else scene
     conventions = comparison.conventions() if conventions is None else conventions
@@ -96,6 +97,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
 def _kept(number: Reported) -> dict:
     """Return a number for JSON with all that _recalled needs: its values as texts, too, which may be inf or nan."""
     exact = {"exact": repr(float(number.value)), "reference": repr(float(number.reference))}
+    exact |= {"lower": number.lower, "upper": number.upper}
     return {**number.toDictionary(), "title": number.title, "better": number.better, **exact}
 
 
@@ -106,5 +108,7 @@ def _recalled(key: str, kept: Mapping) -> Reported:
         value=float(kept["exact"]),
         reference=float(kept["reference"]),
         isReproducible=kept.get("reproducible", True),
+        lower=kept.get("lower"),
+        upper=kept.get("upper"),
         **same,
     )

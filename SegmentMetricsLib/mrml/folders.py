@@ -171,7 +171,7 @@ def helpersOf(node) -> list:
 def removeUnusedColors(scene) -> None:
     """Remove color nodes of distance maps whose models are gone; a color node is not deleted along with its model."""
     used = {node.GetColorNodeID() for node in _nodesOf(scene, "vtkMRMLDisplayNode")}
-    for node in _nodesOf(scene, "vtkMRMLProceduralColorNode"):
+    for node in _nodesOf(scene, "vtkMRMLColorNode"):
         if node.GetAttribute(COLORS_ATTRIBUTE) and node.GetID() not in used:
             scene.RemoveNode(node)
 

@@ -252,11 +252,10 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     low, high = colors.scalarRange(kind, limit, tolerance, signed)
     model.CreateDefaultDisplayNodes()
     display = model.GetDisplayNode()
-    colorNode = display.GetColorNode()
-    isNew = colorNode is None or not colorNode.GetAttribute(colors.COLORS_ATTRIBUTE)
-    if isNew:
-        colorNode = scene.AddNewNodeByClass("vtkMRMLProceduralColorNode")
-    nameResult(colorNode, f"{model.GetName()} (colors)")
+    before = display.GetColorNode()
+    isNew = before is None or not before.GetAttribute(colors.COLORS_ATTRIBUTE)
+    isKept = not isNew and before.IsA(colors.colorNodeClass(kind))
+    colorNode = before if isKept else scene.AddNewNodeByClass(colors.colorNodeClass(kind))
     colors.fillColorNode(colorNode, kind, low, high, signed)
     wasModifying = display.StartModify()
     if isNew:
@@ -270,6 +269,9 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
         display.SetLineWidth(5)
         display.SetLighting(False)
     display.SetAndObserveColorNodeID(colorNode.GetID())
+    if not (isNew or isKept):
+        scene.RemoveNode(before)
+    nameResult(colorNode, f"{model.GetName()} (colors)")
     array = "Hazard" if kind == "hazard" else "SignedDistance" if signed and kind != "absolute" else "Distance"
     display.SetActiveScalar(array, vtkDataObject.POINT)
     display.SetScalarRangeFlag(display.UseManualScalarRange)

@@ -323,12 +323,18 @@ def _printLegend(legend, strip: int, scale: float) -> None:
     legend.SetPosition((0.84 - share) / (1 - share), 0.8)
     # as in colors.showLegend: as many blanks as make the letters fit the room beside the bar
     size = max(round(14 * scale), 9)
-    low, high = legend.GetDisplayableNode().GetDisplayNode().GetScalarRange()
-    labels = [f"{value:g}" for value in np.linspace(low, high, legend.GetNumberOfLabels())]
+    display = legend.GetDisplayableNode().GetDisplayNode()
+    isOfWords = legend.GetUseColorNamesForLabels()
+    names = display.GetColorNode()
+    labels = (
+        [names.GetColorName(n) or "" for n in range(names.GetNumberOfColors())]
+        if isOfWords
+        else [f"{value:g}" for value in np.linspace(*display.GetScalarRange(), legend.GetNumberOfLabels())]
+    )
     widest = max(labels, key=lambda label: textWidth(label, size))
     blank = textWidth("0 0", size) - textWidth("00", size)
     blanks = max(round((0.8 * share * strip + 6 - textWidth(widest, size)) / blank), 0)
-    legend.SetLabelFormat(f"%{len(widest) + blanks}g")
+    legend.SetLabelFormat(f"%{len(widest) + blanks}{'s' if isOfWords else 'g'}")
     legend.SetVisibility(True)
 
 

@@ -6,13 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from .. import naming
 from ..measurements import Measurement
-from ..settings import shortest
+from . import wording
 from .protocol import Protocol, Rule
+from .wording import limitsText, named, unitOf, valueText
 
 PASS, WARN, FAIL, NOT_EVALUABLE = "pass", "warn", "fail", "not evaluable"
 # From the best to the worst: the verdict on many is the worst of theirs.
 VERDICTS = (PASS, WARN, NOT_EVALUABLE, FAIL)
+# Between the two names of a pair.
+TITLE = " / "
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,17 @@ class Verdict:
     measurement: Measurement | None
     verdict: str
     reason: str
+
+    @property
+    def valueText(self) -> str:
+        """The value as people read it, in the unit of the limits; "" when there was nothing to measure."""
+        given = self.measurement
+        return valueText(self.rule, given.value, given.unit) if given else ""
+
+    @property
+    def limitsText(self) -> str:
+        """The limits as people read them, in the unit of the value."""
+        return limitsText(self.rule, unitOf(self.rule, self.measurement))
 
     def toDictionary(self) -> dict:
         """Return the verdict as plain values for files."""
@@ -55,8 +70,7 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: s
     there.
     """
     if measurement is None:
-        why = reason or f"{rule.measurement} was not measured"
-        return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(why))
+        return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(reason or f"{named(rule)} was not measured"))
     if math.isnan(measurement.value):
         return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(measurement.reason))
     value = measurement.value
@@ -64,43 +78,21 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: s
     if verdict == FAIL and rule.warning is not None and rule.keeps(value, rule.warning):
         verdict = WARN
     if measurement.empty and verdict != FAIL:
-        why = f"{measurement.empty}, so {_named(rule)} {_text(rule, measurement)} says nothing"
+        shown = valueText(rule, value, measurement.unit)
+        why = f"{measurement.empty}, so {named(rule)} {shown} says nothing"
         return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(why))
-    cause = measurement.empty or (measurement.reason if math.isinf(value) else "")
-    because = f" because {cause}" if cause else ""
-    limit = rule.warning if verdict == WARN else rule.limit
-    relation = "within +-" if rule.relation == "within" else f"{rule.relation} "
-    holds = "is" if verdict == PASS else f"is not {relation}{shortest(rule.limit)} but" if verdict == WARN else "is not"
-    return Verdict(
-        structure,
-        rule,
-        measurement,
-        verdict,
-        _sentence(f"{_named(rule)} {_text(rule, measurement)} {holds} {relation}{shortest(limit)}{because}"),
-    )
-
-
-def _named(rule: Rule) -> str:
-    """Return what a rule is about, with the convention that it demands."""
-    return f"{rule.measurement} as by {rule.convention}" if rule.convention else rule.measurement
-
-
-def _text(rule: Rule, measurement: Measurement) -> str:
-    """Return a value in the unit of the limits, with so many digits that it is never seen on the wrong side."""
-    if math.isinf(measurement.value):
-        return measurement.text()
-    limits = [limit for limit in (rule.limit, rule.warning) if limit is not None]
-
-    def kept(value: float) -> list[bool]:
-        return [rule.keeps(value, limit) for limit in limits]
-
-    texts = (f"{measurement.value:.{digits}g}" for digits in range(6, 18))
-    text = next(text for text in texts if kept(float(text)) == kept(measurement.value))
-    return f"{text} {measurement.unit}".rstrip()
+    why = wording.reason(rule, measurement, verdict == PASS, verdict == WARN)
+    return Verdict(structure, rule, measurement, verdict, why)
 
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def ruleOf(data: Mapping) -> Rule:
+    """Return the rule of a verdict that is given as its dictionary."""
+    names = ("structure", "measurement", "relation", "pass", "warn", "weight", "convention", "source")
+    return Rule(*(data[name] for name in names))
 
 
 @dataclass(frozen=True)
@@ -161,27 +153,48 @@ def judgeCase(
     measured: Sequence[tuple[tuple[str, str], Mapping[str, Mapping[str, Measurement]]]],
     unmatched: Mapping[str, Sequence[str]],
     isWhole: bool = True,
+    failures: Mapping[str, str] | None = None,
 ) -> Judgment:
     """Return what a protocol says about a case.
 
     measured: for every pair the names of its two structures, and its measurements by convention, that of the comparison
-    first, and key. unmatched: the
-    names of structures that only the "reference" or only the "test" has. A rule for a structure that is not there, or
-    only in one, is not evaluable. isWhole: whether these are all structures, so that others are not there.
+    first, and key. unmatched: the names of structures that only the "reference" or only the "test" has. isWhole:
+    whether these are all structures, so that others are not there. failures: reasons by name of what could not be
+    compared; a pair of two names is named by titleOf(). A rule for a structure that is not there, that is only in one,
+    or that could not be compared, is not evaluable.
     """
+    failures = failures or {}
     verdicts = []
     for names, byConvention in measured:
-        title = " / ".join(dict.fromkeys(names))
         for rule in protocol.rulesFor(*names):
             measurements = byConvention.get(rule.convention or next(iter(byConvention)), {})
-            verdicts.append(judge(title, rule, measurements.get(rule.measurement)))
+            verdicts.append(judge(titleOf(names), rule, measurements.get(rule.measurement)))
+    failed = {title: _namesIn(title) for title in failures}
+    for title, names in failed.items():
+        verdicts += [judge(title, rule, None, failures[title]) for rule in protocol.rulesFor(*names)]
+    spelled = {naming.parse(title).spelled for title in failures}
     for which, names in unmatched.items():
         for name in names:
-            for rule in protocol.rulesFor(name):
-                verdicts.append(judge(name, rule, None, f"only the {which} has {name}"))
-    everyName = [name for names, _ in measured for name in names]
+            # that it cannot be used on the other side is no reason to say that it is not there
+            if naming.parse(name).spelled not in spelled:
+                why = f"only the {which} has {name}"
+                verdicts += [judge(name, rule, None, why) for rule in protocol.rulesFor(name)]
+    everyName = [name for names in (*(names for names, _ in measured), *failed.values()) for name in names]
     everyName += [name for names in unmatched.values() for name in names]
     for rule in protocol.rules:
         if isWhole and not any(rule.fits(name) for name in everyName):
             verdicts.append(judge(rule.structure, rule, None, f"there is no structure {rule.structure}"))
     return Judgment(protocol, tuple(verdicts))
+
+
+def titleOf(names: Iterable[str]) -> str:
+    """Return what a pair is called, by the names of its two structures: "Lens-Lt / Lens_L", or the one that they share.
+
+    It is also what a pair that could not be compared is called among failures.
+    """
+    return TITLE.join(dict.fromkeys(names))
+
+
+def _namesIn(title: str) -> tuple[str, ...]:
+    """Return the names that a rule may be about to be about what has a title."""
+    return tuple(dict.fromkeys((title, *title.split(TITLE))))

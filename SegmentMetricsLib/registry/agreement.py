@@ -19,6 +19,8 @@ AGREEMENT = (
         lambda pair: agreement.specificity(pair.table), symmetric=False, identity=1,
         dependsOnGrid=True, hint=LARGE_BACKGROUND,
         emptiness=ofMemberships,
+        formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
+        code="metrics.agreement.specificity",
     ),
     Definition(
         "FPR", "Fallout (false positive rate)", "", 0, 1, "lower", "agreement", TAHA, Empty.COUNTED,
@@ -26,6 +28,8 @@ AGREEMENT = (
         lambda pair: agreement.fallout(pair.table), symmetric=False, identity=0,
         dependsOnGrid=True, hint=LARGE_BACKGROUND,
         emptiness=ofMemberships,
+        formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
+        code="metrics.agreement.fallout",
     ),
     Definition(
         "FNR", "Miss rate (false negative rate)", "", 0, 1, "lower", "agreement", TAHA, Empty.ONE,
@@ -33,6 +37,8 @@ AGREEMENT = (
         lambda pair: agreement.missRate(pair.table), symmetric=False, identity=0,
         hint="Choose it when missing a part of the structure matters more than adding to it.",
         emptiness=ofMemberships,
+        formula=r"\mathrm{FNR} = \frac{\mathrm{FN}}{\mathrm{TP} + \mathrm{FN}} = 1 - \mathrm{TPR}",
+        code="metrics.agreement.missRate",
     ),
     Definition(
         "FMS_{beta}", "F-measure, beta {beta}", "", 0, 1, "higher", "agreement", TAHA, Empty.ZERO,
@@ -41,12 +47,17 @@ AGREEMENT = (
         lambda pair, beta: agreement.fMeasure(pair.table, beta), symmetric=False, identity=1, trend="any",
         hint="Small structures: one voxel changes it much, prefer distances.",
         emptiness=ofMemberships,
+        formula=r"\mathrm{FMS}_\beta = \frac{(\beta^2 + 1) \cdot \mathrm{PPV} \cdot \mathrm{TPR}}{\beta^2 \cdot "
+        r"\mathrm{PPV} + \mathrm{TPR}}",
+        code="metrics.agreement.fMeasure",
     ),
     Definition(
         "ACC", "Accuracy", "", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "Share of all voxels of the evaluated grid on which the two agree.",
         lambda pair: agreement.accuracy(pair.table), identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         emptiness=ofMemberships,
+        formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
+        code="metrics.agreement.accuracy",
     ),
     Definition(
         "GCE", "Global consistency error", "", 0, 1, "lower", "agreement", TAHA, Empty.COUNTED,
@@ -54,6 +65,12 @@ AGREEMENT = (
         lambda pair: agreement.globalConsistencyError(pair.table), identity=0,
         dependsOnGrid=True, hint=FIX_THE_GRID,
         emptiness=ofMemberships,
+        formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ "
+        r"E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + "
+        r"\frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FP}}, \quad "
+        r"E_{BA} = \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FP}} + "
+        r"\frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FN}}",
+        code="metrics.agreement.globalConsistencyError",
     ),
     Definition(
         "VS", "Volumetric similarity", "", 0, 1, "higher", "agreement", TAHA, Empty.ZERO,
@@ -61,18 +78,27 @@ AGREEMENT = (
         lambda pair: agreement.volumetricSimilarity(pair.table), identity=1,
         hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
         emptiness=ofMemberships,
+        formula=r"\mathrm{VS} = 1 - \frac{\lvert \mathrm{FN} - \mathrm{FP} \rvert}{2 \mathrm{TP} + \mathrm{FP} + "
+        r"\mathrm{FN}}",
+        code="metrics.agreement.volumetricSimilarity",
     ),
     Definition(
         "RI", "Rand index", "", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "Share of all pairs of voxels that both segmentations join or both separate.",
         lambda pair: agreement.randIndex(pair.table), identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
         emptiness=ofMemberships,
+        formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
+        code="metrics.agreement.randIndex",
+        deviation="The source prints a + b as the numerator. Rand's definition, and the source's own program, "
+        "have a + d.",
     ),
     Definition(
         "ARI", "Adjusted Rand index", "", -1, 1, "higher", "agreement", TAHA, Empty.ZERO,
         "Rand index corrected for chance: 0 is what random segmentations reach.",
         lambda pair: agreement.adjustedRandIndex(pair.table), identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         emptiness=ofMemberships,
+        formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
+        code="metrics.agreement.adjustedRandIndex",
     ),
     Definition(
         "MI", "Mutual information", "bit", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
@@ -80,6 +106,8 @@ AGREEMENT = (
         lambda pair: agreement.mutualInformation(pair.table), identity=None, dependsOnGrid=True,
         hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
         emptiness=ofMemberships,
+        formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
+        code="metrics.agreement.mutualInformation",
     ),
     Definition(
         "VOI", "Variation of information", "bit", 0, 2, "lower", "agreement", TAHA, Empty.COUNTED,
@@ -87,12 +115,23 @@ AGREEMENT = (
         lambda pair: agreement.variationOfInformation(pair.table), identity=0,
         dependsOnGrid=True, hint=FIX_THE_GRID,
         emptiness=ofMemberships,
+        formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
+        code="metrics.agreement.variationOfInformation",
+        deviation="The source exchanges the probabilities of the two backgrounds in print: that of the "
+        "reference's is (TN + FP) / n, that of the test's (TN + FN) / n.",
     ),
     Definition(
         "ICC", "Interclass correlation", "", -1, 1, "higher", "agreement", TAHA, Empty.COUNTED,
         "How much voxels differ from each other rather than between the two segmentations.",
         lambda pair: agreement.interclassCorrelation(pair.table), identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         emptiness=ofMemberships,
+        formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ "
+        r"\mathrm{MS}_b = \frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad "
+        r"\mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + (f_{B,i} - m_i)^2\right) \\ "
+        r"m_i = \frac{f_{A,i} + f_{B,i}}{2}, \quad \mu = \frac{1}{n} \sum_i m_i",
+        code="metrics.agreement.interclassCorrelation",
+        deviation="The source's own program mixes memberships up to 1 with memberships up to 255 and gives "
+        "another number.",
     ),
     Definition(
         "PBD", "Probabilistic distance", "", 0, math.inf, "lower", "agreement", TAHA, Empty.INFINITE,
@@ -101,12 +140,20 @@ AGREEMENT = (
         note=lambda pair: "" if pair.table.products else "the two do not overlap",
         hint="Made for memberships; infinite without overlap.",
         emptiness=ofMemberships,
+        formula=r"\mathrm{PBD} = \frac{\sum_i \lvert f_{A,i} - f_{B,i} \rvert}{2 \sum_i f_{A,i} \, f_{B,i}}",
+        code="metrics.agreement.probabilisticDistance",
+        deviation="The source's own program gives 1/255 of it.",
     ),
     Definition(
         "KAP", "Cohen's kappa", "", -1, 1, "higher", "agreement", TAHA, Empty.ZERO,
         "Agreement beyond chance: 0 is what random segmentations of these sizes reach.",
         lambda pair: agreement.kappa(pair.table), identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         emptiness=ofMemberships,
+        formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ "
+        r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "
+        r"f_c = \frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + "
+        r"\mathrm{TP})(\mathrm{FN} + \mathrm{TP})}{n}",
+        code="metrics.agreement.kappa",
     ),
     Definition(
         "AUC", "Area under the ROC curve", "", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
@@ -114,5 +161,7 @@ AGREEMENT = (
         lambda pair: agreement.areaUnderCurve(pair.table), symmetric=False, identity=1,
         dependsOnGrid=True, hint=FIX_THE_GRID,
         emptiness=ofMemberships,
+        formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
+        code="metrics.agreement.areaUnderCurve",
     ),
 )  # fmt: skip

@@ -37,6 +37,9 @@ BOUNDARY = (
         lambda pair: boundary.hausdorff(pair.distances),
         identity=0,
         hint="One outlier decides it: choose it when every error counts, else HD95 or a mean.",
+        formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
+        r"d(y, \partial A)\right)",
+        code="metrics.boundary.hausdorff",
     ),
     Definition(
         "HD{percentile}", "Hausdorff distance, {percentile}th percentile", "mm", 0, math.inf, "lower", "boundary",
@@ -45,6 +48,10 @@ BOUNDARY = (
         lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
         identity=0, trend="rising",
         hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
+        formula=r"\mathrm{HD}_p = \max\left(Q_p(\partial A, \partial B), \; Q_p(\partial B, \partial A)\right) \\ "
+        r"Q_p(X, Y) = \min\left\lbrace t : \lvert \lbrace x \in X : d(x, Y) \le t \rbrace \rvert \ge "
+        r"\frac{p}{100} \lvert X \rvert \right\rbrace",
+        code="metrics.boundary.percentileHausdorff",
     ),
     Definition(
         "MASD", "Mean average surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
@@ -52,6 +59,10 @@ BOUNDARY = (
         lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
         identity=0,
         hint="Choose it for how far contours lie apart on the whole; few large errors vanish among many small ones.",
+        formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, "
+        r"\partial B) \, dx + "
+        r"\frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",
+        code="metrics.boundary.meanAverageSurfaceDistance",
     ),
     Definition(
         "ASSD", "Average symmetric surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS,
@@ -60,6 +71,10 @@ BOUNDARY = (
         lambda pair: boundary.averageSymmetricSurfaceDistance(pair.distances),
         identity=0,
         hint="Like MASD, but the larger contour counts more.",
+        formula=r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, "
+        r"\partial A) \, dy}"
+        r"{\lvert \partial A \rvert + \lvert \partial B \rvert}",
+        code="metrics.boundary.averageSymmetricSurfaceDistance",
     ),
     Definition(
         "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", "", 0, 1, "higher",
@@ -68,6 +83,11 @@ BOUNDARY = (
         lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
         identity=1, trend="rising",
         hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
+        formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace "
+        r"\rvert + "
+        r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A "
+        r"\rvert + \lvert \partial B \rvert}",
+        code="metrics.boundary.normalizedSurfaceDistance",
     ),
     Definition(
         "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", "", 0, 1, "higher", "boundary",
@@ -76,5 +96,9 @@ BOUNDARY = (
         lambda pair, tolerance: pair.once(_bands, tolerance).overlap,
         identity=1, trend="any",
         hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
+        formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "
+        r"\rvert}, \quad "
+        r"X_\tau = \lbrace x \in X : d(x, \partial X) < \tau \rbrace",
+        code="metrics.bands.bands",
     ),
 )  # fmt: skip

@@ -82,6 +82,11 @@ EFFORT = (
         "what somebody has to draw to correct the test.",
         _addedPathLength, symmetric=False, identity=0, trend="falling",
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
+        formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau "
+        r"\rbrace \rvert",
+        code="metrics.effort.lengthsBeyond",
+        deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour "
+        "itself.",
     ),
     Definition(
         "RelativeAPL_{tolerance}mm", "Added path length relative to the reference, {tolerance} mm", "", 0, 1, "lower",
@@ -90,6 +95,8 @@ EFFORT = (
         lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), _addedPathLength(pair, tolerance)),
         symmetric=False, identity=0, trend="falling",
         hint="Choose it to compare the effort between structures of different size.",
+        formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
+        code="metrics.effort.shareOf",
     ),
     *(
         Definition(
@@ -98,6 +105,7 @@ EFFORT = (
             f"How far the test's center of mass lies toward {word} of the reference's.",
             lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False, identity=0,
             hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
+            formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", code="metrics.effort.centroidShift",
         )
         for side, word in (("R", "right"), ("A", "anterior"), ("S", "superior"))
     ),

@@ -22,7 +22,8 @@ from ..structures import BOTH_EMPTY, Structure, listed
 if TYPE_CHECKING:
     from ..pair import Pair
 
-BEYOND_DICE = "Beyond Dice: SIS and STAR"
+# No DOI, arXiv number, author or year of it could be verified.
+BEYOND_DICE = "Beyond Dice: SIS and STAR (authors and identifier unverified)"
 
 # The structures of one patient have the same field, which can be as large as their image: while one comparison keeps
 # it, it serves the others, too. The key holds the critical structures, so that no others can take their place.
@@ -110,6 +111,8 @@ HAZARD = (
         lambda pair: hazard.missedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, note=emptyCriticals,
         hint="Choose it when missing a part near a critical structure matters most.",
+        formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
+        code="metrics.hazard.missedShare",
     ),
     Definition(
         "RFP", "Added hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -117,6 +120,8 @@ HAZARD = (
         lambda pair: hazard.addedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
         hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
+        formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
+        code="metrics.hazard.addedShare",
     ),
     Definition(
         "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -124,6 +129,8 @@ HAZARD = (
         lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
         hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
+        formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
+        code="metrics.hazard.safetyImpactScore",
     ),
     Definition(
         "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -131,11 +138,24 @@ HAZARD = (
         lambda pair: hazard.tailRisk(pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail),
         symmetric=False, identity=0, note=emptyCriticals,
         hint="Looks at the worst errors only: one voxel in a critical structure shows.",
+        formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
+        r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad "
+        r"C_\alpha(\emptyset) = 0 \\ "
+        r"q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) "
+        r"\lvert E \rvert \right\rbrace",
+        code="metrics.hazard.tailRisk",
+        deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
+        "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
+        "whole number of voxels and nothing ties.",
     ),
     Definition(
         "wDice", "Dice weighted by hazard", "", 0, 1, "higher", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Dice coefficient in which every voxel counts by its hazard.",
         lambda pair: hazard.weightedDice(pair.once(errorsOf)), identity=1, note=emptyCriticals,
         hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
+        formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
+        code="metrics.hazard.weightedDice",
+        deviation="The source adds a small number to the denominator; here it is undefined where neither "
+        "structure has any hazard.",
     ),
 )  # fmt: skip

@@ -20,16 +20,19 @@ TITLES = {"": "", "volume": ", weighted by 1 / volume", GIVEN: ", weighted as gi
 def _definitions() -> Iterator[Definition]:
     kinds = (
         ("JACml", "Jaccard index of all labels", "What the labels share over what either side covers, summed over all "
-         "labels", float),
+         "labels", float, r"\frac{\sum_l a_l \sum_i \min(f_{A,l,i}, f_{B,l,i})}"
+         r"{\sum_l a_l \sum_i \max(f_{A,l,i}, f_{B,l,i})}"),
         ("DICEml", "Dice coefficient of all labels", "Twice what the labels share over the sum of both sides, as it "
-         "follows from the Jaccard index of all labels", lambda jaccard: float(2 * jaccard / (1 + jaccard))),
+         "follows from the Jaccard index of all labels", lambda jaccard: float(2 * jaccard / (1 + jaccard)),
+         r"\frac{2 \, \mathrm{JACml}}{1 + \mathrm{JACml}}"),
     )  # fmt: skip
-    for key, title, description, compute in kinds:
+    for key, title, description, compute, formula in kinds:
         for suffix, words in WEIGHTINGS.items():
             yield Definition(
                 f"{key}_{suffix}" if suffix else key, title + TITLES[suffix],
                 "", 0, 1, "higher", "agreement", CRUM, Empty.ZERO, f"{description}; {words}.", compute, identity=1,
                 hint="One number for a whole segmentation hides which label differs: look at each label, too.",
+                formula=rf"\mathrm{{{key}}} = {formula}", code="multilabel.jaccard",
             )  # fmt: skip
 
 

@@ -15,6 +15,8 @@ OVERLAP = (
         identity=1,
         emptiness=ofMemberships,
         hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
+        formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
+        code="metrics.overlap.dice",
     ),
     Definition(
         "IoU", "Intersection over union (Jaccard)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
@@ -23,6 +25,8 @@ OVERLAP = (
         identity=1,
         emptiness=ofMemberships,
         hint="Ranks as the Dice coefficient does, always below it: report one of the two.",
+        formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
+        code="metrics.overlap.intersectionOverUnion",
     ),
     Definition(
         "TPR", "Sensitivity (recall)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
@@ -31,6 +35,8 @@ OVERLAP = (
         identity=1,
         emptiness=ofMemberships,
         hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
+        formula=r"\mathrm{TPR} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}",
+        code="metrics.overlap.sensitivity",
     ),
     Definition(
         "PPV", "Precision (positive predictive value)", "", 0, 1, "higher", "overlap", TAHA, Empty.ZERO,
@@ -39,6 +45,8 @@ OVERLAP = (
         identity=1,
         emptiness=ofMemberships,
         hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
+        formula=r"\mathrm{PPV} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP}}",
+        code="metrics.overlap.precision",
     ),
     Definition(
         "VolumeReference", "Volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
@@ -46,6 +54,8 @@ OVERLAP = (
         lambda pair: pair.volume(0), symmetric=False,
         identity=None,
         hint="Of the boundary; for small structures it differs from the voxel volume.",
+        formula=r"\mathrm{VolumeReference} = \frac{1}{3} \int_{\partial A} x \cdot \nu(x) \, dx",
+        code="geometry.surfaces.Surface.volume",
     ),
     Definition(
         "VolumeTest", "Volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
@@ -53,6 +63,8 @@ OVERLAP = (
         lambda pair: pair.volume(1), symmetric=False,
         identity=None,
         hint="Of the boundary; for small structures it differs from the voxel volume.",
+        formula=r"\mathrm{VolumeTest} = \frac{1}{3} \int_{\partial B} x \cdot \nu(x) \, dx",
+        code="geometry.surfaces.Surface.volume",
     ),
     Definition(
         "VolumeDifference", "Volume difference", "mm3", -math.inf, math.inf, "", "overlap", OURS, Empty.COMPUTED,
@@ -60,6 +72,8 @@ OVERLAP = (
         lambda pair: overlap.volumeDifference(pair.volume(0), pair.volume(1)), symmetric=False,
         identity=0,
         hint="Choose it when volume is what matters; it can be 0 without any overlap.",
+        formula=r"\mathrm{VolumeDifference} = \mathrm{VolumeTest} - \mathrm{VolumeReference}",
+        code="metrics.overlap.volumeDifference",
     ),
     Definition(
         "VoxelVolumeReference", "Voxel volume of the reference", "mm3", 0, math.inf, "", "overlap", OURS,
@@ -68,6 +82,8 @@ OVERLAP = (
         lambda pair: pair.voxelVolume(0), symmetric=False,
         identity=None,
         hint="What tools report that count voxels; memberships count from 0.5, or the threshold, on.",
+        formula=r"\mathrm{VoxelVolumeReference} = v \, n_A",
+        code="pair.Pair.voxelVolume",
     ),
     Definition(
         "VoxelVolumeTest", "Voxel volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
@@ -75,5 +91,7 @@ OVERLAP = (
         lambda pair: pair.voxelVolume(1), symmetric=False,
         identity=None,
         hint="What tools report that count voxels; memberships count from 0.5, or the threshold, on.",
+        formula=r"\mathrm{VoxelVolumeTest} = v \, n_B",
+        code="pair.Pair.voxelVolume",
     ),
 )  # fmt: skip

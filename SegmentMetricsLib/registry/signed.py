@@ -22,13 +22,14 @@ def _towardSides() -> Iterator[Definition]:
     """Yield the definitions of the signed distances toward each side of the patient."""
     kinds = (
         ("Mean", "Signed mean", "mean", "Mean signed distance of the boundary that faces {}: positive where the test "
-         "lies outside the reference."),
+         "lies outside the reference.", r"\frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx"),
         ("Max", "Largest signed distance", "largest", "Largest over-contouring of the boundary that faces {}; negative "
-         "when the test lies inside the reference everywhere there."),
+         "when the test lies inside the reference everywhere there.", r"\max_{x \in E_k} s(x)"),
         ("Min", "Smallest signed distance", "smallest", "Largest under-contouring of the boundary that faces {}, as a "
-         "negative number; positive when the test lies outside the reference everywhere there."),
+         "negative number; positive when the test lies outside the reference everywhere there.",
+         r"\min_{x \in E_k} s(x)"),
     )  # fmt: skip
-    for kind, title, field, description in kinds:
+    for kind, title, field, description, formula in kinds:
         for side, word in SIDES.items():
             yield Definition(
                 f"{kind}{side}", f"{title}, {word} side", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
@@ -36,6 +37,7 @@ def _towardSides() -> Iterator[Definition]:
                 lambda pair, side=side, field=field: getattr(signed.toward(pair.once(_sides), side), field),
                 symmetric=False, identity=0, side=word,
                 hint="Choose it when a direction matters, such as that of a neighboring organ.",
+                formula=rf"\mathrm{{{kind}}}_k = {formula}", code="metrics.signed.bySide",
             )  # fmt: skip
 
 
@@ -89,6 +91,8 @@ SIGNED = (
         lambda pair: signed.mean(pair.signedDistances), symmetric=False,
         identity=0,
         hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
+        formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
+        code="metrics.signed.mean",
     ),
     Definition(
         "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -97,6 +101,9 @@ SIGNED = (
         lambda pair, tolerance: _fractionOutside(pair, tolerance, over=True), symmetric=False,
         identity=0, trend="falling",
         hint="Choose it when drawing too much matters; it does not tell how far outside.",
+        formula=r"\mathrm{OverFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) > \tau \rbrace \rvert}{\lvert "
+        r"E \rvert}",
+        code="metrics.signed.overFraction",
     ),
     Definition(
         "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -105,6 +112,9 @@ SIGNED = (
         lambda pair, tolerance: _fractionOutside(pair, tolerance, over=False), symmetric=False,
         identity=0, trend="falling",
         hint="Choose it when missing a part matters; it does not tell how far inside.",
+        formula=r"\mathrm{UnderFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) < -\tau \rbrace "
+        r"\rvert}{\lvert E \rvert}",
+        code="metrics.signed.underFraction",
     ),
     Definition(
         "OverMax", "Largest over-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -112,6 +122,8 @@ SIGNED = (
         lambda pair: _largestOutside(pair, over=True), symmetric=False,
         identity=0,
         hint="One outlier decides it: choose it when every error counts.",
+        formula=r"\mathrm{OverMax} = \max\left(0, \; \max_{x \in E} s(x)\right)",
+        code="metrics.signed.largest",
     ),
     Definition(
         "UnderMax", "Largest under-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -119,6 +131,8 @@ SIGNED = (
         lambda pair: _largestOutside(pair, over=False), symmetric=False,
         identity=0,
         hint="One outlier decides it: choose it when every error counts.",
+        formula=r"\mathrm{UnderMax} = \max\left(0, \; -\min_{x \in E} s(x)\right)",
+        code="metrics.signed.largest",
     ),
     Definition(
         "OverVolume", "Over-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -126,6 +140,8 @@ SIGNED = (
         lambda pair: _volumeOutside(pair, over=True), symmetric=False,
         identity=0,
         hint="Grows with the structure: compare it between tests of one reference.",
+        formula=r"\mathrm{OverVolume} = v \, \mathrm{FP}",
+        code="registry.signed._volumeOutside",
     ),
     Definition(
         "UnderVolume", "Under-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -133,6 +149,8 @@ SIGNED = (
         lambda pair: _volumeOutside(pair, over=False), symmetric=False,
         identity=0,
         hint="Grows with the structure: compare it between tests of one reference.",
+        formula=r"\mathrm{UnderVolume} = v \, \mathrm{FN}",
+        code="registry.signed._volumeOutside",
     ),
     *_towardSides(),
 )  # fmt: skip

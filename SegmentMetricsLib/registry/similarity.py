@@ -14,7 +14,7 @@ from ..errors import Undefined
 from ..geometry import voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.surfaces import evenElements, longestSides
+from ..geometry.surfaces import evenElements
 from ..metrics import publishedsimilarity, similarity, slicecontours
 from ..metrics.similarity import Inside, Levels, Similarity, Slices
 from ..metrics.slicecontours import Planes
@@ -106,8 +106,8 @@ def onBoundaries(pair: Pair) -> float:
         raise Undefined("the contours lie in different planes")
     levels = Levels(pair.settings.il, pair.settings.ol)
     # the elements of masks are as small as voxels, those of meshes as large as somebody liked
-    ofMasks = [longestSides(s).max() for s in surfaces if s.lattice is not None]
-    longest = max([pair.settings.meshSpacing, *ofMasks])
+    diagonals = [float(np.linalg.norm(s.mask.grid.spacing)) for s in pair.structures if s.mask is not None]
+    longest = max([pair.settings.meshSpacing, *diagonals])
     (others, otherSizes), (points, sizes) = (evenElements(s, longest, MOST_PARTS) for s in surfaces)
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
@@ -142,12 +142,22 @@ SIMILARITY = (
         "of their own; median of the slices, of which those that cannot be paired count as 0.",
         lambda pair: pair.once(inSlices).score, symmetric=False, identity=1,
         note=_noteOnAll, hint=LEVELS,
+        formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
+        r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
+        code="metrics.similarity.measure",
+        deviation="As published, and in the authors' program, a point on the contour scores 0, so that identical "
+        "contours have the index 0; here it scores 1. Their program also takes the mean over the "
+        "reference's points, decides about inside and outside after the alignment, and measures in "
+        "pixels: `--as-published` repeats it.",
     ),
     Definition(
         "MSIPaired", "Medical Similarity Index, paired slices", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
         "Medical Similarity Index of those slices only in which every contour has a counterpart.",
         lambda pair: pair.once(inSlices).pairedScore, symmetric=False, identity=1,
         note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+        formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
+        r"\sum_{t \in c} W(d_t, l_t)",
+        code="metrics.similarity.Similarity.pairedScore",
     ),
     Definition(
         "PairedDistance", "Paired average Hausdorff distance", "mm", 0, math.inf, "lower", "similarity", FAZEKAS,
@@ -155,6 +165,9 @@ SIMILARITY = (
         "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
         lambda pair: pair.once(inSlices).pairedDistance, symmetric=False, identity=0,
         note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
+        formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
+        r"\frac{1}{N_c} \sum_{t \in c} d_t",
+        code="metrics.similarity.Similarity.pairedDistance",
     ),
     Definition(
         "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
@@ -162,5 +175,7 @@ SIMILARITY = (
         "The elements of meshes are cut until their sides are no longer than a step of the grid for meshes.",
         onBoundaries, symmetric=False, identity=1,
         hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
+        formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
+        code="metrics.similarity.surfaceScore",
     ),
 )  # fmt: skip

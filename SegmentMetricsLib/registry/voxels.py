@@ -69,6 +69,10 @@ VOXEL = (
         lambda pair: voxels.averageDistance(pair.once(distancesOf)), identity=0,
         emptiness=_emptiness, note=_noteOfDistances,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
+        formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
+        r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
+        code="metrics.voxels.averageDistance",
+        deviation="The source's own program takes the mean of the two directions instead of the larger one.",
     ),
     Definition(
         "HDvox_{quantile}", "Hausdorff distance of voxels, quantile {quantile}", "mm", 0, math.inf, "lower", "voxel",
@@ -78,6 +82,10 @@ VOXEL = (
         lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0, trend="rising",
         emptiness=_emptiness, note=_noteOfDistances,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
+        formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
+        r"\rVert : a \in A \right\rbrace, \; "
+        r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",
+        code="metrics.voxels.hausdorff",
     ),
     Definition(
         "MHD", "Mahalanobis distance", "", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
@@ -85,5 +93,8 @@ VOXEL = (
         lambda pair: voxels.mahalanobis(pair.once(cutsOf)), identity=0,
         emptiness=_emptiness, note=_note,
         hint="Sees general shape and position only: 0 for concentric structures of any size.",
+        formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
+        r"S = \frac{n_A S_A + n_B S_B}{n_A + n_B}",
+        code="metrics.voxels.mahalanobis",
     ),
 )  # fmt: skip

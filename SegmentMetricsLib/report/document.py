@@ -13,22 +13,28 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..comparison import Comparison
+from ..distances.surfacedistances import TIE_TOLERANCE
 from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
 from ..files.writing import versions
-from ..measurements import typeset
+from ..measurements import rounded, typeset
+from ..metrics.places import written
 from ..records import Record
+from ..registry.signed import SIDES
 from ..settings import Settings
-from ..tables import OVERVIEW, heading, number, sideOf, sideRows
+from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
 from . import figures
+from .notices import alarms, failed, sentences
+from .ranking import Ranking, badge
+from .usedsettings import usedSettings
 
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
+NOTHING = '<p class="notice">No structure is in both.</p>'
 MOST_PLACES = 10
 # Tables with more columns are set smaller on paper.
 MANY_COLUMNS = 8
 # Names with more characters are broken in tables.
 LONG_NAME = 16
-VERDICTS = {"pass": "pass", "warn": "warn", "fail": "fail", "not evaluable": "none"}
 
 
 def requirePlotly() -> None:
@@ -40,7 +46,7 @@ def requirePlotly() -> None:
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, the files it is from, and its section of the page."""
+    """One pair of a report: its numbers, the files it is from, and what its section of the page holds."""
 
     record: Record
     files: tuple[str, ...]
@@ -80,24 +86,41 @@ class Report:
         self._files.update(dict.fromkeys(part.files))
         self._sections.append(part.section)
 
-    def write(self, path: Path, judgment=None, unmatched: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Write the page. judgment: of a protocol, or None. unmatched: names by side. Raises OSError."""
-        path.write_text(self.page(judgment, unmatched or {}), encoding="utf-8", errors="backslashreplace")
+    def write(
+        self,
+        path: Path,
+        judgment=None,
+        unmatched: Mapping[str, Sequence[str]] | None = None,
+        failures: Mapping[str, str] | None = None,
+        findings: Sequence[str] = (),
+    ) -> None:
+        """Write the page. Raises OSError.
 
-    def page(self, judgment, unmatched: Mapping[str, Sequence[str]]) -> str:
-        """Return the whole page."""
+        judgment: of a protocol, or None. unmatched: names by side. failures: reasons by name of what could not be
+        compared. findings: of the whole case, in sentences.
+        """
+        text = self.page(judgment, unmatched or {}, failures or {}, findings)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+    def page(
+        self, judgment, unmatched: Mapping[str, Sequence[str]], failures: Mapping[str, str], findings: Sequence[str]
+    ) -> str:
+        """Return the whole page; arguments as for write()."""
         from plotly.offline import get_plotlyjs
 
         folder = resources.files(__package__)
+        ranking = Ranking(self.records, judgment)
         body = "\n".join(
             (
-                self._head(judgment),
-                _judged(judgment) if judgment is not None else "",
-                self._overview(unmatched),
-                "<h2>Structures</h2>",
-                *self._sections,
-                self._provenance(judgment),
+                self._head(ranking, len(failures)),
+                failed(failures),
+                alarms(self.records, findings),
+                _judged(ranking) if judgment is not None else "",
+                self._overview(unmatched, findings, ranking, bool(failures)),
                 _signOff(),
+                _structuresHead(ranking),
+                *(self._framed(n, ranking) for n in ranking.order),
+                self._provenance(judgment),
                 f"<footer>{escape(NO_DEVICE)}</footer>",
             )
         )
@@ -110,39 +133,47 @@ class Report:
             f"</head>\n<body>\n{body}\n</body></html>\n"
         )
 
-    def _head(self, judgment) -> str:
-        verdict = f" {_badge(judgment.verdict)}" if judgment is not None else ""
-        count = f"{counted(len(self.records), 'structure')} compared"
+    def _head(self, ranking: Ranking, failures: int) -> str:
+        of = f"{len(self.records)} of " if failures else ""
+        count = f"{of}{counted(len(self.records) + failures, 'structure')} compared"
         patient = f"<p>Patient: {escape(self.patient)}</p>\n" if self.patient else ""
         return (
-            f"<h1>{escape(self.title)}{verdict}</h1>\n{patient}"
+            f"<h1>{escape(self.title)}</h1>\n{ranking.headline()}{patient}"
             f'<p class="soft">Contour comparison · {count} · {datetime.now().astimezone():%Y-%m-%d %H:%M %Z} · '
             f"measured as {escape(self.settings.convention)}</p>\n"
             f'<p class="notice">{escape(NO_DEVICE)}</p>'
             '<p class="notice unready">Printed before all pictures were ready: print it again in a moment.</p>'
         )
 
-    def _overview(self, unmatched: Mapping[str, Sequence[str]]) -> str:
-        """Return one line per structure, what has no counterpart, and the findings of the whole case."""
+    def _overview(
+        self, unmatched: Mapping[str, Sequence[str]], findings: Sequence[str], ranking: Ranking, isFailed: bool
+    ) -> str:
+        """Return one line per structure, what has no counterpart, and the findings of the whole case.
+
+        isFailed: whether it is said elsewhere that there is something that could not be compared.
+        """
         missing = "".join(
             f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
         )
+        missing += sentences(findings)
         if not self.records:
-            return f'<p class="notice">No structure is in both.</p>{missing}'
-        columns = [column for prefix in OVERVIEW for column in _columns(self.records, prefix)]
-        rows = [
-            [f'<a href="#structure{n}">{_name(record.name)}</a>', *(cells[n] for _, cells in columns)]
-            for n, record in enumerate(self.records)
-        ]
+            return f"{'' if isFailed else NOTHING}{missing}"
+        columns = [column for definition in OVERVIEW for column in _columns(self.records, definition)]
+        if ranking.judgment is not None:
+            verdict = "Verdict", list(map(badge, ranking.verdicts))
+            columns.insert(0, verdict)
+        rows = [[_link(n, self.records[n].name), *(cells[n] for _, cells in columns)] for n in ranking.order]
         heads = ["Structure", *(head for head, _ in columns)]
-        return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(1, len(heads)))}{missing}"
+        first = 1 if ranking.judgment is None else 2
+        return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(first, len(heads)))}{missing}"
 
     def _section(self, comparison: Comparison, record: Record, n: int) -> str:
-        parts = [f"<p>{escape(typeset(record.summary))}</p>"]
-        if record.findings:
-            parts.append("<ul>" + "".join(f"<li>{escape(typeset(text))}</li>" for text in record.findings) + "</ul>")
+        """Return what the section of a pair holds below its summary."""
+        parts = [sentences(record.findings)]
         if comparison.distances is not None:
             parts.append(_pictures(comparison, n))
+        # what paper leaves out where it is brief
+        parts.append('<div class="full">')
         parts.append(_places(record))
         parts.append(_measurements(record))
         if comparison.slices:
@@ -150,11 +181,18 @@ class Report:
             parts.append(_figure("chart profile", f"slices{n}", figures.profile(comparison.slices)))
         if self.withConventions:
             parts.append(_conventions(comparison))
-        isOpen = " open" if n == 0 else ""
+        return "".join((*parts, "</div>"))
+
+    def _framed(self, n: int, ranking: Ranking) -> str:
+        """Return the section of a pair, with its summary; that of the worst is open."""
+        record = self.records[n]
+        isOpen = " open" if n == ranking.worst else ""
+        isBrief = " brief" if ranking.isBrief(n) else ""
         return (
-            f'<section class="structure" id="structure{n}"><details{isOpen}>'
-            f"<summary>{escape(record.name)} <small>{escape(typeset(record.summary))}</small></summary>"
-            f'<div class="inside">{"".join(parts[1:])}</div></details></section>'
+            f'<section class="structure{isBrief}" id="structure{n}"><details{isOpen}>'
+            f"<summary>{escape(record.name)} {badge(ranking.verdicts[n])} "
+            f"<small>{escape(typeset(record.summary))}</small></summary>"
+            f'<div class="inside">{self._sections[n]}</div></details></section>'
         )
 
     def _provenance(self, judgment) -> str:
@@ -166,28 +204,31 @@ class Report:
                 f"<p>Protocol {escape(judgment.protocol.name)}, version <code>{judgment.protocol.version}</code></p>"
             )
         settings = json.dumps(self.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False)
+        used = [list(map(escape, row)) for row in usedSettings(self.settings, self.records)]
         return (
             f"<h2>How this was measured</h2>{protocol}"
             f"<h3>Input files</h3>{_table(['File', 'SHA-256'], files)}"
-            f"<h3>Software</h3>{_table(['Name', 'Version'], software)}"
-            f"<h3>Settings</h3><pre>{escape(settings)}</pre>"
+            f"<div class=beside><div><h3>Settings</h3>{_table(['Setting', 'Value'], used)}</div>"
+            f"<div><h3>Software</h3>{_table(['Name', 'Version'], software)}</div></div>"
+            '<details class="noprint"><summary>All settings, to measure so again</summary>'
+            f"<pre>{escape(settings)}</pre></details>"
         )
 
 
-def _columns(records: Sequence[Record], prefix: str) -> list[tuple[str, list[str]]]:
-    """Return the columns, heading and cells, of the measurements whose keys begin so.
+def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list[str]]]:
+    """Return the columns, heading and cells, of the measurements of the definition with this key.
 
     Those with a tolerance are one column, with the tolerance in the cells, where structures have tolerances of their
     own.
     """
-    found = [[key for key in record.measurements if key.startswith(prefix)] for record in records]
+    found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
-    if prefix.endswith("_") and len(keys) > 1 and all(len(own) <= 1 for own in found):
+    if "{tolerance}" in definition and len(keys) > 1 and all(len(own) <= 1 for own in found):
         cells = [
             "".join(f"{_value(record.measurements[key])} ({heading(key).partition(' ')[2]})" for key in own)
             for record, own in zip(records, found, strict=True)
         ]
-        return [(prefix.rstrip("_"), cells)]
+        return [(definition.partition("_")[0], cells)]
     return [(heading(key), [_value(record.measurements.get(key)) for record in records]) for key in keys]
 
 
@@ -209,8 +250,22 @@ def _pictures(comparison: Comparison, n: int) -> str:
     if comparison.dimension == 3:
         figure = figures.distanceMap(comparison)
         found.insert(0, _figure("map", f"map{n}", figure, stills=2))
-        switches = _switches(n, figure["signed"])
-    return f'{switches}<div class="pictures">{"".join(found)}</div>'
+        switches = _switches(n, figure["signed"], figure["first"])
+    return f'{_largest(comparison)}{switches}<div class="pictures">{"".join(found)}</div>'
+
+
+def _largest(comparison: Comparison) -> str:
+    """Return how large the largest distance is and where, in a line; "" if there is none."""
+    side = figures.worseSide(comparison)
+    direction = dict(zip(("reference", "test"), comparison.distances.directions, strict=True))[side]
+    if direction.largest <= TIE_TOLERANCE:
+        return ""
+    # of several places that are as far, the one that is listed
+    listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
+    isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
+    position = listed[0].position if isSame else direction.largestPlace
+    where = f"{written(position)}, on the {side}'s contour"
+    return f"<p>Largest distance: {rounded(direction.largest, 2)} mm at {where}.</p>"
 
 
 def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:
@@ -224,17 +279,17 @@ def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:
     )
 
 
-def _switches(n: int, signed: bool) -> str:
-    def choice(what: str, values: Sequence[str], legend: str) -> str:
+def _switches(n: int, signed: bool, side: str) -> str:
+    def choice(what: str, values: Sequence[str], first: str, legend: str) -> str:
         inputs = "".join(
             f'<label><input type="radio" name="{what}{n}" data-what="{what}" value="{value}"'
-            f"{' checked data-first' if number == 0 else ''}> {value}</label>"
-            for number, value in enumerate(values)
+            f"{' checked data-first' if value == first else ''}> {value}</label>"
+            for value in values
         )
         return f"<fieldset><legend>{legend}</legend>{inputs}</fieldset>"
 
-    kinds = choice("kind", ("signed", "absolute"), "Distance") if signed else ""
-    sides = choice("side", ("reference", "test", "both"), "Surface")
+    kinds = choice("kind", ("signed", "absolute"), "signed", "Distance") if signed else ""
+    sides = choice("side", ("reference", "test", "both"), side, "Surface")
     return f'<div class="switches" data-for="map{n}">{sides}{kinds}</div>'
 
 
@@ -245,15 +300,15 @@ def _places(record: Record) -> str:
         [
             str(place.rank),
             f"{place.value:+.2f} mm",
-            place.direction,
+            SIDES[place.direction],
             _patchSize(place.area, record.dimension),
-            ", ".join(f"{x:.1f}" for x in place.position),
+            written(place.position),
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
     more = len(record.worstPlaces) - MOST_PLACES
     note = f'<p class="soft">… and {more} more</p>' if more > 0 else ""
-    heads = ["", "Distance", "Side", "Size", "Position (LPS, mm)"]
+    heads = ["", "Distance", "Side", "Size", "Position (mm)"]
     return f"<h3>Worst places</h3>{_table(heads, rows, numbers=(1, 3, 4))}{note}"
 
 
@@ -298,6 +353,11 @@ def _name(text: str) -> str:
     return f'<span class="long">{escape(text)}</span>' if len(text) > LONG_NAME else escape(text)
 
 
+def _link(number: int | None, name: str) -> str:
+    """Return the name of a structure for a table, leading to the section with its number if it has one."""
+    return _name(name) if number is None else f'<a href="#structure{number}">{_name(name)}</a>'
+
+
 def _value(measurement) -> str:
     return "" if measurement is None else escape(typeset(measurement.text()))
 
@@ -321,52 +381,27 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> s
 
 def _conventions(comparison: Comparison) -> str:
     """Return what other tools would have reported: their numbers, and how far off they are."""
-    from ..conventions.output import REFERENCE_ROW, ConventionsRecord, referenceText
+    from .othertools import NOTE, otherTools
 
-    found = comparison.conventions()
-    first = ConventionsRecord({}, {}, found).referenceValues()
-    rows = [[REFERENCE_ROW, *(escape(referenceText(number)) for number in first.values())]]
-    rows += [[escape(tool), *(_reported(numbers.get(key)) for key in first)] for tool, numbers in found.items()]
-    note = (
-        f"In brackets the difference to {REFERENCE_ROW}; "
-        '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>. '
-        '<span class="noprint">The reason, and what the tool calls the number, are shown where the pointer rests on '
-        "it.</span> A star: the tool's "
-        "own number is not reproducible or not its definition; the definition's value is shown."
-    )
-    table = _table(["Tool", *map(heading, first)], rows, range(1, len(first) + 1))
-    return f'<h3>What other tools would report</h3><p class="soft">{note}</p>{table}'
+    heads, rows = otherTools(comparison)
+    table = _table(heads, rows, range(1, len(heads)))
+    return f'<h3>What other tools would report</h3><p class="soft">{NOTE}</p>{table}'
 
 
-def _reported(number) -> str:
-    if number is None:
-        return ""
-    leaning = number.leaning.removeprefix("over-")
-    difference = f" ({number.differenceText()})" if number.differenceText() else ""
-    star = "" if number.isReproducible else "*"
-    reason = escape(f"{number.name}: {number.reason}", quote=True)
-    return f'<span class="{leaning}" title="{reason}">{escape(number.text() + star + difference)}</span>'
-
-
-def _badge(verdict: str) -> str:
-    return f'<span class="verdict {VERDICTS[verdict]}">{escape(verdict)}</span>'
-
-
-def _judged(judgment) -> str:
-    """Return what the protocol says, structure by structure."""
+def _judged(ranking: Ranking) -> str:
+    """Return what the protocol says, rule by rule, those on the worst structure first."""
+    judgment = ranking.judgment
     sources = {verdict.rule.source for verdict in judgment.verdicts}
     rows = []
-    for verdict in judgment.verdicts:
-        rule = verdict.rule
-        limits = f"{rule.relation} {rule.limit:g}" + (f" (warn {rule.warning:g})" if rule.warning is not None else "")
-        ofRule = _source(rule.source) if len(sources) > 1 else ""
+    for verdict in ranking.rules():
+        ofRule = _source(verdict.rule.source) if len(sources) > 1 else ""
         rows.append(
             [
-                _name(verdict.structure),
-                escape(heading(rule.measurement)),
-                _value(verdict.measurement),
-                escape(limits.replace(" ", "\u00a0")),
-                _badge(verdict.verdict),
+                _link(ranking.numbers.get(verdict.structure), verdict.structure),
+                escape(heading(verdict.rule.measurement)),
+                escape(typeset(verdict.valueText)),
+                escape(typeset(verdict.limitsText).replace(" ", "\u00a0")),
+                badge(verdict.verdict),
                 escape(typeset(verdict.reason)) + ofRule,
             ]
         )
@@ -378,6 +413,19 @@ def _judged(judgment) -> str:
 def _source(text: str) -> str:
     """Return where limits come from, "" where nobody says it."""
     return f' <span class="soft">Source: {escape(text)}</span>' if text else ""
+
+
+def _structuresHead(ranking: Ranking) -> str:
+    """Return the heading of the sections, and what paper shows of them."""
+    brief = sum(map(ranking.isBrief, ranking.order))
+    if not brief:
+        return "<h2>Structures</h2>"
+    which = "structures that pass" if ranking.judgment is not None else "structures that agree better"
+    return (
+        f'<h2>Structures</h2><p class="soft paper">Of {which}, the pictures; all numbers are in the file.</p>'
+        '<p class="noprint"><label><input type="checkbox" data-paper> Print all numbers, '
+        f"also of {which}</label></p>"
+    )
 
 
 def _signOff() -> str:

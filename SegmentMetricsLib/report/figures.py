@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..comparison import Comparison
+from ..distances.surfacedistances import TIE_TOLERANCE
 from ..metrics.distributions import histogram, mapRange
 from ..metrics.slices import SliceRow
 from ..palettes import ABSOLUTE, SIGNED
@@ -18,6 +19,16 @@ from .reduction import ReducedSurface, reduced
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
 # How far the camera stands from the middle of a distance map whose longest side is 1.
 CAMERA = 1.42
+# Steps between the labels of colors up to each of the ends that mapRange() gives, both over the power of ten.
+TICK_STEPS = {1: 0.5, 1.5: 0.5, 2: 1, 3: 1, 4: 2, 5: 1, 6: 2, 8: 2}
+MINUS = "\N{MINUS SIGN}"
+EYE = (0.0, -CAMERA, 0.19 * CAMERA)
+# Mostly as bright from everywhere, so that colors are those of the color bar, and just enough shade to see the shape.
+LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "roughness": 0.9}
+# in the coordinates of what is seen: before and above it, wherever the camera is
+LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
+# Letters of the sides of the patient, and how much of the way to the camera a side may point without covering the rest.
+SIDES, MOST_FACING = "RLAPIS", 0.8
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
@@ -37,8 +48,14 @@ def firstTolerance(comparison: Comparison) -> float | None:
     return next(iter(comparison.settings.tolerances), None)
 
 
+def worseSide(comparison: Comparison) -> str:
+    """Return on which boundary the largest distance lies, "reference" or "test"; "reference" where both are as far."""
+    reference, test = (direction.largest for direction in comparison.distances.directions)
+    return "test" if test > reference + TIE_TOLERANCE else "reference"
+
+
 def distanceMap(comparison: Comparison) -> dict:
-    """Return the 3D distance map of a comparison in space: both surfaces, the reference shown first.
+    """Return the 3D distance map of a comparison in space: both surfaces, that with the largest distance shown first.
 
     Which surface is shown and whether colors tell the sign is switched in the page: `signedRange`, `absoluteRange` are
     the ranges of the colors in mm.
@@ -49,7 +66,10 @@ def distanceMap(comparison: Comparison) -> dict:
     surfaces = {
         name: reduced(direction) for name, direction in zip(("reference", "test"), distances.directions, strict=True)
     }
-    meshes = [_mesh(surface, name, name == "reference", signed, limit) for name, surface in surfaces.items()]
+    first = worseSide(comparison)
+    ticks = {kind: colorTicks(limit, *ends) for kind, ends in _clipped(comparison, limit).items()}
+    shown = ticks["signed" if signed else "absolute"]
+    meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
     places = _sidePlaces(points)
     return {
@@ -60,10 +80,39 @@ def distanceMap(comparison: Comparison) -> dict:
             "paper_bgcolor": "rgba(0,0,0,0)",
             "scene": _frame(np.concatenate([points, places])),
         },
+        "first": first,
         "signed": signed,
         "limit": limit,
         "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
+        "ticks": ticks,
     }
+
+
+def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
+    """Return by kind of distance whether some lie below and above the colors, which end at a limit in mm.
+
+    Below is None where colors begin at 0.
+    """
+    directions = comparison.distances.directions
+    isAbove, isBelow = (any(one.reached(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
+    return {"signed": (isBelow, isAbove), "absolute": (None, isBelow or isAbove)}
+
+
+def colorTicks(limit: float, isBelow: bool | None, isAbove: bool) -> dict:
+    """Return the labels of the colors from -limit, or from 0 where isBelow is None, to a limit in mm.
+
+    isBelow, isAbove: whether some distances lie beyond that end, which its label then says. limit: as of mapRange().
+    """
+    decade = 10.0 ** math.floor(math.log10(limit) + 1e-9)
+    step = TICK_STEPS[round(limit / decade, 1)] * decade
+    count = round(limit / step)
+    values = [float(f"{number * step:.6g}") for number in range(0 if isBelow is None else -count, count + 1)]
+    texts = [shortest(value).replace("-", MINUS) for value in values]
+    if isBelow:
+        texts[0] = f"≤ {texts[0]}"
+    if isAbove:
+        texts[-1] = f"≥ {texts[-1]}"
+    return {"tickvals": values, "ticktext": texts}
 
 
 def _frame(points: np.ndarray) -> dict:
@@ -79,7 +128,7 @@ def _frame(points: np.ndarray) -> dict:
     return {
         "aspectmode": "manual",
         "aspectratio": {axis: round(float(side), 5) for axis, side in zip("xyz", sides)},
-        "camera": {"eye": {"x": 0.0, "y": -CAMERA, "z": 0.19 * CAMERA}, "up": {"x": 0, "y": 0, "z": 1}},
+        "camera": {"eye": dict(zip("xyz", EYE)), "up": {"x": 0, "y": 0, "z": 1}},
         **{
             f"{axis}axis": {"visible": False, "range": [round(float(a), 3), round(float(b), 3)]}
             for axis, a, b in zip("xyz", low, high)
@@ -94,13 +143,23 @@ def _sidePlaces(points: np.ndarray) -> np.ndarray:
     return np.array([center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)])
 
 
+def lettersFrom(eye: Sequence[float]) -> list[str]:
+    """Return the letters of the sides of the patient as they are seen from a place (3,), LPS around the middle.
+
+    "" for the side before the structure and the one behind it: the letter would lie on what is to be seen. report.js
+    does the same when the camera has moved.
+    """
+    distance = math.hypot(*eye)
+    return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
+
+
 def _sides(places: np.ndarray) -> dict:
     """Return the letters that name the sides of the patient, at places (6, 3)."""
     return {
         "type": "scatter3d",
         "mode": "text",
         "name": "sides",
-        "text": list("RLAPIS"),
+        "text": lettersFrom(EYE),
         **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
         "textfont": {"size": 14, "color": "#666"},
         "hoverinfo": "skip",
@@ -108,7 +167,7 @@ def _sides(places: np.ndarray) -> dict:
     }
 
 
-def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float) -> dict:
+def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float, ticks: dict) -> dict:
     corners = surface.triangles
     return {
         "type": "mesh3d",
@@ -120,8 +179,9 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
         "colorscale": scale(SIGNED if signed else ABSOLUTE),
         "cmin": -limit if signed else 0,
         "cmax": limit,
-        "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98},
-        "lighting": {"ambient": 0.55, "diffuse": 0.6, "specular": 0.1, "roughness": 0.9},
+        "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98, **ticks},
+        "lighting": LIGHTING,
+        "lightposition": LIGHT,
         "flatshading": False,
         "hovertemplate": "%{intensity:.2f} mm<extra>" + name + "</extra>",
     }
@@ -131,35 +191,45 @@ def distribution(comparison: Comparison) -> dict:
     """Return the histogram of the distances of a comparison, with the first tolerance marked."""
     distances = comparison.distances
     signed, tolerance = distances.hasSides, firstTolerance(comparison)
-    found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed)
+    isJudged = tolerance is not None
+    # bars that are wider than the tolerance are partly within it
+    found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed, isSplit=isJudged)
     colors = [
-        WITHIN if tolerance is not None and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
+        WITHIN if isJudged and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
         for center in found.centers
     ]
+    across = "signed distance (mm), + outside" if signed else "distance (mm)"
+    # bars of several widths show shares by their areas
+    share = f"share of both contours ({'% per mm' if found.isSplit else '%'})"
     lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
     return {
         "data": [
             {
                 "type": "bar",
                 "x": [round(float(x), 6) for x in found.centers],
-                "y": [round(float(y), 4) for y in found.shares],
+                "y": [round(float(y), 4) for y in found.heights],
                 "width": [round(float(w), 6) for w in np.diff(found.edges)],
                 "marker": {"color": colors, "line": {"width": 0}},
-                "hovertemplate": "%{x:.2f} mm: %{y:.2f} %<extra></extra>",
+                "customdata": [
+                    [round(float(low), 6), round(float(high), 6), round(float(part), 4)]
+                    for low, high, part in zip(found.edges[:-1], found.edges[1:], found.shares, strict=True)
+                ],
+                "hovertemplate": "%{customdata[0]:.2f} to %{customdata[1]:.2f} mm: %{customdata[2]:.2f} %"
+                "<extra></extra>",
             }
         ],
         "layout": {
-            "margin": {"l": 50, "r": 10, "t": 24, "b": 42},
+            "margin": {"l": 50, "r": 10, "t": 24, "b": 58 if found.outerBars else 42},
             "font": FONT,
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "bargap": 0,
             "xaxis": {
-                "title": {"text": "signed distance (mm), + outside" if signed else "distance (mm)"},
+                "title": {"text": "<br>".join(filter(None, (across, found.outerBars)))},
                 "zeroline": False,
                 "gridcolor": "#eee",
             },
-            "yaxis": {"title": {"text": "share of both contours (%)"}, "gridcolor": "#eee", "zeroline": False},
+            "yaxis": {"title": {"text": share}, "gridcolor": "#eee", "zeroline": False},
             "shapes": [
                 {
                     "type": "line",

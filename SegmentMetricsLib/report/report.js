@@ -16,7 +16,17 @@ function draw(section) {
     place.figure = figure;
     place.distances = figure.data.filter((trace) => trace.type === "mesh3d").map(distancesOf);
     place.drawing = Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
+    if (place.classList.contains("map")) place.on("plotly_relayout", () => letter(place));
   }
+}
+
+// Names the sides of the patient but those before and behind the structure: see lettersFrom() in figures.py.
+function letter(place) {
+  const { x, y, z } = place.layout.scene.camera.eye;
+  const distance = Math.hypot(x, y, z);
+  const seen = [..."RLAPIS"].map((side, n) => (Math.abs([x, y, z][Math.floor(n / 2)]) <= 0.8 * distance ? side : ""));
+  const number = place.data.findIndex((trace) => trace.name === "sides");
+  if (seen.join() !== [...place.data[number].text].join()) Plotly.restyle(place, { text: [seen] }, [number]);
 }
 
 // Paper has still pictures: they are made one after the other while nothing else is to do.
@@ -78,6 +88,8 @@ function choose(input) {
     intensity: place.distances.map((values) => (absolute ? values.map(Math.abs) : values)),
     colorscale: surfaces.map(() => (absolute ? figure.scales.absolute : figure.scales.signed)),
     cmin: surfaces.map(() => (absolute ? 0 : -figure.limit)),
+    "colorbar.tickvals": surfaces.map(() => figure.ticks[kind].tickvals),
+    "colorbar.ticktext": surfaces.map(() => figure.ticks[kind].ticktext),
   };
   Plotly.restyle(place, change, surfaces.map((trace) => figure.data.indexOf(trace)));
 }
@@ -88,6 +100,15 @@ function distancesOf(trace) {
   return new Float32Array(bytes.buffer);
 }
 
+// What a link leads to is open, and drawn.
+function follow() {
+  const section = document.getElementById(location.hash.slice(1));
+  const details = section && section.querySelector(":scope > details");
+  if (!details) return;
+  details.open = true;
+  section.scrollIntoView();
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   for (const details of document.querySelectorAll("section.structure > details")) {
     details.addEventListener("toggle", () => (details.open ? draw(details) : takeDown(details)));
@@ -95,7 +116,11 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   document.addEventListener("change", (event) => {
     if (event.target.matches(".switches input")) choose(event.target);
+    if (event.target.matches("[data-paper]")) document.body.classList.toggle("everything", event.target.checked);
   });
+  // also when the same one is followed again
+  document.addEventListener("click", (event) => event.target.closest('a[href^="#structure"]') && setTimeout(follow));
+  follow();
   makeStills();
   // paper shows every section
   window.addEventListener("beforeprint", () => {

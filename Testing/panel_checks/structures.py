@@ -144,10 +144,10 @@ def checkProtocol(session: Session) -> None:
     wider = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
     rows = session.texts(ui.protocolTable)
     assert [row[2] for row in rows] == ["warn", "fail", "pass"]
-    assert rows[0][0] == "HD95 <= 3" and rows[2][1] == f"{wider['NSD_3mm'].value:.3f}"
+    assert rows[0][0] == "HD95 ≤ 3 mm" and rows[2][1] == f"{wider['NSD_3mm'].value:.3f}"
     item = ui.protocolTable.item(0, 2)
     assert item.background().color().name() == COLORS["warn"]
-    assert "is not <= 3" in item.toolTip() and "Somebody 2020" in item.toolTip()
+    assert "exceeds 3 mm; the warning limit is 10 mm." in item.toolTip() and "Somebody 2020" in item.toolTip()
     column = next(n for n in range(node.GetNumberOfColumns()) if node.GetColumnName(n) == "Pass")
     assert node.SetCellText(1, column, "0.1")
     session.settle(0.1)

@@ -1,0 +1,109 @@
+"""Verdicts in words: a value and its limits in one unit, and why a verdict is what it is, in a sentence."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+from ..measurements import IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
+from ..registry import findDefinition
+from ..settings import shortest
+from ..tables import heading
+from .protocol import ROUNDING_OF_ZERO, Rule
+
+# What is said of a value that keeps a limit, of one that does not, and between that limit and another one.
+PHRASES = {
+    "<=": ("is at most", "exceeds", " and"),
+    "<": ("is below", "is not below", ", nor is it below"),
+    ">=": ("is at least", "is below", " and"),
+    ">": ("is above", "is not above", ", nor is it above"),
+    "within": ("is within", "exceeds", " and"),
+}
+SIGNS = {"<=": "≤ ", "<": "< ", ">=": "≥ ", ">": "> ", "within": ""}
+# Digits behind the point beyond which nothing is told apart.
+MOST_DIGITS = 17
+# From this limit on, in the larger unit, all is shown in it.
+LEAST_LARGER = 0.1
+# What has a unit that depends on the settings.
+UNIT_BY_SETTINGS = ("voxel", "similarity")
+
+
+def named(rule: Rule) -> str:
+    """Return what a rule is about as a sentence names it, with the convention that it demands."""
+    name, _, parameter = rule.measurement.partition("_")
+    short = heading(name)
+    definition = (findDefinition(rule.measurement) or (None,))[0]
+    if short[-1] in ".>" and definition is not None:  # what is cut short for a column is not said in a sentence
+        short = definition.title.partition(",")[0]
+    with_ = f" ({parameter.replace('mm', ' mm')})" if parameter else ""
+    return f"{short}{with_}{f' as by {rule.convention}' if rule.convention else ''}"
+
+
+def unitOf(rule: Rule, measurement: Measurement | None) -> str:
+    """Return the unit of a rule's limits: that of the measurement, as far as known where there is none."""
+    if measurement is not None:
+        return measurement.unit
+    definition = (findDefinition(rule.measurement) or (None,))[0]
+    return "" if definition is None or definition.family in UNIT_BY_SETTINGS else definition.unit
+
+
+def valueText(rule: Rule, value: float, unit: str) -> str:
+    """Return a value as people read it, in the unit of its rule's limits.
+
+    It has more digits than usual only where it would look equal to a limit that it is not equal to.
+    """
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "-inf" if value < 0 else "inf"
+    shown, factor = _scale(rule, unit)
+    known, usual = _sides(rule, value), decimalsOf(shown)
+    tellingApart = (n for n in range(usual, MOST_DIGITS) if _sides(rule, round(value / factor, n) * factor) == known)
+    digits = next(tellingApart, MOST_DIGITS)
+    text = fixed(value / factor, shown) if digits == usual else rounded(value / factor, digits)
+    return f"{text} {shown}".rstrip()
+
+
+def limitText(rule: Rule, limit: float, unit: str) -> str:
+    """Return a limit in the unit in which valueText() shows a value."""
+    shown, factor = _scale(rule, unit)
+    sign = "±" if rule.relation == "within" else ""
+    return f"{sign}{(Decimal(shortest(limit)) / factor).normalize():f} {shown}".rstrip()
+
+
+def limitsText(rule: Rule, unit: str) -> str:
+    """Return both limits of a rule for a table: "≤ 3 mm (warn 5 mm)"."""
+    text = SIGNS[rule.relation] + limitText(rule, rule.limit, unit)
+    return text if rule.warning is None else f"{text} (warn {limitText(rule, rule.warning, unit)})"
+
+
+def reason(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) -> str:
+    """Return in a sentence how a value lies to its limits. isWarning: whether it keeps the laxer one only."""
+    value, unit = measurement.value, measurement.unit
+    limit = limitText(rule, rule.limit, unit)
+    laxer = None if rule.warning is None or isKept else limitText(rule, rule.warning, unit)
+    if math.isinf(value):
+        cause = measurement.empty or measurement.reason
+        because = f" because {cause}" if cause else ""
+        size = "minus infinite" if value < 0 else "infinite"
+        return f"{named(rule)} is {size}{because}; the limit is {limit}."
+    keeps, breaks, also = PHRASES[rule.relation]
+    text = f"{named(rule)} {valueText(rule, value, unit)} {keeps if isKept else breaks} {limit}"
+    if laxer is not None:
+        text += f"; the warning limit is {laxer}" if isWarning else f"{also} the warning limit of {laxer}"
+    return f"{text} because {measurement.empty}." if measurement.empty else f"{text}."
+
+
+def _scale(rule: Rule, unit: str) -> tuple[str, int]:
+    """Return the unit in which a value and its limits are shown, and how many of the unit given it is."""
+    limits = [abs(limit) for limit in (rule.limit, rule.warning) if limit]
+    larger, factor = IN_CENTIMETERS.get(unit, (unit, 1))
+    # who writes a limit of 5 mm3 thinks in mm3
+    return (larger, factor) if all(limit >= LEAST_LARGER * factor for limit in limits) else (unit, 1)
+
+
+def _sides(rule: Rule, value: float) -> list[tuple[bool, bool]]:
+    """Return of every limit of a rule whether a value keeps it, and whether it is equal to it but for rounding."""
+    size = abs(value) if rule.relation == "within" else value
+    limits = [limit for limit in (rule.limit, rule.warning) if limit is not None]
+    return [(rule.keeps(value, n), math.isclose(size, n, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO)) for n in limits]

@@ -1,0 +1,186 @@
+"""What the panel shows when, and where: alarms first, nothing without results, no number in part."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import shapes
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QScrollArea
+from scenework import applyAll, choose, segmentation, twoBoxes
+
+BOX = (6, 5, 5), (15, 11, 12)
+NARROW = 304  # pixels: what Slicer's module panel is at least
+# What there is nothing to be seen in before anything was measured.
+OF_RESULTS = ("resultsTable", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox", "mapSection",
+              "slicesSection", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable")  # fmt: skip
+
+
+def apart(**more) -> list:
+    """Return two segmentation nodes with a structure A that does not overlap, and more structures that do."""
+    boxes = shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((15, 15, 15), (20, 20, 20))
+    return [segmentation(which, A=box, **more) for which, box in zip(("First", "Second"), boxes)]
+
+
+@pytest.fixture
+def alone(session):
+    """The content of the panel as a window of its own, which can be as narrow as wanted."""
+    top = session.ui.inputsSection.parent()._native
+    parent = top.parent()
+    while not isinstance(parent, QScrollArea):
+        parent = parent.parent()
+    parent.takeWidget()
+    top.show()
+    yield top
+    parent.setWidget(top)
+    top.show()
+
+
+def testNothingIsShownBeforeTheFirstApply(session):
+    ui = session.ui
+    choose(session, *twoBoxes())
+    assert [name for name in OF_RESULTS if session.isShown(getattr(ui, name))] == []
+    session.apply()
+    hidden = {name for name in OF_RESULTS if not session.isShown(getattr(ui, name))}
+    assert hidden - {"findingsLabel", "placesTable"} == {"slicesSection", "alarmsLabel"}
+    session.parameters.result = None
+    session.settle(0.1)
+    assert session.panel.outcome is None
+    assert [name for name in OF_RESULTS if session.isShown(getattr(ui, name))] == []
+
+
+def testPlotsAreOfferedWhereDistancesWere(session):
+    choose(session, *twoBoxes())
+    session.chooseFamilies("overlap")
+    session.apply()
+    assert session.isShown(session.ui.resultsTable) and not session.isShown(session.ui.plotComboBox)
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.apply()
+    assert session.isShown(session.ui.plotComboBox)
+
+
+def testAlarmsStandDirectlyBelowTheVerdict(session):
+    """With a sign and words, and in colors that are read in a dark theme, too; what is no alarm comes after them."""
+    ui = session.ui
+    choose(session, *apart(), "A")
+    session.apply()
+    assert session.isShown(ui.alarmsLabel)
+    assert ui.alarmsLabel.text.startswith("<b>⚠ Check this first</b><br>• The two ")
+    assert "<br>• The two contours do not overlap at all: " in ui.alarmsLabel.text
+    assert "do not overlap" not in ui.findingsLabel.text
+    layout = ui.verdictLabel._native.parent().layout()
+    names = ("verdictLabel", "alarmsLabel", "findingsLabel", "resultsTable", "sidesTable")
+    first, *others, table, _ = places = [layout.indexOf(getattr(ui, name)._native) for name in names]
+    assert places == sorted(places) and others == [first + 1, first + 2] and table > first + 2
+    before = QApplication.palette()
+    dark = QPalette(before)
+    dark.setColor(QPalette.ColorRole.Window, QColor("#303030"))
+    dark.setColor(QPalette.ColorRole.WindowText, QColor("white"))
+    try:
+        for palette in (before, dark):
+            QApplication.setPalette(palette)
+            QApplication.processEvents()
+            image = ui.alarmsLabel._native.grab().toImage()
+            lightness = sorted(
+                image.pixelColor(x, y).lightnessF() for x in range(4, image.width() - 4) for y in range(4, 20)
+            )
+            assert lightness[-1] > 0.85 and lightness[0] < 0.35  # dark letters on a light ground
+    finally:
+        QApplication.setPalette(before)
+
+
+def testNoAlarmWithoutAReason(session):
+    choose(session, *twoBoxes())
+    session.apply()
+    assert not session.isShown(session.ui.alarmsLabel)
+
+
+def testAlarmsOfOtherStructuresAreNamed(session):
+    session.parameters.reference, session.parameters.test = apart(Box=shapes.box(*BOX))
+    applyAll(session, ("Box", "Box", "chosen"))
+    ui, records = session.ui, session.panel.outcome.records
+    names = [record.name for record in records]
+    session.panel.results.table.onCell(names.index("Box"), 0)
+    session.settle(0.1)
+    assert "There are alarms about other structures: A." in ui.alarmsLabel.text
+    tips = [ui.resultsTable.item(row, 0).toolTip() for row in range(len(names))]
+    assert ["⚠ The two contours" in tip for tip in tips] == [name == "A" for name in names]
+    session.panel.results.table.onCell(names.index("A"), 0)
+    session.settle(0.1)
+    assert "other structures" not in ui.alarmsLabel.text and "do not overlap at all" in ui.alarmsLabel.text
+    ui.modeComboBox.currentIndex = 0
+
+
+@pytest.mark.parametrize("far", [0, 150])
+def testNumbersAreShownInWhole(session, alone, far):
+    """Where there is no room for all of them the tables scroll."""
+    from desktop import photographs
+
+    boxes = (
+        shapes.box((6, 5, 5), (15, 11, 12)),
+        shapes.box((8, 5, 5), (15, 12, 12), (24, 24, 24), (1, 1, 1), (far,) * 3),
+    )
+    choose(session, *(segmentation(which, Box=box) for which, box in zip(("First", "Second"), boxes)))
+    with photographs.fontScale():
+        session.chooseFamilies("boundary", "signed", "slices")
+        session.apply()
+        for width in (NARROW, 380, 640):
+            alone.resize(width, alone.heightForWidth(width))
+            for _ in range(2):  # layouts within layouts, then what these made of the tables
+                alone.grab()
+                QApplication.processEvents()
+            for table in (session.ui.sidesTable._native, session.ui.slicesTable._native):
+                for column in range(1, table.columnCount()):
+                    assert table.columnWidth(column) >= table.sizeHintForColumn(column), (width, column)
+                assert table.horizontalScrollBarPolicy() != Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+            if not far:  # distances of one or two digits need no scrolling
+                sides = session.ui.sidesTable._native
+                assert sides.horizontalHeader().length() == sides.viewport().width()
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+def testTheMapSaysWhereTheLargestDistanceIs(session):
+    ui = session.ui
+    # the test has a spike that the reference lacks: far from there, but nowhere on the reference is it as far
+    spiked = shapes.box(*BOX) | shapes.box((15, 8, 8), (21, 9, 9))
+    choose(session, segmentation("First", Box=shapes.box(*BOX)), segmentation("Second", Box=spiked))
+    session.apply()
+    largest = session.panel.outcome.records[0].measurements["HD"]
+    assert largest.testToReference > largest.referenceToTest + 1
+    assert session.isShown(ui.mapFarthestLabel)
+    assert ui.mapFarthestLabel.text == f"The largest distance is on the test: {largest.testToReference:.1f} mm."
+    assert session.parameters.mapSide.name == "reference"
+    for index in (1, 2):
+        ui.mapSideComboBox.currentIndex = index
+        session.settle(0.1)
+        assert not session.isShown(ui.mapFarthestLabel)
+    ui.mapSideComboBox.currentIndex = 1
+    choose(session, session.nodes[1], session.nodes[0])
+    session.apply()
+    assert ui.mapFarthestLabel.text.startswith("The largest distance is on the reference: ")
+    ui.mapSideComboBox.currentIndex = 0
+    session.settle(0.1)
+    assert not session.isShown(ui.mapFarthestLabel)
+
+
+def testHeadingsOfSlicesFollowTheLanguage(session, monkeypatch):
+    from SegmentMetricsPanel import slices
+
+    monkeypatch.setattr(slices, "_", lambda text: f"<{text}>")
+    assert list(slices.headings().values())[:2] == ["<HD>", "<MASD>"]
+
+
+def testSidesHaveOneDecimal():
+    from SegmentMetricsPanel.results import short
+
+    from SegmentMetricsLib import compare
+
+    found = compare(shapes.box(*BOX), shapes.box(*BOX))["SignedMean"]
+    texts = [short(type(found)(**{**vars(found), "value": value})) for value in (-108.24, 9.96, -0.04, 0.04, 0.05001)]
+    assert texts == ["-108.2", "+10.0", "0.0", "0.0", "+0.1"]
