@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TIES_WORTH_A_WORD = 0.005
 # Families that need more of voxels than how many are shared: both structures on one grid.
 BY_VOXEL = {"voxel", "hazard"}
-# Of these it is the grid of the reference, and in words what is counted.
+# Of these it is the slices of the reference, and in words what is measured there.
 BY_SLICE = {"similarity": "the Medical Similarity Index", "effort": "the added path length", "slices": "the slices"}
 # A mirrored test must match this much better to be reported. Structures in the middle of the body look alike in a
 # mirror: their centers must be at least so many mm off the plane, and the Dice of the reference with its own mirror
@@ -272,18 +272,30 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 
 def _grids(pair: Pair) -> Iterator[str]:
     isCounted = pair.wasComputed("counts") or pair.wasComputed("masks")
-    inSlices = [words for family, words in BY_SLICE.items() if family in pair.settings.families]
+    inSlices = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
     if not ((isCounted or inSlices) and pair.isResampled):
         return
     sentences = ["The masks lie on different grids."]
     if isCounted:
         sentences.append(_howCounted(pair))
     if inSlices and pair.dimension == 3:
-        sentences.append(
-            f"In the slices of the reference, and with its voxels: {listed(inSlices)}. The test was taken to these by "
-            "the nearest voxel, so that they hardly see shifts of less than one."
-        )
+        sentences += _inSlices(pair.settings.asPublished, inSlices)
     yield " ".join([*sentences, "Distances were measured on the original surfaces."])
+
+
+def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
+    """Yield how masks on different grids were measured in slices. families: those measured there, and in words what."""
+    cut = [words for family, words in families.items() if not (asPublished and family == "similarity")]
+    if cut:
+        yield (
+            f"In the slices of the reference: {listed(cut)}. The test's surface was cut by their planes, wherever its "
+            "voxels lie."
+        )
+    if len(cut) < len(families):
+        yield (
+            "As published, the Medical Similarity Index goes by the reference's voxels: the test was taken to these by "
+            "the nearest one, so that it hardly sees shifts of less than one."
+        )
 
 
 def _howCounted(pair: Pair) -> str:

@@ -326,7 +326,10 @@ def testDifferentGrids():
         ("slices", "the slices"),
     ):
         (finding,) = found(compare(BOX, coarse, Settings(families=family)), "different grids")
-        assert words in finding and "taken to these by the nearest voxel" in finding and "common grid" not in finding
+        assert words in finding and "surface was cut by their planes" in finding and "common grid" not in finding
+    published = Settings(families=("similarity", "slices"), asPublished=True)
+    (finding,) = found(compare(BOX, coarse, published), "different grids")
+    assert "the slices. The test's surface was cut" in finding and "Index goes by the reference's voxels" in finding
     assert not found(compare(BOX, BOX), "different grids")
     crop = shapes.box((4, 4, 4), (13, 12, 11), (18, 18, 18), origin=(2, 2, 2))  # of the same lattice
     assert not found(compare(BOX, crop), "different grids")

@@ -139,10 +139,14 @@ class TestInputs:
         assert "so it has no inside" in result["MSI"].reason and "so it has no inside" in result["MSI3D"].reason
         assert measured(polyData, image)["MSI3D"].value > 0.99
 
-    def testThinnerThanVoxels(self):
-        mesh = shapes.boxMesh((3.2, 3.2, 3.2), (3.4, 3.4, 3.4))
-        result = measured(shapes.box((2, 2, 2), (6, 6, 6)), mesh)
-        assert result["MSI"].reason == "the test encloses no voxel"
+    def testBetweenSlices(self):
+        box, mesh = shapes.box((2, 2, 2), (6, 6, 6)), shapes.boxMesh((3.2, 3.2, 3.2), (3.4, 3.4, 3.4))
+        for pair, which in (((box, mesh), "test"), ((mesh, box), "reference")):
+            assert measured(*pair)["MSI"].reason == f"no slice of the image goes through the {which}"
+        assert measured(box, mesh, asPublished=True)["MSI"].reason == "the test encloses no voxel"
+        # thinner than a pixel, but a slice goes through it
+        result = measured(box, shapes.boxMesh((3.2, 3.2, 2.8), (3.4, 3.4, 3.4)))
+        assert [s.index for s in result.similarity.paired] == [3]
 
     @pytest.mark.parametrize("settings", [{}, {"asPublished": True}, {"splitContours": True, "ol": 3}])
     def testEmpty(self, settings):

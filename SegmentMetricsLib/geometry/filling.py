@@ -69,7 +69,7 @@ def _cuts(coordinates: np.ndarray, levels: np.ndarray, corners: np.ndarray) -> I
     for triangles in _parts(last - first):
         checkpoint()
         low, between, high = corners[:, triangles]
-        number, row = _levels(first[triangles], last[triangles])
+        number, row = levelsOf(first[triangles], last[triangles])
         isBelow = row < middle[triangles].take(number)
         low, between, high = (end.take(number) for end in (low, between, high))
         sides = (low, high), (np.where(isBelow, low, between), np.where(isBelow, between, high))
@@ -100,7 +100,7 @@ def _switch(changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.n
     flat = changes.reshape(-1)
     for segments in _parts(last - first):
         checkpoint()
-        number, line = _levels(first[segments], last[segments])
+        number, line = levelsOf(first[segments], last[segments])
         (along,) = _cut(*(ends[:, segments].take(number, axis=1) for ends in (low, high)), line)
         place = np.clip(np.ceil(along).astype(np.int64), 0, len(changes)) * changes.shape[1]
         place += lines[segments].take(number) + line
@@ -114,7 +114,7 @@ def _cut(low: np.ndarray, high: np.ndarray, level: np.ndarray) -> np.ndarray:
     return low[1:] + share * (high[1:] - low[1:])
 
 
-def _levels(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def levelsOf(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the whole numbers from `first` to below `last` (n,), one range after the other, and whose each is."""
     counts = np.maximum(last - first, 0)
     number = np.repeat(np.arange(len(counts)), counts)

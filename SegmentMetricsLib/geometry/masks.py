@@ -155,6 +155,12 @@ class Mask:
         """Return the same pixels of a planar grid as slices 1 mm thick."""
         return Mask(self.voxels, self.offset, self.grid.oneThick())
 
+    def fits(self, grid: Grid) -> bool:
+        """Return whether the voxels coincide with those of another grid, so that on() resamples nothing."""
+        if self.grid.planar and grid.planar and not (self.grid.hasUnitSlices and grid.hasUnitSlices):
+            return self.oneThick().fits(grid.oneThick())
+        return self.isEmpty or self.alongAxesOf(grid).grid.offsetOn(grid) is not None
+
     def on(self, grid: Grid) -> Mask:
         """Return the same structure on another grid: shifted when the voxels coincide, else resampled.
 

@@ -1,9 +1,9 @@
-"""The contours of all slices of a mask at once.
+"""The contours of all slices of a structure at once.
 
 The unsmoothed contour of a slice is made cell by cell: which of the four neighboring pixel centers belong to the
 structure decides which segments run between the middles of the cell's sides. A table of these segments makes the
 contours of hundreds of slices in one go. To measure within slices only, the slices are pulled so far apart that no
-contour of another slice is ever the nearest.
+contour of another slice is ever the nearest. What is not on the lattice of the slices is cut by their planes instead.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
 
 from .contours import segments
+from .crosssections import NO_LENGTH, CrossSections
+from .filling import levelsOf
+from .grids import Grid
 from .masks import Mask
 from .surfaces import Surface, empty
 
@@ -100,10 +103,7 @@ def stackOf(mask: Mask, gap: float) -> SliceStack:
     used, cells = np.unique(keys, return_inverse=True)
     index = np.stack([used % width, used // width % height, used // (width * height)], axis=1) * (0.5, 0.5, 1.0)
     index += np.array(mask.offset) - (1, 1, 0)
-    u, v = mask.grid.axes[:, :2].T
-    normal = np.cross(u, v)
-    normal /= np.linalg.norm(normal)
-    shift = (gap - mask.grid.axes[:, 2] @ normal) * normal
+    normal, shift = _apart(mask.grid, gap)
     points = mask.grid.toWorld(index) + index[:, 2:] * shift
     numbers = k[row] + mask.offset[2]
     # twice the middle and how far the segment runs along i tell it from all others of its slice
@@ -114,13 +114,55 @@ def stackOf(mask: Mask, gap: float) -> SliceStack:
     return SliceStack(Surface(points, cells.reshape(-1, 2), normal), numbers, shift, keys)
 
 
-def stacksOf(*masks: Mask) -> tuple[SliceStack, ...]:
-    """Return the contours in every slice of masks on one lattice, whose slices run along its k axis."""
-    gap = gapBetween(*masks)
-    return tuple(stackOf(mask, gap) for mask in masks)
+def stackOfSections(sections: CrossSections, gap: float) -> SliceStack:
+    """Return the contours of cross-sections as such a stack, which fits those of masks on their grid.
+
+    Long segments are cut into parts no longer than a pixel's longer side, as those of masks are, whose keys they never
+    have.
+    """
+    grid = sections.grid
+    steps = sections.end - sections.start
+    chosen = np.flatnonzero(np.abs(steps).max(axis=1, initial=0) > NO_LENGTH)
+    start, steps, numbers = sections.start[chosen], steps[chosen], sections.slices[chosen]
+    longest = float(grid.spacing[:2].max())
+    counts = np.ceil(np.linalg.norm(steps @ grid.axes[:, :2].T, axis=1) / longest * (1 - NO_LENGTH)).astype(np.int64)
+    which, part = levelsOf(np.zeros(len(counts), np.int64), np.maximum(counts, 1))
+    shares = np.stack([part, part + 1]) / np.maximum(counts, 1)[which]
+    numbers = numbers[which]
+    ends = start[which] + shares[..., None] * steps[which]
+    index = np.concatenate([ends, np.broadcast_to(numbers[:, None], (2, len(numbers), 1))], axis=2)
+    normal, shift = _apart(grid, gap)
+    points = grid.toWorld(index.transpose(1, 0, 2).reshape(-1, 3)) + np.repeat(numbers, 2)[:, None] * shift
+    cells = np.arange(len(points), dtype=np.int64).reshape(-1, 2)
+    return SliceStack(Surface(points, cells, normal), numbers, shift, -1 - np.arange(len(numbers)))
 
 
-def gapBetween(*masks: Mask) -> float:
+def _apart(grid: Grid, gap: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the unit normal (3,) of slices along k, and by what (3,) each is moved away from the one before, mm."""
+    u, v = grid.axes[:, :2].T
+    normal = np.cross(u, v)
+    normal /= np.linalg.norm(normal)
+    return normal, (gap - grid.axes[:, 2] @ normal) * normal
+
+
+def stacksOf(*sides: Mask | CrossSections) -> tuple[SliceStack, ...]:
+    """Return the contours in every slice of masks on one lattice, whose slices run along its k axis.
+
+    Instead of masks there may be the cross-sections of what is not on that lattice.
+    """
+    gap = gapBetween(*sides)
+    return tuple((stackOf if isinstance(side, Mask) else stackOfSections)(side, gap) for side in sides)
+
+
+def gapBetween(*sides: Mask | CrossSections) -> float:
     """Return how far in mm the slices of a stack must be apart: more than anything within a slice."""
-    corners = np.concatenate([mask.corners() for mask in masks])
+    corners = np.concatenate([_ends(side) for side in sides])
     return 10 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 10.0 if len(corners) else 1.0
+
+
+def _ends(side: Mask | CrossSections) -> np.ndarray:
+    """Return LPS points (n, 3) in mm around a structure."""
+    if isinstance(side, Mask):
+        return side.corners()
+    index = np.column_stack([np.concatenate([side.start, side.end]), np.tile(side.slices, 2)])
+    return side.grid.toWorld(index) if len(index) else np.zeros((0, 3))

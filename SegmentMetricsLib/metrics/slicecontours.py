@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..geometry.grids import Grid
+from ..geometry.crosssections import CrossSections
+from ..geometry.grids import Grid, rounded
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
@@ -243,6 +244,39 @@ def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
     return {0: contours}
 
 
+def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contour]]:
+    """Return the contours of cross-sections with the slices of the planes' grid, by the slice's index."""
+    if sections.isEmpty:
+        return {}
+    numbers, starts = _cycles(sections.following)
+    loops = np.split(rounded(sections.start)[numbers], starts[1:])
+    found: dict[int, list[Contour]] = {}
+    for points, index in zip(loops, sections.slices[numbers[starts]].tolist(), strict=True):
+        contour = Contour(_withoutRepeats(points))
+        # what only touches a plane goes there and back along a line
+        if abs(contour.area) > SAME * contour.lengths.sum() ** 2:
+            points = np.roll(contour.points, -_firstTraced(contour), axis=0)
+            found.setdefault(index, []).append(Contour(points @ planes.scale.T))
+    return found
+
+
+def _firstTraced(contour: Contour) -> int:
+    """Return the point with which traced() begins a contour, given in pixels, if it is one around pixels.
+
+    Where several starts are as good as each other, the first one is taken, and that must not be another one because the
+    same contour comes from elsewhere.
+    """
+    lowest = np.lexsort(contour.points.T)[0]
+    if contour.isHole:
+        return int(lowest)
+    # it lies below the first pixel, whose other sides count in their order: to the right, above, to the left
+    for step in ((0.5, 0.5), (0.0, 1.0), (-0.5, 0.5)):
+        away = np.abs(contour.points - contour.points[lowest] - step).max(axis=1)
+        if away.min() <= 10 * SAME:
+            return int(away.argmin())
+    return int(lowest)
+
+
 def isInside(mask: Mask, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
     """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofMask(), of the same mask."""
     low, high = mask.low - 2, mask.high + 2
@@ -262,6 +296,11 @@ def isInside(mask: Mask, planes: Planes, positions: np.ndarray, slices: np.ndarr
     count = corners.sum(axis=0)
     adjacent = (count == 2) & (corners[0] != corners[3])
     return np.where(isCorner, atNearest, (count > 2) | (adjacent & atNearest))
+
+
+def isInSections(sections: CrossSections, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+    """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofSections(), of the same sections."""
+    return sections.contains(np.linalg.solve(planes.scale, positions.T).T, slices)
 
 
 def cutApart(contours: list[Contour], count: int, pixelArea: float) -> list[Contour]:

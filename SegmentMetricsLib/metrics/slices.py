@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..geometry.masks import Mask
+from ..geometry.grids import Grid
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
 from ..settings import shortest
 from .effort import NearContour
+from .sliceareas import SliceAreas
 
 # The segments of contours are cut in halves up to so many times, as those of single contours are, while no more than
 # that many pieces are measured.
@@ -25,8 +26,8 @@ COLUMNS = {
     "DSC": ("Dice similarity coefficient", "", "Overlap of the two in the slice"),
     "HD": ("Hausdorff distance", "mm", "Largest distance between the contours, in the plane of the slice"),
     "MASD": ("Mean average surface distance", "mm", "Mean distance between the contours, over both directions"),
-    "AreaReference": ("Area of the reference", "mm2", "Voxel count times voxel area of the reference"),
-    "AreaTest": ("Area of the test", "mm2", "Voxel count times voxel area of the test"),
+    "AreaReference": ("Area of the reference", "mm2", "Area of the reference's voxels in the slice"),
+    "AreaTest": ("Area of the test", "mm2", "Area of the test's voxels, or of a mesh, in the slice"),
     "AreaDifference": ("Area difference", "mm2", "Area of the test minus that of the reference"),
     "APL_{tolerance}mm": (
         "Added path length, {tolerance} mm",
@@ -114,24 +115,19 @@ def columnOf(key: str) -> tuple[str, str, str]:
 
 
 def profile(
-    masks: tuple[Mask, Mask], stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray]
+    areas: SliceAreas, stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray], grid: Grid
 ) -> tuple[SliceRow, ...]:
     """Return the rows of two structures.
 
-    masks, stacks: of the reference and the test, on one lattice. beyond: by tolerance in mm the length (m,) in mm of
-    each segment of the reference's stack that lies farther than that from the test's.
+    areas, stacks: of the reference and the test, in the slices along the k axis of a grid. beyond: by tolerance in mm
+    the length (m,) in mm of each segment of the reference's stack that lies farther than that from the test's.
     """
-    given = [mask for mask in masks if not mask.isEmpty]
-    first, last = min(mask.low[2] for mask in given), max(mask.high[2] for mask in given)
-    counts = np.array([_perSlice(mask, first, last) for mask in masks])
-    both = _sharedPerSlice(*masks, first, last)
-    grid = given[0].grid
+    first, counts, both = areas.first, areas.areas, areas.shared
     pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
     normal = normalOf(grid.axes)
     distances = [_Slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
     added = {
-        tolerance: np.bincount(stacks[0].numbers - first, lengths, last - first + 1)
-        for tolerance, lengths in beyond.items()
+        tolerance: np.bincount(stacks[0].numbers - first, lengths, len(both)) for tolerance, lengths in beyond.items()
     }
     rows = []
     for number in np.flatnonzero(counts.any(axis=0)).tolist():
@@ -143,14 +139,14 @@ def profile(
             mean = float(sum(d.mean[number] for d in distances)) / 2
         else:
             only, hausdorff, mean = "reference" if reference else "test", math.inf, math.inf
-            place = _center(masks[0 if reference else 1], first + number)
+            place = areas.center(0 if reference else 1, first + number)
         rows.append(
             SliceRow(
                 index=int(first + number),
                 position=float(grid.toWorld([[0, 0, first + number]])[0] @ normal),
                 place=tuple(place.tolist()),
                 only=only,
-                dice=2 * int(both[number]) / (reference + test),
+                dice=2 * both[number].item() / (reference + test),
                 hausdorff=hausdorff,
                 meanDistance=mean,
                 areaReference=reference * pixel,
@@ -210,30 +206,3 @@ def normalOf(axes: np.ndarray) -> np.ndarray:
     normal = np.cross(axes[:, 0], axes[:, 1])
     normal /= np.linalg.norm(normal)
     return normal * np.sign(normal[np.abs(normal).argmax()])
-
-
-def _perSlice(mask: Mask, first: int, last: int) -> np.ndarray:
-    """Return how many voxels a mask has in the slices from first to last."""
-    counts = np.zeros(last - first + 1, np.int64)
-    if not mask.isEmpty:
-        start = mask.low[2] - first
-        counts[start : start + len(mask.voxels)] = np.count_nonzero(mask.voxels, axis=(1, 2))
-    return counts
-
-
-def _sharedPerSlice(reference: Mask, test: Mask, first: int, last: int) -> np.ndarray:
-    """Return how many voxels are in both in the slices from first to last."""
-    counts = np.zeros(last - first + 1, np.int64)
-    if reference.isEmpty or test.isEmpty:
-        return counts
-    low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
-    if (low <= high).all():
-        shared = reference.block(low, high) & test.block(low, high)
-        counts[low[2] - first : high[2] - first + 1] = np.count_nonzero(shared, axis=(1, 2))
-    return counts
-
-
-def _center(mask: Mask, k: int) -> np.ndarray:
-    """Return the LPS center of mass (3,) of one slice of a mask, mm."""
-    j, i = np.nonzero(mask.voxels[k - mask.offset[2]])
-    return mask.grid.toWorld([[i.mean() + mask.offset[0], j.mean() + mask.offset[1], k]])[0]

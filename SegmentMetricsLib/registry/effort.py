@@ -9,11 +9,13 @@ import numpy as np
 
 from ..definitions import OURS, Definition, Empty
 from ..errors import Undefined
-from ..geometry import slicing, voxelization
+from ..geometry import slicing
+from ..geometry.crosssections import CrossSections
 from ..geometry.masks import Mask
 from ..geometry.slicing import SliceStack
 from ..metrics import effort
 from ..structures import BOTH_EMPTY
+from .sections import sideOf
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
 
 
-def masksOfSlices(pair: Pair) -> tuple[Mask, Mask]:
-    """Return the voxels of both on a lattice whose k axis runs across the slices of the reference, for a pair in space.
+def sidesOf(pair: Pair) -> tuple[Mask | CrossSections, Mask | CrossSections]:
+    """Return both in the slices of the reference, for a pair in space.
 
-    Without a reference those of the test count. Raises Undefined when both are empty and when there are no slices.
+    They are voxels on a lattice whose k axis runs across the slices; of a test on another lattice, or a mesh, its
+    cross-sections. Without a reference the slices of the test count. Raises Undefined when both are empty, when there
+    are no slices, and for a mesh without an inside.
     """
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
@@ -34,17 +38,16 @@ def masksOfSlices(pair: Pair) -> tuple[Mask, Mask]:
     home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
     if home is None:
         raise Undefined("the only structure is a mesh, which has no slices")
-    pair.requireClosed(*(s for s in pair.structures if s.mask is None))
     grid = home.grid.slicesLast()
     return tuple(
-        voxelization.maskOf(s.surface, grid) if mask is None else mask.on(grid)
-        for s, mask in zip(pair.structures, given, strict=True)
+        Mask.empty(grid) if structure.isEmpty else pair.once(sideOf, which, grid)
+        for which, structure in enumerate(pair.structures)
     )
 
 
 def stacksOf(pair: Pair) -> tuple[SliceStack, SliceStack]:
     """Return the contours of both in every slice of the reference."""
-    return slicing.stacksOf(*pair.once(masksOfSlices))
+    return slicing.stacksOf(*pair.once(sidesOf))
 
 
 def outlinesOf(pair: Pair) -> list[effort.Outline]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,11 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import evenElements
 from ..metrics import publishedsimilarity, similarity, slicecontours
-from ..metrics.similarity import Levels, Similarity
+from ..metrics.similarity import Inside, Levels, Similarity, Slices
 from ..metrics.slicecontours import Planes
 from ..metrics.voxels import requireVoxels
 from ..structures import Structure
+from .sections import sideOf, unsmoothedOf
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -32,9 +34,10 @@ LEVELS = "A higher outside level punishes over-contouring more, as next to an or
 def inSlices(pair: Pair) -> Similarity:
     """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
 
-    Where the reference is a mesh the slices are those of the test's image. A mesh is drawn on the image, as is a mask
-    with other voxels. Contours that are given as lines, both of them, are taken as they are. Raises Undefined for two
-    meshes, which have no slices, for contours in different planes, and for what encloses no voxel.
+    Where the reference is a mesh the slices are those of the test's image. A mesh is cut by their planes, as is a mask
+    with other voxels; as published, both are drawn on the image. Contours that are given as lines, both of them, are
+    taken as they are. Raises Undefined for two meshes, which have no slices, for contours in different planes, and for
+    what no slice goes through.
     """
     settings = pair.settings
     if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
@@ -43,20 +46,33 @@ def inSlices(pair: Pair) -> Similarity:
     levels = Levels(settings.il, settings.ol)
     if grid is None:
         return _ofLines(pair, levels)
-    reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
-    requireVoxels(reference, test)
     if settings.asPublished:
+        reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
+        requireVoxels(reference, test)
         planes = Planes(grid, grid.sliceAxis, "pixel")
         return publishedsimilarity.measure(
             *(slicecontours.chains(m, planes) for m in (reference, test)), planes, levels
         )
     planes = Planes(grid, grid.sliceAxis, settings.msiUnit)
-    contours = (slicecontours.ofMask(mask, planes) for mask in (reference, test))
+    (reference, inside), (test, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
+    return similarity.measure(reference, test, planes, levels, inside, settings.splitContours)
 
-    def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
-        return slicecontours.isInside(reference, planes, positions, slices)
 
-    return similarity.measure(*contours, planes, levels, inside, settings.splitContours)
+def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]:
+    """Return the contours of the reference (0) or the test (1) in the slices of a grid, and what is inside of them."""
+    structure = pair.structures[which]
+    if structure.mask is not None and structure.mask.fits(planes.grid):
+        mask = structure.mask.on(planes.grid)
+        return slicecontours.ofMask(mask, planes), partial(slicecontours.isInside, mask, planes)
+    if pair.dimension == 2:
+        pair.requireClosed(structure)
+        contours = slicecontours.ofSurface(unsmoothedOf(structure), planes)
+        return contours, similarity.insidePolygons(contours)
+    sections = pair.once(sideOf, which, planes.grid.slicesLast())
+    contours = slicecontours.ofSections(sections, planes)
+    if not contours:
+        raise Undefined(f"no slice of the image goes through the {('reference', 'test')[which]}")
+    return contours, partial(slicecontours.isInSections, sections, planes)
 
 
 def _maskOn(grid: Grid, structure: Structure, pair: Pair) -> Mask:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import Undefined
-from ..metrics import boundary, overlap
+from ..metrics import boundary, overlap, sliceareas
 from ..metrics.slices import SliceRow, profile
-from .effort import lengthsBeyond, masksOfSlices, stacksOf
+from .effort import lengthsBeyond, sidesOf, stacksOf
+from .sections import solidOf
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -18,14 +19,16 @@ if TYPE_CHECKING:
 def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
     """Return a row for every slice of the reference that it or the test is in; one for contours in one plane.
 
-    The slices are those of the image of the reference, in its own orientation; the test's voxels are taken to its
-    lattice, a test given as a mesh is cut by its slices. An empty reference leaves those of the test. Raises Undefined
-    when both structures are empty or the reference is a mesh.
+    The slices are those of the image of the reference, in its own orientation; a test on another lattice, or given as
+    a mesh, is cut by their planes. An empty reference leaves the slices of the test. Raises Undefined when both
+    structures are empty or the reference is a mesh.
     """
     if pair.dimension == 2 and not pair.emptiness:
         return (_ofContours(pair),)
-    masks, stacks = pair.once(masksOfSlices), pair.once(stacksOf)
-    return profile(masks, stacks, {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances})
+    sides, stacks = pair.once(sidesOf), pair.once(stacksOf)
+    areas = sliceareas.areasOf(tuple(solidOf(pair, which, side) for which, side in enumerate(sides)), stacks)
+    beyond = {t: pair.once(lengthsBeyond, t) for t in pair.settings.tolerances}
+    return profile(areas, stacks, beyond, sides[0].grid)
 
 
 def _ofContours(pair: Pair) -> SliceRow:

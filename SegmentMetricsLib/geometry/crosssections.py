@@ -1,0 +1,150 @@
+"""The cross-sections of closed surfaces with the slices of a grid on whose lattice they are not.
+
+A triangle that reaches from below the plane of a slice to above it is cut along one segment. Where a point lies exactly
+in a plane it counts as below it, as a center on a low face of a surface counts as inside when voxels are filled: so a
+box from 2 to 5 is in the slices 2, 3 and 4, whatever it is made of, and every contour is closed. Lengths are those of
+the slices' pixels, along the two axes of a grid that lie in the slices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..progress import checkpoint
+from .filling import levelsOf
+from .grids import Grid, rounded
+from .masks import Mask
+from .surfaces import Surface
+
+# Triangles cut at a time, so that temporary arrays stay small.
+PART = 1 << 17
+# Pixels: what is no longer has no direction.
+NO_LENGTH = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CrossSections:
+    """Where the slices along the k axis of a grid cut a closed surface.
+
+    start, end: (m, 2) i and j of where segments start and end, with the inside on the left as i turns to j. slices:
+    (m,) the k of each, ascending. starts, ends: (m,) numbers of the places where they start and end, equal where one
+    segment goes on from another one. Segments may have no length.
+    """
+
+    grid: Grid
+    start: np.ndarray
+    end: np.ndarray
+    slices: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+    @property
+    def isEmpty(self) -> bool:
+        return len(self.slices) == 0
+
+    @cached_property
+    def following(self) -> np.ndarray:
+        """(m,) the segment that goes on where each ends; of several that start there each follows once."""
+        order = np.argsort(self.starts, kind="stable")
+        return order[np.argsort(np.argsort(self.ends, kind="stable"), kind="stable")]
+
+    def contains(self, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+        """Return whether i and j (n, 2) in slices (n,) lie inside, by the even-odd rule."""
+        low, high = (end(self.start[:, 1], self.end[:, 1]) for end in (np.minimum, np.maximum))
+        # rows of pixels, in which few segments lie
+        floor = np.floor(min(low.min(initial=0), positions[:, 1].min(initial=0)))
+        stride = int(max(high.max(initial=0), positions[:, 1].max(initial=0)) - floor) + 2
+        number, row = levelsOf((low - floor).astype(np.int64), (high - floor).astype(np.int64) + 1)
+        rows = self.slices[number] * stride + row
+        order = np.argsort(rows, kind="stable")
+        number, rows = number[order], rows[order]
+        asked = np.asarray(slices, np.int64) * stride + (positions[:, 1] - floor).astype(np.int64)
+        point, entry = levelsOf(*(np.searchsorted(rows, asked, side=side) for side in ("left", "right")))
+        segment = number[entry]
+        x, y = positions[point].T
+        (x0, y0), (x1, y1) = self.start[segment].T, self.end[segment].T
+        isBeside = (y0 <= y) != (y1 <= y)
+        along = (y - y0) / np.where(isBeside, y1 - y0, 1.0)
+        crossed = point[isBeside & (x < x0 + along * (x1 - x0))]
+        return np.bincount(crossed, minlength=len(positions)) % 2 == 1
+
+
+def cut(surface: Surface, grid: Grid, within: tuple[int, int] | None = None) -> CrossSections:
+    """Return the cross-sections of a closed surface with the slices along the k axis of a grid, also beyond its edges.
+
+    within: the first and the last slice that count, None for all.
+    """
+    index = grid.toIndex(surface.points)
+    heights = rounded(index[:, 2])
+    levels = np.ceil(heights).astype(np.int64)
+    if within is not None:
+        levels = np.clip(levels, within[0], within[1] + 1)
+    isMirrored = np.linalg.det(grid.axes) < 0
+    parts = [
+        _cut(index[:, :2], heights, levels, surface.cells[first : first + PART], isMirrored)
+        for first in range(0, len(surface.cells), PART)
+    ]
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return CrossSections(grid, np.zeros((0, 2)), np.zeros((0, 2)), nothing, nothing, nothing)
+    start, end, slices, startSides, endSides = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(slices, kind="stable")
+    slices = slices[order]
+    # the sides of triangles are numbered, and with a slice they tell the place
+    sides, numbers = np.unique(np.concatenate([startSides[order], endSides[order]]), return_inverse=True)
+    places = (np.tile(slices, 2) - slices.min(initial=0)) * max(len(sides), 1) + numbers.ravel()
+    return CrossSections(grid, start[order], end[order], slices, *np.split(places, 2))
+
+
+def _cut(
+    flat: np.ndarray, heights: np.ndarray, levels: np.ndarray, cells: np.ndarray, isMirrored: bool
+) -> tuple[np.ndarray, ...]:
+    """Return start and end (m, 2), slices (m,) and the sides (m,) on which the segments of triangles start and end.
+
+    flat: (n, 2) i and j of points. heights: their k. levels: the first slice above each.
+    """
+    checkpoint()
+    corners = levels.take(cells)
+    crossing = np.flatnonzero(corners.min(axis=1) < corners.max(axis=1))
+    cells, corners = cells[crossing], corners[crossing]
+    # from the lowest to the highest corner; how many neighbors were swapped tells which way the triangle turns
+    order = np.argsort(corners, axis=1, kind="stable")
+    isTurned = ((order[:, 1] - order[:, 0]) % 3 == 2) != isMirrored
+    low, middle, high = np.take_along_axis(cells, order, axis=1).T
+    number, slices = levelsOf(levels[low], levels[high])
+    isBelow = slices < levels[middle].take(number)
+    low, middle, high = (corner.take(number) for corner in (low, middle, high))
+    long = low, high
+    short = np.where(isBelow, low, middle), np.where(isBelow, middle, high)
+    places, sides = [], []
+    for below, above in (long, short):
+        # both triangles at a side find the same place on it, as both go up
+        share = (slices - heights[below]) / (heights[above] - heights[below])
+        places.append(flat[below] + share[:, None] * (flat[above] - flat[below]))
+        sides.append(np.minimum(below, above).astype(np.int64) * len(flat) + np.maximum(below, above))
+    turned = isTurned.take(number)
+    start, end = (np.where(turned[:, None], a, b) for a, b in (places[::-1], places))
+    return start, end, slices, *(np.where(turned, a, b) for a, b in (sides[::-1], sides))
+
+
+def boxesOf(mask: Mask) -> Surface:
+    """Return the outer faces of the voxels of a mask in space, as triangles that share no points."""
+    corners = []
+    for axis in range(3):
+        step = np.diff(np.pad(mask.voxels.view(np.int8), [(int(a == 2 - axis),) * 2 for a in range(3)]), axis=2 - axis)
+        others = [(axis + 1) % 3, (axis + 2) % 3]
+        for facing, turn in ((-1, 1), (1, -1)):
+            # the inside ends where the step is down: there the face looks along the axis
+            index = np.argwhere(step == facing)[:, ::-1] + np.array(mask.offset, float)
+            index[:, axis] -= 0.5
+            face = np.repeat(index[:, None], 4, axis=1)
+            face[:, :, others] += np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])[::turn]
+            corners.append(face)
+    points = np.concatenate(corners).reshape(-1, 3)
+    cells = (np.arange(0, len(points), 4)[:, None, None] + [(0, 1, 2), (0, 2, 3)]).reshape(-1, 3)
+    if np.linalg.det(mask.grid.axes) < 0:
+        cells = cells[:, ::-1]
+    return Surface(mask.grid.toWorld(points), cells)

@@ -1,0 +1,178 @@
+"""Where slices cut closed surfaces, against cases worked out by hand and against what is counted."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import shapes
+from shapes import imageOf
+
+from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry.crosssections import boxesOf, cut
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf, stackOfSections
+from SegmentMetricsLib.inputs import structureFromImage
+from SegmentMetricsLib.metrics import sliceareas, slicecontours
+from SegmentMetricsLib.metrics.slicecontours import Planes
+
+TURNED = shapes.rotation((1, 2, 3), 40)
+MIRRORED = np.diag([1.0, 1.0, -1.0])
+
+
+def maskOf(seed: int, spacing=(1, 1.5, 2), origin=(3, 4, 5), direction=TURNED) -> Mask:
+    image = imageOf(shapes.blob(seed), spacing, origin, direction)
+    return structureFromImage(image, "reference", None, 0.5).mask
+
+
+def gridOf(spacing, origin=(0, 0, 0), direction=None, size=(20, 20, 20)) -> Grid:
+    matrix = np.eye(4)
+    matrix[:3, :3] = (np.eye(3) if direction is None else direction) * spacing
+    matrix[:3, 3] = origin
+    return Grid(size, matrix)
+
+
+def areasOf(sections) -> dict[int, float]:
+    """Return the area in pixels by slice."""
+    (x0, y0), (x1, y1) = sections.start.T, sections.end.T
+    sums = np.bincount(sections.slices - sections.slices[0], (x0 * y1 - y0 * x1) / 2)
+    return {int(sections.slices[0]) + number: area for number, area in enumerate(sums.tolist())}
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), TURNED, TURNED @ MIRRORED], ids=["straight", "oblique", "mirrored"])
+def testAMaskIsCutWhereItsOwnSlicesAreContoured(direction):
+    mask = maskOf(1, direction=direction)
+    gap = gapBetween(mask)
+    own, found = stackOf(mask, gap), stackOfSections(cut(meshing.fromMask(mask), mask.grid), gap)
+
+    def directed(stack):
+        rows = np.column_stack([stack.numbers, stack.contours.points[stack.contours.cells].reshape(-1, 6)])
+        return {tuple(row) for row in (np.round(rows, 3) + 0.0).tolist()}
+
+    assert len(own.numbers) == len(found.numbers) > 500 and directed(own) == directed(found)
+    np.testing.assert_allclose(own.shift, found.shift)
+    np.testing.assert_allclose(own.contours.normal, found.contours.normal)
+    assert not np.isin(own.keys, found.keys).any() and (np.diff(found.numbers) >= 0).all()
+
+
+def testABoxFromTwoToFive():
+    """What lies exactly in a plane counts as below it: the slices 2, 3 and 4 as when voxels are filled."""
+    surface = meshing.fromPolyData(shapes.boxMesh((1, 1, 2), (4, 3, 5)))
+    sections = cut(surface, gridOf((1, 1, 1)))
+    assert areasOf(sections) == {2: 6, 3: 6, 4: 6}
+    # pixels of 0.5 mm x 2 mm have the same area in mm2
+    assert areasOf(cut(surface, gridOf((0.5, 2, 1)))) == pytest.approx(dict.fromkeys((2, 3, 4), 6))
+    assert areasOf(cut(surface, gridOf((1, 1, 1)), (3, 9))) == {3: 6, 4: 6}
+    # downward: what is on the high face is the first slice
+    assert areasOf(cut(surface, gridOf((1, 1, 1), direction=MIRRORED))) == dict.fromkeys((-5, -4, -3), 6)
+    assert cut(surface, gridOf((1, 1, 1)), (7, 9)).isEmpty
+    # long sides are cut as finely as pixels are wide, and come back
+    stack = stackOfSections(sections, 100.0)
+    assert stack.contours.sizes.max() <= 1 + 1e-9 and stack.contours.sizes.min() > 0
+    assert stack.contours.sizes.sum() == pytest.approx(3 * 10)
+
+
+def testWhatOnlyTouchesAPlane():
+    """Two wedges, one on its edge in a plane and one below it: neither encloses anything there."""
+    points = [(0, 0, 3), (4, 0, 3), (0, -1, 5), (4, -1, 5), (0, 1, 5), (4, 1, 5)]
+    cells = [(0, 1, 3), (0, 3, 2), (0, 4, 5), (0, 5, 1), (2, 3, 5), (2, 5, 4), (0, 2, 4), (1, 5, 3)]
+    surface = meshing.fromPolyData(shapes.meshOf(points, cells))
+    assert surface.isClosed
+    grid = gridOf((1, 1, 1))
+    sections = cut(surface, grid)
+    assert areasOf(sections) == {3: 0, 4: pytest.approx(4)}
+    assert list(slicecontours.ofSections(sections, Planes(grid, 2, "mm"))) == [4]
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), TURNED @ MIRRORED], ids=["straight", "turned"])
+def testContoursAreClosedAndTellInsideFromOutside(direction):
+    """The contours of a surface on another grid enclose the places that its voxels' surface encloses there."""
+    mask, grid = maskOf(2), gridOf((1.3, 0.9, 1.7), (1, 2, 3), direction)
+    sections = cut(meshing.fromMask(mask), grid)
+    np.testing.assert_allclose(sections.end, sections.start[sections.following], atol=1e-9)
+    contours = slicecontours.ofSections(sections, Planes(grid, 2, "pixel"))
+    areas = areasOf(sections)
+    assert {k: sum(c.area for c in found) for k, found in contours.items()} == pytest.approx(
+        {k: area for k, area in areas.items() if k in contours}
+    )
+    low, high = sections.start.min(axis=0) - 1, sections.start.max(axis=0) + 1
+    random = np.random.default_rng(3)
+    for k in list(contours)[::3]:
+        places = low + random.random((4000, 2)) * (high - low)
+        inside = sections.contains(places, np.full(len(places), k))
+        assert inside.mean() * (high - low).prod() == pytest.approx(areas[k], abs=0.05 * (high - low).prod())
+        # each contour winds once around what it encloses
+        assert (inside == (sum(_windings(places, c.points) for c in contours[k]) > 0.5)).all()
+
+
+def _windings(places: np.ndarray, points: np.ndarray) -> np.ndarray:
+    ways = (points[:, 0] + 1j * points[:, 1])[None] - (places[:, 0] + 1j * places[:, 1])[:, None]
+    return np.angle(np.roll(ways, -1, axis=1) / ways).sum(axis=1) / (2 * np.pi)
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), TURNED, TURNED @ MIRRORED], ids=["straight", "oblique", "mirrored"])
+def testVoxelsAsBoxes(direction):
+    mask = maskOf(4, direction=direction)
+    boxes = boxesOf(mask)
+    assert boxes.volume == pytest.approx(mask.size)
+    areas = areasOf(cut(boxes, mask.grid))
+    counts = np.count_nonzero(mask.voxels, axis=(1, 2))
+    assert areas == pytest.approx({mask.offset[2] + row: count for row, count in enumerate(counts.tolist())})
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), TURNED, TURNED @ MIRRORED], ids=["straight", "oblique", "mirrored"])
+def testSharedAreas(direction):
+    """What the voxels of two masks share in the slices of one of them: against many places asked one by one."""
+    mask, other = maskOf(5, direction=np.eye(3)), maskOf(6, (1.3, 0.9, 1.7), (2.7, 4.3, 6.1), np.eye(3))
+    about = np.asarray(direction)
+    center = other.corners().mean(axis=0)
+    matrix = other.grid.matrix.copy()
+    matrix[:3, :3] = about @ matrix[:3, :3]
+    matrix[:3, 3] = center + about @ (matrix[:3, 3] - center)
+    other = Mask(other.voxels, other.offset, Grid(other.grid.size, matrix))
+    sections = cut(boxesOf(other), mask.grid)
+    gap = gapBetween(mask, sections)
+    stacks = stackOf(mask, gap), stackOfSections(cut(meshing.fromMask(other), mask.grid), gap)
+    found = sliceareas.areasOf((mask, sections), stacks)
+    size = 16
+    steps = (np.arange(size) + 0.5) / size - 0.5
+    for k in range(mask.low[2], mask.high[2] + 1, 3):
+        j, i = np.nonzero(mask.voxels[k - mask.offset[2]])
+        x, y = np.broadcast_arrays(
+            (i + mask.offset[0])[:, None, None] + steps, (j + mask.offset[1])[:, None, None] + steps[:, None]
+        )
+        places = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, k + 1e-9)])
+        index = np.floor(other.grid.toIndex(mask.grid.toWorld(places)) + 0.5).astype(int) - other.low
+        isThere = ((index >= 0) & (index < other.voxels.shape[::-1])).all(axis=1)
+        i, j, layer = index[isThere].T
+        expected = np.count_nonzero(other.voxels[layer, j, i]) / size**2
+        assert found.shared[k - found.first] == pytest.approx(expected, abs=0.005 * len(x) + 0.05)
+        assert found.areas[0][k - found.first] == len(x)
+
+
+def testTheWholeOfASectionIsShared():
+    """A mask that covers a section shares it with all digits, and one that misses it shares nothing."""
+    surface = meshing.fromPolyData(shapes.ballMesh(5, (0.3, 0.2, 0.1)))
+    for center, share in ((0, 1), (30, 0)):
+        image = shapes.ball(12, (center, 0, 0), size=(80, 60, 60))
+        mask = structureFromImage(image, "reference", None, 0.5).mask
+        sections = cut(surface, mask.grid)
+        stacks = [stackOf(mask, 1000.0), stackOfSections(sections, 1000.0)]
+        areas = sliceareas.areasOf((mask, sections), stacks)
+        np.testing.assert_allclose(areas.shared, share * areas.areas[1], rtol=1e-9, atol=1e-7)
+        assert areas.areas[1].sum() == pytest.approx(4 / 3 * np.pi * 5**3, rel=0.02)
+
+
+def testCuttingTakesNoTime():
+    """A structure as large as a parotid gland is cut within a fraction of a second."""
+    image = shapes.ball(20, (0.3, 0.2, 0.1))
+    mask = structureFromImage(image, "reference", None, 0.5).mask
+    surface, grid = meshing.fromMask(mask), gridOf((1, 1, 1), (0.4, 0.3, 0.2))
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        cut(surface, grid)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.1
