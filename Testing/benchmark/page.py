@@ -47,6 +47,7 @@ def write(result: dict, folder: Path) -> None:
 def pageOf(result: dict, pictures: Sequence[str]) -> str:
     """Return the page. pictures: files of its charts, that of the times first."""
     import run
+    from peers import ON_MESHES, SAME_NUMBERS
 
     first, machine = result["cases"][0], result["machine"]
     values = {
@@ -57,7 +58,8 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
         "comparison": comparisonOf(first),
         "times": f"![Times]({pictures[0]})",
         "errors": "\n".join(f"![Errors]({name})" for name in pictures[1:]),
-        "meshes": meshesOf(result["cases"]),
+        "presets": sideBySide(result["cases"], SAME_NUMBERS),
+        "meshes": sideBySide(result["cases"], ON_MESHES),
         "tables": "\n\n".join(
             f"### {case['name']}: {case['triangles']:,} triangles\n\n" + "\n".join(run.timeTable(case))
             for case in result["cases"]
@@ -78,14 +80,12 @@ def comparisonOf(case: dict) -> str:
     return "\n".join(lines) or "No other tool was installed."
 
 
-def meshesOf(cases: Sequence[dict]) -> str:
-    """Return how the two compare that take the same smoothed meshes, as the items of a list."""
-    from peers import ON_MESHES
-
+def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
+    """Return how many times as long the other one of two tools takes, ours first, case by case, as a list."""
     lines = []
     for case in cases:
-        if all(name in case["tools"] for name in ON_MESHES):
-            ours, theirs = (case["tools"][name]["warm"] for name in ON_MESHES)
+        if all(name in case["tools"] for name in names):
+            ours, theirs = (case["tools"][name]["warm"] for name in names)
             lines.append(f"- {case['name']}: {theirs / ours:.2g} times as long ({1000 * ours:.0f} ms ours)")
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
