@@ -13,7 +13,7 @@ from test_report import browser as browser  # the fixture
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.cohort.caselist import lineOf, notPassing
-from SegmentMetricsLib.report.index import CaseLine, page, worstFirst
+from SegmentMetricsLib.report.index import CaseLine, indexOf, worstFirst
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 
@@ -131,7 +131,7 @@ def testTheOrderOfCasesThatAreAlikeIsKept():
     states = ("pass", "", "warn", "failed", "fail", "not evaluable", "warn")
     lines = [CaseLine(str(n), state, "1", "", "") for n, state in enumerate(states)]
     assert [line.title for line in worstFirst(lines)] == ["3", "4", "5", "2", "6", "0", "1"]
-    assert '1 <span class="verdict fail">failed to compare</span>, 1 <span' in page(lines, "x")
+    assert '1 <span class="verdict fail">failed to compare</span>, 1 <span' in indexOf(lines, "x")
 
 
 def testACaseThatNoRuleIsAbout():

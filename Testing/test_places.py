@@ -9,7 +9,7 @@ from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.closest import ClosestSurface
-from SegmentMetricsLib.metrics.places import mostlyToward, worstPlaces, written
+from SegmentMetricsLib.metrics.places import mostlyToward, positionText, worstPlaces
 
 BOX = ((8, 8, 8), (19, 19, 19))
 
@@ -204,9 +204,9 @@ def testTheWorstPlaceIsTheHausdorffDistance():
 
 
 def testPositionsAreWrittenAsInSlicersViews():
-    assert written((36.2, -2.6, -26.4)) == "L 36 A 3 I 26"
-    assert written(np.array((-36.2, 2.6, 26.4))) == "R 36 P 3 S 26"
+    assert positionText((36.2, -2.6, -26.4)) == "L 36 A 3 I 26"
+    assert positionText(np.array((-36.2, 2.6, 26.4))) == "R 36 P 3 S 26"
     # half millimeters do not depend on the last digit that a saved scene keeps
-    assert written((0.5 - 1e-9, 0.5, 0.5 + 1e-9)) == "L 1 P 1 S 1"
+    assert positionText((0.5 - 1e-9, 0.5, 0.5 + 1e-9)) == "L 1 P 1 S 1"
     with pytest.raises(ValueError):
-        written((1.0, 2.0))
+        positionText((1.0, 2.0))

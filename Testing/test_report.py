@@ -285,16 +285,16 @@ def testLongStructuresAreWhollyInThePicture():
 
 
 def testPlacesAreWrittenAsInThePanel():
-    from SegmentMetricsLib.metrics.places import written
+    from SegmentMetricsLib.metrics.places import positionText
     from SegmentMetricsLib.report.document import _places
 
     record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
     text = _places(record)
-    assert f"<td class=number>{written(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
+    assert f"<td class=number>{positionText(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
 
 
 def testTheLargestDistanceIsSaidInALine():
-    from SegmentMetricsLib.metrics.places import written
+    from SegmentMetricsLib.metrics.places import positionText
     from SegmentMetricsLib.report.document import _pictures
 
     plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
@@ -304,7 +304,7 @@ def testTheLargestDistanceIsSaidInALine():
     assert re.fullmatch(r" 10\.00 mm at L \d+ P \d+ S 2[45], on the test's contour\.", line)
     assert 'name="side3" data-what="side" value="test" checked data-first' in text
     # of all places of the end, the one that is listed as the worst
-    assert f" at {written(compare(plain, longer).worstPlaces[0].position)}, " in line
+    assert f" at {positionText(compare(plain, longer).worstPlaces[0].position)}, " in line
     assert "on the reference's contour" in _pictures(compare(longer, plain), 3)
     assert "Largest distance" not in _pictures(compare(plain, plain), 3)
 

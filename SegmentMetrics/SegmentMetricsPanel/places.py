@@ -3,7 +3,7 @@
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.metrics.places import written
+from SegmentMetricsLib.metrics.places import positionText
 from SegmentMetricsLib.mrml import folders, markers, navigation
 from SegmentMetricsLib.registry.signed import SIDES
 
@@ -61,7 +61,7 @@ def rows(places, signed: bool) -> tuple:
     ]
     listed = []
     for place in places:
-        where = f"{SIDES[place.direction]}, {written(place.position)}"
+        where = f"{SIDES[place.direction]}, {positionText(place.position)}"
         tip = markers.describe(place, signed)
         listed.append(
             [

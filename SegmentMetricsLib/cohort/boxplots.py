@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import oneLine
 from ..measurements import ROUNDING
+from ..metrics.distributions import roundAbove
 from ..registry import findDefinition
 from ..settings import shortest
 from .statistics import Box, Cohort, box
@@ -123,17 +124,11 @@ def axisTicks(low: float, high: float, least: float = -math.inf, most: float = m
         middle = (low + high) / 2
         half = (abs(middle) or 1.0) / 2
         low, high = max(middle - half, least), min(middle + half, most)
-    step = _stepAbove((high - low) / TICKS)
+    step = roundAbove((high - low) / TICKS, (1, 2, 5))
     first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
     ticks = [float(f"{number * step:.10g}") for number in range(first, last + 1)]
     # a range ends at a tick, as its ends are whole numbers; rounding must not take that tick away
     return [tick for tick in ticks if least - 1e-9 * step <= tick <= most + 1e-9 * step]
-
-
-def _stepAbove(value: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten that is not below a positive value."""
-    decade = 10.0 ** math.floor(math.log10(value))
-    return next(step * decade for step in (1, 2, 5, 10) if step * decade >= value * (1 - 1e-9))
 
 
 def _text(text: str, length: int = MOST_CHARACTERS) -> str:

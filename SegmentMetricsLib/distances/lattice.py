@@ -256,7 +256,7 @@ class Lattice:
                 checkpoint()
                 chosen = active[first : first + CHUNK]
                 number, value = numbers[chosen], best[chosen]
-                for _, squared in self.lookedUp(target, cells[chosen], number, block, tables):
+                for squared in self.lookedUp(target, cells[chosen], number, block, tables):
                     np.minimum(value, squared, out=value)
                 best[chosen] = value
                 left.append(chosen[value > tables.gaps[block.stop].take(number)])
@@ -265,10 +265,10 @@ class Lattice:
 
     def lookedUp(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield for every rank the index (n,) of points' entries in its table, and what these are, (n,) squared mm.
+    ) -> Iterator[np.ndarray]:
+        """Yield for every rank what its table tells of points, (n,) squared mm; the array is used again for the next.
 
-        The arrays are used again for the next rank.
+        ranks: of the tables. cells, numbers: (n,) of the points, as split() tells them.
         """
         codes, shifts = self.codes[target], tables.steps @ self.strides
         positions = numbers.astype(np.intp)
@@ -279,7 +279,7 @@ class Lattice:
             index += cells
             codes.take(index, out=case, mode="clip")
             np.add(rows, case, out=index)
-            yield index, tables.table(rank).take(index, out=squared, mode="clip")
+            yield tables.table(rank).take(index, out=squared, mode="clip")
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
@@ -18,10 +16,12 @@ from ..cores import eachSideBySide
 from ..errors import InputError, requireText
 from ..geometry import meshing
 from ..geometry.grids import Grid
-from ..geometry.masks import Mask, fromLabels
-from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, codeSource, listed
+from ..geometry.masks import Mask
+from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, listed
 from . import fractional, integrity, niftiheaders, stlheaders, vtpheaders
 from .messages import quiet
+from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
+from .textheaders import unicodeText
 
 IMAGE_SUFFIXES = (".nrrd", ".nhdr", ".nii", ".nii.gz", ".mha", ".mhd")
 MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
@@ -221,7 +221,7 @@ def _structuresOf(
     if segments:
         if fractional.isFractional(image):
             return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), threshold, common)
-        return _readSegments(path, image, segments, frame)
+        return readSegments(path, image, segments, frame)
     memberships = inputs.membershipsOf(image, maximum)
     if memberships is not None:
         structure = inputs.structureFromMemberships("Label 1", memberships, threshold, **common)
@@ -260,110 +260,6 @@ def _problem(message: str, path: Path, suffix: str) -> str:
     return "it is damaged or incomplete"
 
 
-def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
-    """Return the segments that a Slicer segmentation lists in its header; [] if it is none."""
-    keys = image.GetMetaDataKeys()
-    segments = []
-    while f"Segment{len(segments)}_ID" in keys:
-        prefix = f"Segment{len(segments)}_"
-
-        def value(key: str, default: str, prefix: str = prefix) -> str:
-            return _text(image.GetMetaData(prefix + key)) if prefix + key in keys else default
-
-        segments.append(
-            {
-                "id": value("ID", ""),
-                "name": value("Name", "") or value("ID", ""),
-                # files of Slicer before 4.11 keep every segment in a layer of its own
-                "label": _wholeNumber(value("LabelValue", "1")),
-                "layer": _wholeNumber(value("Layer", str(len(segments)))),
-                "color": _color(value("Color", "")),
-                "terminology": _tag(value("Tags", ""), "TerminologyEntry"),
-                "extent": value("Extent", ""),
-            }
-        )
-    return segments
-
-
-def _tag(tags: str, key: str) -> str:
-    """Return one of the tags of a segment, which are written as key:value|key:value|, "" if it is not there."""
-    return next((tag[len(key) + 1 :] for tag in tags.split("|") if tag.startswith(f"{key}:")), "")
-
-
-def _text(value: str) -> str:
-    """Return a header's text; headers that are not in Unicode are taken for Latin-1, the usual other encoding."""
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "surrogateescape").decode("latin-1")
-    return value
-
-
-def _wholeNumber(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"the header has {text[:40]!r} where a segment's label or layer should be.") from None
-
-
-def _color(text: str) -> tuple[float, float, float] | None:
-    try:
-        red, green, blue = (float(part) for part in text.split())
-    except ValueError:
-        return None
-    # also false for what is not a number
-    return (red, green, blue) if all(0 <= part <= 1 for part in (red, green, blue)) else None
-
-
-def _readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame: str) -> list[Structure]:
-    array = SimpleITK.GetArrayViewFromImage(image)
-    if array.dtype.kind not in "iu":
-        raise InputError("the segmentation is stored with values that are not whole numbers.")
-    if array.size and array.min() < 0:
-        raise InputError(f"the segmentation has negative values, from {array.min()} to {array.max()}.")
-    grid = Grid.fromImage(image)
-    whole = wholeGrid(image, grid)
-    layers = [array] if image.GetNumberOfComponentsPerPixel() == 1 else list(np.moveaxis(array, -1, 0))
-    masks = [fromLabels(np.ascontiguousarray(layer), grid) for layer in layers]
-    structures = []
-    for segment in segments:
-        if not 0 <= segment["layer"] < len(masks):
-            raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
-        if segment["label"] == 0:
-            raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
-        mask = masks[segment["layer"]].get(segment["label"], Mask.empty(grid)).on(whole)
-        structures.append(
-            Structure(
-                segment["name"],
-                mask,
-                file=str(path),
-                frameOfReference=frame,
-                color=segment["color"],
-                source={"segmentID": segment["id"], **codeSource(segment["terminology"])},
-            )
-        )
-    # labels that the header forgot are not dropped
-    known = {(segment["layer"], segment["label"]) for segment in segments}
-    for number, layer in enumerate(masks):
-        for label, mask in layer.items():
-            if (number, label) not in known:
-                name = f"Label {label}" if len(masks) == 1 else f"Label {label} of layer {number}"
-                structures.append(Structure(name, mask.on(whole), file=str(path), frameOfReference=frame))
-    return structures
-
-
-def wholeGrid(image: SimpleITK.Image, grid: Grid) -> Grid:
-    """Return the grid of the image that a segmentation was drawn on; Slicer stores only the part that is in use."""
-    key = "Segmentation_ConversionParameters"
-    parameters = image.GetMetaData(key) if key in image.GetMetaDataKeys() else ""
-    found = re.search(r"Reference image geometry\|([^|]*)\|", parameters)
-    try:
-        geometry = Grid.fromSlicerGeometry(found.group(1)) if found else None
-    except (ValueError, OverflowError):  # it only says how large the whole image was
-        geometry = None
-    return geometry if geometry is not None and grid.offsetOn(geometry) is not None else grid
-
-
 def readGrid(path: str | Path) -> Grid:
     """Return the grid of an image file, whatever its voxels hold; of a segmentation, that of the image it was drawn on.
 
@@ -400,7 +296,7 @@ def frameOfReference(image: SimpleITK.Image, forms: Iterable[str] = ("sform", "q
     keys = image.GetMetaDataKeys()
     for key in ("0020|0052", "FrameOfReferenceUID"):
         if key in keys:
-            return _text(image.GetMetaData(key)).strip()
+            return unicodeText(image.GetMetaData(key)).strip()
     for form in forms:
         key = f"{form}_code_name"
         name = image.GetMetaData(key) if key in keys else ""

@@ -181,3 +181,12 @@ def _requireShortWords(path: Path, fields: Mapping[str, str]) -> None:
             if any(len(word) > 100 for word in words):
                 raise ValueError("No number is so long.")
             rest = words[-1] if words and not block[-1:].isspace() else b""
+
+
+def unicodeText(value: str) -> str:
+    """Return a header's text; headers that are not in Unicode are taken for Latin-1, the usual other encoding."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    return value

@@ -18,6 +18,8 @@ from ..distances.surfacedistances import TIE_TOLERANCE, SurfaceDistances
 PARTS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, 100, 200, 500, 1000)
 MOST_BINS = 60
 POINTS_OF_CURVE = 121
+# The ends of axes, times a power of ten.
+ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8)
 
 
 @dataclass(frozen=True)
@@ -138,10 +140,10 @@ def mapRange(distances: SurfaceDistances, tolerance: float) -> float:
     return roundAbove(max(distances.usualLargest, tolerance, 0.1))
 
 
-def roundAbove(value: float) -> float:
-    """Return the smallest of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten that is not below a positive value."""
+def roundAbove(value: float, steps: Sequence[float] = ROUND) -> float:
+    """Return the smallest of some steps in [1, 10), times a power of ten, that is not below a positive value."""
     decade = 10.0 ** math.floor(math.log10(value))
-    step = next(step for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * decade >= value * (1 - 1e-9))
+    step = next(step for step in (*steps, 10) if step * decade >= value * (1 - 1e-9))
     return float(f"{step * decade:.3g}")
 
 

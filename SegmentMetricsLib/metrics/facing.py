@@ -172,7 +172,7 @@ def _ofAllNearest(
     for block in tables.blocks:
         cell, number = cells.take(active), numbers.take(active)
         squared = np.empty((len(block), len(active)), np.float32)
-        for row, (_, values) in zip(squared, lattice.lookedUp(0, cell, number, block, tables), strict=True):
+        for row, values in zip(squared, lattice.lookedUp(0, cell, number, block, tables), strict=True):
             row[:] = values
         best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
         limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch

@@ -142,7 +142,7 @@ class _Side:
         return self.direction.farthestPlace(int(self.peaks[number]), bool(self.values[number] > 0))
 
 
-def written(position: Sequence[float]) -> str:
+def positionText(position: Sequence[float]) -> str:
     """Return a position (3,), LPS in mm, as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
     # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
     return " ".join(

@@ -112,7 +112,9 @@ def onBoundaries(pair: Pair) -> float:
     sides = np.zeros(len(points))
     if levels.inside != levels.outside:
         pair.requireClosed(pair.reference)
-        signed = pair.boundaries.search(0).signedDistances(points)
+        isCut = len(points) > len(surfaces[1].cells)
+        boundaries = pair.boundaries
+        signed = boundaries.search(0).signedDistances(points) if isCut else boundaries.signedDistances(1, 0)
         # where the two touch, rounding must not decide which level counts
         sides = np.where(np.abs(signed) > touching(math.sqrt(otherSizes.mean())), np.sign(signed), 0)
     origin = surfaces[0].center

@@ -18,23 +18,19 @@ from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
 from ..files.writing import versions
 from ..measurements import rounded, typeset
-from ..metrics.places import written
+from ..metrics.places import positionText
 from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
 from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
 from . import figures
+from .elements import NO_DEVICE, badge, linkTo, nameCell, page, table
 from .notices import alarms, failed, sentences
-from .ranking import Ranking, badge
+from .ranking import Ranking
 from .usedsettings import usedSettings
 
-NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
 NOTHING = '<p class="notice">No structure is in both.</p>'
 MOST_PLACES = 10
-# Tables with more columns are set smaller on paper.
-MANY_COLUMNS = 8
-# Names with more characters are broken in tables.
-LONG_NAME = 16
 
 
 def requirePlotly() -> None:
@@ -124,14 +120,8 @@ class Report:
                 f"<footer>{escape(NO_DEVICE)}</footer>",
             )
         )
-        return (
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(self.title)}: contour comparison</title>\n"
-            f"<style>{(folder / 'report.css').read_text('utf-8')}</style>\n"
-            f"<script>{get_plotlyjs()}</script>\n<script>{(folder / 'report.js').read_text('utf-8')}</script>\n"
-            f"</head>\n<body>\n{body}\n</body></html>\n"
-        )
+        scripts = f"<script>{get_plotlyjs()}</script>\n<script>{(folder / 'report.js').read_text('utf-8')}</script>\n"
+        return page(self.title, body, scripts)
 
     def _head(self, ranking: Ranking, failures: int) -> str:
         of = f"{len(self.records)} of " if failures else ""
@@ -162,10 +152,10 @@ class Report:
         if ranking.judgment is not None:
             verdict = "Verdict", list(map(badge, ranking.verdicts))
             columns.insert(0, verdict)
-        rows = [[_link(n, self.records[n].name), *(cells[n] for _, cells in columns)] for n in ranking.order]
+        rows = [[linkTo(n, self.records[n].name), *(cells[n] for _, cells in columns)] for n in ranking.order]
         heads = ["Structure", *(head for head, _ in columns)]
         first = 1 if ranking.judgment is None else 2
-        return f"<h2>Overview</h2>{_table(heads, rows, numbers=range(first, len(heads)))}{missing}"
+        return f"<h2>Overview</h2>{table(heads, rows, numbers=range(first, len(heads)))}{missing}"
 
     def _section(self, comparison: Comparison, record: Record, n: int) -> str:
         """Return what the section of a pair holds below its summary."""
@@ -196,7 +186,7 @@ class Report:
         )
 
     def _provenance(self, judgment) -> str:
-        files = [[_name(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in self._files]
+        files = [[nameCell(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in self._files]
         software = [[escape(name), escape(version)] for name, version in versions().items()]
         protocol = ""
         if judgment is not None:
@@ -207,9 +197,9 @@ class Report:
         used = [list(map(escape, row)) for row in usedSettings(self.settings, self.records)]
         return (
             f"<h2>How this was measured</h2>{protocol}"
-            f"<h3>Input files</h3>{_table(['File', 'SHA-256'], files)}"
-            f"<div class=beside><div><h3>Settings</h3>{_table(['Setting', 'Value'], used)}</div>"
-            f"<div><h3>Software</h3>{_table(['Name', 'Version'], software)}</div></div>"
+            f"<h3>Input files</h3>{table(['File', 'SHA-256'], files)}"
+            f"<div class=beside><div><h3>Settings</h3>{table(['Setting', 'Value'], used)}</div>"
+            f"<div><h3>Software</h3>{table(['Name', 'Version'], software)}</div></div>"
             '<details class="noprint"><summary>All settings, to measure so again</summary>'
             f"<pre>{escape(settings)}</pre></details>"
         )
@@ -264,7 +254,7 @@ def _largest(comparison: Comparison) -> str:
     listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
     isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
     position = listed[0].position if isSame else direction.largestPlace
-    where = f"{written(position)}, on the {side}'s contour"
+    where = f"{positionText(position)}, on the {side}'s contour"
     return f"<p>Largest distance: {rounded(direction.largest, 2)} mm at {where}.</p>"
 
 
@@ -302,14 +292,14 @@ def _places(record: Record) -> str:
             f"{place.value:+.2f} mm",
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
-            written(place.position),
+            positionText(place.position),
         ]
         for place in record.worstPlaces[:MOST_PLACES]
     ]
     more = len(record.worstPlaces) - MOST_PLACES
     note = f'<p class="soft">… and {more} more</p>' if more > 0 else ""
     heads = ["", "Distance", "Side", "Size", "Position (mm)"]
-    return f"<h3>Worst places</h3>{_table(heads, rows, numbers=(1, 3, 4))}{note}"
+    return f"<h3>Worst places</h3>{table(heads, rows, numbers=(1, 3, 4))}{note}"
 
 
 def _patchSize(size: float, dimension: int) -> str:
@@ -341,42 +331,15 @@ def _measurements(record: Record) -> str:
         )
     heads = ("", "Measurement", "Value", "Reference to test", "Test to reference")
     head = "".join(f"<th{' class=number' if n > 1 else ''}>{text}</th>" for n, text in enumerate(heads))
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    text = f'<h3>Measurements</h3><div class="scroll">{table}</div>'
+    grouped = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    text = f'<h3>Measurements</h3><div class="scroll">{grouped}</div>'
     if sides := sideRows(record):
-        text += f"<h3>Toward the sides of the patient</h3>{_table(sides[0], sides[1:], range(1, len(sides[0])))}"
+        text += f"<h3>Toward the sides of the patient</h3>{table(sides[0], sides[1:], range(1, len(sides[0])))}"
     return text
-
-
-def _name(text: str) -> str:
-    """Return a name for a table; a long one is broken, so that the other columns stay on the page."""
-    return f'<span class="long">{escape(text)}</span>' if len(text) > LONG_NAME else escape(text)
-
-
-def _link(number: int | None, name: str) -> str:
-    """Return the name of a structure for a table, leading to the section with its number if it has one."""
-    return _name(name) if number is None else f'<a href="#structure{number}">{_name(name)}</a>'
 
 
 def _value(measurement) -> str:
     return "" if measurement is None else escape(typeset(measurement.text()))
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> str:
-    """Return a table; its cells are HTML already."""
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        return (
-            "<tr>"
-            + "".join(f"<{tag}{' class=number' if n in numbers else ''}>{c}</{tag}>" for n, c in enumerate(cells))
-            + "</tr>"
-        )
-
-    wide = ' class="wide"' if len(heads) > MANY_COLUMNS else ""
-    return (
-        f'<div class="scroll"><table{wide}><thead>{row(list(map(escape, heads)), "th")}</thead>'
-        f"<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table></div>"
-    )
 
 
 def _conventions(comparison: Comparison) -> str:
@@ -384,8 +347,8 @@ def _conventions(comparison: Comparison) -> str:
     from .othertools import NOTE, otherTools
 
     heads, rows = otherTools(comparison)
-    table = _table(heads, rows, range(1, len(heads)))
-    return f'<h3>What other tools would report</h3><p class="soft">{NOTE}</p>{table}'
+    numbers = range(1, len(heads))
+    return f'<h3>What other tools would report</h3><p class="soft">{NOTE}</p>{table(heads, rows, numbers)}'
 
 
 def _judged(ranking: Ranking) -> str:
@@ -397,7 +360,7 @@ def _judged(ranking: Ranking) -> str:
         ofRule = _source(verdict.rule.source) if len(sources) > 1 else ""
         rows.append(
             [
-                _link(ranking.numbers.get(verdict.structure), verdict.structure),
+                linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
                 escape(heading(verdict.rule.measurement)),
                 escape(typeset(verdict.valueText)),
                 escape(typeset(verdict.limitsText).replace(" ", "\u00a0")),
@@ -407,7 +370,7 @@ def _judged(ranking: Ranking) -> str:
         )
     heads = ["Structure", "Measurement", "Value", "Limit", "Verdict", "Reason"]
     ofAll = _source(*sources) if len(sources) == 1 else ""
-    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{_table(heads, rows, numbers=(2,))}"
+    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{table(heads, rows, numbers=(2,))}"
 
 
 def _source(text: str) -> str:

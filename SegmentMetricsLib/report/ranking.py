@@ -10,11 +10,11 @@ from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, Judgment, Verdi
 from ..protocol.verdictwriting import summary
 from ..records import Record
 from ..tables import definitionOf, heading
+from .elements import badge
 
 # The worst first. What no rule is about may be as bad as it likes: it comes before what passes.
 UNJUDGED = "no limits"
 SEVERITY = (FAIL, NOT_EVALUABLE, WARN, UNJUDGED, PASS)
-CLASSES = {PASS: "pass", WARN: "warn", FAIL: "fail", NOT_EVALUABLE: "none", UNJUDGED: "none"}
 # By which measurement structures are compared where no protocol judges them: the first of these that there is.
 AGREEMENT = ("NSD_{tolerance}mm", "DSC")
 
@@ -78,11 +78,6 @@ class Ranking:
     def _unjudged(self) -> list[str]:
         count = self.verdicts.count(UNJUDGED)
         return [f"{count} without limits"] if count else []
-
-
-def badge(verdict: str) -> str:
-    """Return a verdict as it stands in the page, "" for none."""
-    return f'<span class="verdict {CLASSES[verdict]}">{escape(verdict)}</span>' if verdict else ""
 
 
 def _agreementKey(record: Record) -> str:
