@@ -175,3 +175,22 @@ def testCommandPairsStructuresAsToldTo(tmp_path, capsys):
     assert (pair["reference"]["name"], pair["test"]["name"]) == ("Label 1", "Label 2")
     assert main([*given, "--pair", "Label 1"]) == 2
     assert "REFERENCE=TEST" in capsys.readouterr().err
+
+
+def testCommandGoesOnWhereOnePairCannotBeCompared(tmp_path, capsys):
+    for which in ("one", "two"):
+        (tmp_path / which).mkdir()
+        SimpleITK.WriteImage(shapes.ball(6), str(tmp_path / which / "Liver.nrrd"))
+    SimpleITK.WriteImage(shapes.ball(6), str(tmp_path / "one" / "Heart.nrrd"))
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 14, 13), origin=(1e6,) * 3), str(tmp_path / "two" / "Heart.nrrd"))
+    sets = [str(tmp_path / which) for which in ("one", "two")]
+    given = ["conventions", *sets, "--tool", "MedPy", "--output", str(tmp_path / "out")]
+    assert main(given) == 1
+    printed = capsys.readouterr()
+    assert "Results are in" in printed.out and "Heart" in printed.err and printed.err.count("\n") == 1
+    content = json.loads((tmp_path / "out" / "conventions.json").read_text("utf-8"))
+    assert [pair["reference"]["name"] for pair in content["pairs"]] == ["Liver"]
+    assert list(content["failures"]) == ["Heart"] and "too far apart" in content["failures"]["Heart"]
+    # where nothing is left there are no results
+    assert main([*given, "--structure", "Heart", "--output", str(tmp_path / "none")]) == 2
+    assert not (tmp_path / "none").exists()

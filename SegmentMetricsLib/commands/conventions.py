@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import InputError, oneLine
+from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
 from .options import BRACKETS, addPairs, choicesFrom, pathFrom, requireWritable
-from .results import unfinishedResults
+from .results import SOME_FAILED, tellFailures, unfinishedResults
 
 LEGEND = (
     "In brackets: difference to SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such number. "
@@ -78,40 +79,54 @@ def run(options: argparse.Namespace) -> int:
         names = (structures.listed(s.name for s in given) for given in sets)
         problem = "No structure has the same name in both: the reference has {}; the test has {}."
         raise InputError(problem.format(*names))
-    records = evaluate(pairing, settings, tools, options.at_edge)
-    write(records, pairing, settings, options.output)
+    records, errors = evaluate(pairing, settings, tools, options.at_edge)
+    write(records, pairing, settings, options.output, errors)
     show(records, options.reasons)
     for which, unmatched in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if unmatched:
             print(f"Only in the {which}: {oneLine(', '.join(s.name for s in unmatched))}")
     print(f"Results are in {oneLine(str(options.output))}{os.sep}")
-    return 0
+    tellFailures(list(map(str, errors.values())), "conventions.json")
+    return SOME_FAILED if errors else 0
 
 
-def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> list:
-    """Return the records of all pairs."""
+def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tuple[list, dict[str, InputError]]:
+    """Return the records of all pairs that can be compared, and what is wrong with the others, by title.
+
+    Raises InputError when none can be compared, for the first of them.
+    """
     from tqdm import tqdm
 
     from ..cohort.casework import comparePair
     from ..comparison import describe
     from ..conventions.output import ConventionsRecord
+    from ..protocol.judgment import titleOf
 
-    records = []
+    records, errors = [], {}
     progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
     for reference, test in progress:
         progress.set_postfix_str(oneLine(reference.name))
-        numbers = comparePair(reference, test, settings).conventions(tools, atEdge)
-        records.append(ConventionsRecord(describe(reference), describe(test), numbers))
-    return records
+        try:
+            numbers = comparePair(reference, test, settings).conventions(tools, atEdge)
+        except InputError as error:
+            errors[titleOf((reference.name, test.name))] = error
+        else:
+            records.append(ConventionsRecord(describe(reference), describe(test), numbers))
+    if errors and not records:
+        raise next(iter(errors.values()))
+    return records, errors
 
 
-def write(records: list, pairing, settings: Settings, output: Path) -> None:
-    """Write conventions.json and conventions.csv: both, or none."""
+def write(records: list, pairing, settings: Settings, output: Path, errors: Mapping[str, InputError]) -> None:
+    """Write conventions.json and conventions.csv: both, or none. errors: why some pairs have no record, by title."""
     from ..conventions import output as results
     from ..files.writing import writeJson
 
+    document = results.document(records, pairing, settings.toDictionary())
+    if errors:
+        document["failures"] = {title: reasonOf(error) for title, error in errors.items()}
     with unfinishedResults(output, []) as unfinished:
-        writeJson(results.document(records, pairing, settings.toDictionary()), unfinished / "conventions.json")
+        writeJson(document, unfinished / "conventions.json")
         results.writeCsv(records, unfinished / "conventions.csv")
 
 
