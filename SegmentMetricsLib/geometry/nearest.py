@@ -72,7 +72,8 @@ class NearestTriangles:
         spreads = self._stars.largestAround
         self._largest = float(spreads.max())
         lifted = np.column_stack([self._stars.corners, np.sqrt(self._largest - spreads)])
-        self._tree = cKDTree(lifted, LEAF, balanced_tree=False)
+        # of masks few points are searched, so that there a tree has to be made soon rather than well
+        self._tree = cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=shapes is None)
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
