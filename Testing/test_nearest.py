@@ -59,7 +59,6 @@ def testShapesOfALatticeAreThoseOfItsTriangles(name):
     for mine, expected in zip(known.sides(triangles, slots), given.sides(triangles, slots), strict=True):
         assert np.array(mine) == pytest.approx(np.array(expected), abs=1e-12)
     assert known.spreads(triangles) == pytest.approx(given.spreads(triangles), rel=1e-5)
-    assert known.largestSpread == pytest.approx(given.largestSpread, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", AXES)
@@ -201,7 +200,27 @@ def testWhereCornersRarelyDecideFewTrianglesAreAskedAtOnce():
     found = NearestTriangles(points, cells, otherwise).find(places)
     distances = allDistances(places, points[cells])
     assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
-    assert asked == places.tolist()
+    # of a few the many corners that are looked at first tell enough
+    assert 50 < len(asked) <= 60 and all(one in places.tolist() for one in asked)
+
+
+@pytest.mark.parametrize("size", [40, 4000, 400_000])
+def testLargeTrianglesElsewhereDoNotMatter(size, cornersOnly):
+    """Corners are searched by what the triangles around them can be nearer, not by the largest triangle of all."""
+    surface = blobSurface()
+    count = len(surface.points)
+    low = surface.points.min(axis=0)
+    large = low + (0, 0, -3) + size * np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0.0]])
+    points, cells = np.concatenate([surface.points, large]), np.concatenate([surface.cells, [count + np.arange(3)]])
+    random = np.random.default_rng(4)
+    places = surface.points[random.integers(0, count, 400)] + random.normal(size=(400, 3))
+    search = NearestTriangles(points, cells, refuse)
+    looked = []
+    search._fromAll = lambda some, limit: looked.append(len(some)) or np.zeros(len(some), int)
+    found = search.find(places)
+    distances = allDistances(places, points[cells])
+    assert distances[np.arange(400), found] == pytest.approx(distances.min(axis=1), abs=1e-9)
+    assert not looked and 0 < np.count_nonzero(found == len(surface.cells)) < 200
 
 
 def testPointsWithTooManyCornersAreAllAskedOtherwise():

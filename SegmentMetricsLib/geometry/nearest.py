@@ -13,6 +13,12 @@ those around the nearest corner of all for a start. So it has a corner whose squ
 nearest of these by no more than r^2, which far from the surface is next to nothing: mostly one or two more corners are
 left, with the few triangles around each.
 
+Corners are searched by what is subtracted here, their *power*: |x - c|^2 - r^2, with r that of the largest triangle
+around the corner. Where the powers of the corners that were found reach what the nearest triangle among theirs has, no
+other corner matters, however large triangles elsewhere are. A search tree of points orders by power if every corner is
+lifted in a fourth direction by the root of R^2 - r^2, with R the largest r of all: squared distances there are powers
+plus R^2. (Aurenhammer, Power diagrams, SIAM Journal on Computing 16, 1987, doi:10.1137/0216006.)
+
 Where some triangles are so large that many corners are left, a search tree of triangles is asked instead.
 """
 
@@ -26,17 +32,16 @@ from scipy.spatial import cKDTree
 from ..cores import threads
 from ..progress import checkpoint
 from .stars import LatticeShapes, Stars
-from .triangles import columns, dot
+from .triangles import columns
 
-# Corners looked at per point: at first, at first where triangles are uneven, where these do not decide, and at most; of
-# more, a search tree of triangles mostly takes a fraction of the time.
-FEW_CORNERS, MORE_CORNERS, MANY_CORNERS, ALL_CORNERS = 8, 16, 32, 64
+# Corners looked at per point: at first, where these do not decide, and at most; of more, a search tree of triangles
+# mostly takes a fraction of the time.
+FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 7, 32, 64
 # Corners in a leaf of their search tree: more are sooner sorted, and as soon looked through.
-LEAF = 32
+LEAF = 20
 # Up to so many triangles a search tree of them is soon made.
 FEW_TRIANGLES = 20_000
-# Where more than this share of points is not decided, triangles are uneven; if that remains with more corners, a search
-# tree of few triangles decides sooner.
+# Where more than this share of points is not decided by many corners, a search tree of few triangles decides sooner.
 MOST_OPEN = 0.25
 # Corners of all points looked at at a time.
 MOST_AT_ONCE = 1 << 15
@@ -64,16 +69,18 @@ class NearestTriangles:
     ):
         self._otherwise, self._isSmall = otherwise, len(cells) <= FEW_TRIANGLES
         self._stars = Stars(points, cells, shapes)
-        self._tree = cKDTree(self._stars.corners, LEAF, balanced_tree=False, compact_nodes=False)
-        # at first; more as soon as these have not decided often enough
-        self._corners = FEW_CORNERS
+        spreads = self._stars.largestAround
+        self._largest = float(spreads.max())
+        lifted = np.column_stack([self._stars.corners, np.sqrt(self._largest - spreads)])
+        # of masks few points are searched, so that there a tree has to be made soon rather than well
+        self._tree = cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=shapes is None)
 
     def find(self, points: np.ndarray) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3)."""
         numbers = np.empty(len(points), np.int64)
         for first in range(0, len(points), SEARCHED):
             checkpoint()
-            numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], self._corners)
+            numbers[first : first + SEARCHED] = self._found(points[first : first + SEARCHED], FEW_CORNERS)
         return numbers
 
     def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -93,14 +100,13 @@ class NearestTriangles:
                 triangles.append(self._stars.triangles(entries[isWithin]))
         return np.concatenate(triangles), np.concatenate(owners)
 
-    def _reach(self, squared: np.ndarray) -> np.ndarray:
-        """Return how far the corners of triangles within squared distances (n,) may be."""
-        return np.sqrt(squared + self._stars.largestSpread) * (1 + ROUNDING)
-
     def _countsWithin(self, points: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Return how many corners (n,) triangles within squared distances (n,) of points (n, 3) may have."""
-        reach, workers = self._reach(squared), self._workers(points)
-        return self._tree.query_ball_point(points, reach, return_length=True, workers=workers)
+        return self._tree.query_ball_point(*self._ball(points, squared), return_length=True, **self._workers(points))
+
+    def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places (n, 4) around which the corners of triangles within squared distances (n,) are, how far."""
+        return _level(points), np.sqrt(squared + self._largest) * (1 + ROUNDING)
 
     @staticmethod
     def _blocks(rows: np.ndarray, counts: np.ndarray) -> Iterator[np.ndarray]:
@@ -113,59 +119,56 @@ class NearestTriangles:
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the points' numbers (c,), in order, and corners (c,) of all triangles within squared distances."""
-        near = self._tree.query_ball_point(points, self._reach(squared), workers=self._workers(points))
+        near = self._tree.query_ball_point(*self._ball(points, squared), **self._workers(points))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
-        corners = np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
-        ways = self._ways(points, owners, corners)
-        isNear = dot(ways, ways) - self._stars.spreadsAround(corners) <= squared[owners]
-        return owners[isNear], corners[isNear]
+        return owners, np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
 
     @staticmethod
-    def _workers(points: np.ndarray) -> int:
-        return threads() if len(points) > FEW else 1
+    def _workers(points: np.ndarray) -> dict[str, int]:
+        return {"workers": threads() if len(points) > FEW else 1}
 
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
+        """Return the number of the triangle next to each point (n, 3). count: corners looked at, if need be more."""
         slots = np.arange(1, min(count, self._tree.n) + 1)
-        distances, near = self._tree.query(points, k=slots, workers=self._workers(points))
-        squared = distances**2
-        numbers, limit = np.empty(len(points), np.int64), np.empty(len(points))
+        raised, near = self._tree.query(_level(points), k=slots, **self._workers(points))
+        raised *= raised
+        numbers, limits = np.empty(len(points), np.int64), np.empty(len(points))
         for first in range(0, len(points), CHUNK):
             chosen = slice(first, first + CHUNK)
-            numbers[chosen], limit[chosen] = self._nearestOfCorners(points[chosen], squared[chosen], near[chosen])
-        # whether there may be more corners that are near than were looked at
-        isOpen = (squared[:, -1] - self._stars.largestSpread <= limit) & (count < self._tree.n)
+            numbers[chosen], limits[chosen] = self._nearestOfCorners(points[chosen], raised[chosen], near[chosen])
+        # whether there may be more corners that matter than were looked at
+        isOpen = (raised[:, -1] <= limits) & (count < self._tree.n)
         if not isOpen.any():
             return numbers
         left = points[isOpen]
-        isUneven = len(left) > MOST_OPEN * len(points)
-        if isUneven and count < MORE_CORNERS:
-            self._corners = MORE_CORNERS
-            numbers[isOpen] = self._found(left, MORE_CORNERS)
-        elif isUneven and self._isSmall:
-            numbers[isOpen] = self._otherwise(left)
-        elif count < MANY_CORNERS:
+        if count < MANY_CORNERS:
             numbers[isOpen] = self._found(left, MANY_CORNERS)
+        elif self._isSmall and len(left) > MOST_OPEN * len(points):
+            numbers[isOpen] = self._otherwise(left)
         else:
-            numbers[isOpen] = self._fromAll(left, limit[isOpen])
+            numbers[isOpen] = self._fromAll(left, limits[isOpen] - self._largest)
         return numbers
 
     def _nearestOfCorners(
-        self, points: np.ndarray, squared: np.ndarray, near: np.ndarray
+        self, points: np.ndarray, raised: np.ndarray, near: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return which of the triangles around corners is nearest to each point (n, 3), and how near others have to be.
+        """Return which of the triangles around corners is nearest to each point (n, 3), and which others may be nearer.
 
-        squared, near: (n, s) squared distances of the corners next to each point, ascending, and their numbers. How
-        near: (n,) the squared distance of the triangle, rounded up.
+        raised, near: (n, s) powers of the corners plus R^2, ascending, and the corners' numbers. Which others: (n,)
+        up to what power plus R^2, rounded up.
         """
         least, numbers = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
-        rounding = ROUNDING * squared[:, 0]
-        # the triangles around the nearest corner leave few of the others to be looked at
-        self._improve(least, numbers, np.arange(len(points)), *self._away(points, np.arange(len(points)), near[:, 0]))
-        limits = least + rounding
-        owners, slots = np.nonzero(squared[:, 1:] - self._stars.spreadsAround(near[:, 1:]) <= limits[:, None])
-        rest = squared[owners, slots + 1] - limits.take(owners)
-        self._improve(least, numbers, owners, *self._away(points, owners, near[owners, slots + 1], rest))
-        return numbers, least + rounding
+        every = np.arange(len(points))
+        # the triangles around the first corner leave few of the others to be looked at
+        self._improve(least, numbers, every, *self._away(points, every, near[:, 0]))
+        room = self._largest + ROUNDING * (raised[:, 0] + self._largest)
+        limits = least + room
+        owners, slots = np.nonzero(raised[:, 1:] <= limits[:, None])
+        corners = near[owners, slots + 1]
+        # of a triangle less is subtracted than of the largest one around its corner
+        rest = raised[owners, slots + 1] - limits.take(owners) + self._stars.largestAround.take(corners)
+        self._improve(least, numbers, owners, *self._away(points, owners, corners, rest))
+        return numbers, least + room
 
     def _ways(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
         """Return the ways (3, c) from corners (c,) to the points that own them, mm."""
@@ -228,3 +231,10 @@ class NearestTriangles:
             self._improve(least, found, owners, *self._away(points[block], owners, corners))
             numbers[block] = found
         return numbers
+
+
+def _level(points: np.ndarray) -> np.ndarray:
+    """Return points (n, 3) where nothing is lifted, (n, 4)."""
+    level = np.zeros((len(points), 4))
+    level[:, :3] = points
+    return level

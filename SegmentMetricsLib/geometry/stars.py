@@ -36,7 +36,8 @@ class Stars:
     """The triangles around every corner of a surface.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them. shapes: those of the triangles; None to take them from the
-    points. corners: (c, 3) the points that triangles have, mm, by whose numbers stars are told.
+    points. corners: (c, 3) the points that triangles have, mm, by whose numbers stars are told. largestAround: (c,) the
+    largest of the spreads() of the triangles around each.
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, shapes: LatticeShapes | None = None):
@@ -51,18 +52,7 @@ class Stars:
         # of every entry the triangle, and which of its corners has the star
         self._triangles, self._slots = around.indices, around.data
         self._shapes = shapes or GivenShapes(points, cells)
-        if shapes is None:
-            # of the largest triangle around every corner
-            self._largest = np.maximum.reduceat(self._shapes.every[self._triangles], self._first)
-
-    @property
-    def largestSpread(self) -> float:
-        """The largest of spreads() of all triangles."""
-        return self._shapes.largestSpread
-
-    def spreadsAround(self, corners: np.ndarray) -> np.ndarray | float:
-        """Return what no spread around corners (...) exceeds: (...), or one number for all."""
-        return self._largest[corners] if isinstance(self._shapes, GivenShapes) else self.largestSpread
+        self.largestAround = np.maximum.reduceat(self._shapes.spreads(self._triangles), self._first).astype(float)
 
     def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return for every triangle around corners (c,) which of these it is around, (k,) in order, and its entry."""
@@ -130,7 +120,6 @@ class GivenShapes:
     def __init__(self, points: np.ndarray, cells: np.ndarray):
         self._points, self._corners = points, cells.ravel()
         self.every = spreads(points, cells)
-        self.largestSpread = float(self.every.max())
 
     def spreads(self, triangles: np.ndarray) -> np.ndarray:
         """Return the spreads() (k,) of some triangles (k,)."""
@@ -166,7 +155,6 @@ class LatticeShapes:
         numberOf, self._turned, _ = orderedTriangles()
         self._kinds = numberOf.take(_differences(*(places.take(column) for column in surface.cells.T)))
         self._sides, self._spreads, _ = latticeTables(_axes(surface))
-        self.largestSpread = float(self._spreads.max())
 
     @staticmethod
     def of(surface: Surface) -> LatticeShapes | None:
