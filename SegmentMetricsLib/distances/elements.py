@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from .crossing import total
+from .cutting import cutCells
 from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin, upward
 
 # Elements looked at at a time, so that temporary arrays stay in the processor's cache.
@@ -51,7 +52,7 @@ class Part:
 
     def pieces(self) -> np.ndarray:
         """Return the corners (pieces * k, 2 or 3) of the pieces of all elements, one element's after the other's."""
-        return self.nodes[:, PIECES[self.corners]].reshape(-1, self.corners)
+        return cutCells(self.nodes)
 
     @cached_property
     def _summary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -198,59 +199,3 @@ def overPieces(values: np.ndarray, corners: int) -> np.ndarray:
     """Return the means (c,) over the pieces of every element of what is known of all pieces (pieces * c,)."""
     count = len(PIECES[corners])
     return np.add.reduce(values.reshape(count, -1), axis=0) / count
-
-
-def quartered(coordinates: np.ndarray, cells: np.ndarray, sides: np.ndarray, numbers: np.ndarray):
-    """Return triangles cut into four: more points, after those that are there, the pieces (4 k, 3), and their sides.
-
-    sides, numbers: of the triangles (k, 3), as uniqueSides() tells them, and so they are returned: every side has two
-    halves, and every triangle three sides inside.
-    """
-    count, sideCount = len(coordinates), len(sides)
-    middles = count + numbers
-    nodes = np.concatenate([cells, middles], axis=1)
-    between = count + np.arange(sideCount)
-    # half 2 s of side s is that at its first end
-    halves = np.stack([sides, np.stack([between, between], axis=1)], axis=2).reshape(-1, 2)
-    inside = middles[:, [2, 0, 0, 1, 1, 2]].reshape(-1, 2)  # across corner 0, 1 and 2
-    # of side n of a triangle, the half at the corner where it starts and that where it ends
-    start = 2 * numbers + (sides[numbers, 0] != cells)
-    end = start ^ 1
-    across = 2 * sideCount + np.arange(3 * len(cells)).reshape(-1, 3)
-    ofPieces = np.stack(
-        [
-            np.stack([start[:, 0], across[:, 0], end[:, 2]], axis=1),
-            np.stack([end[:, 0], start[:, 1], across[:, 1]], axis=1),
-            np.stack([across[:, 2], end[:, 1], start[:, 2]], axis=1),
-            across[:, [1, 2, 0]],
-        ],
-        axis=1,
-    )
-    points = np.concatenate([coordinates, halfway(*(coordinates.take(ends, axis=0) for ends in sides.T))])
-    return points, nodes[:, PIECES[3]].reshape(-1, 3), (np.concatenate([halves, inside]), ofPieces.reshape(-1, 3))
-
-
-def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which of `count` points elements use, (n,) in ascending order, and the elements (k, .) of these alone."""
-    isUsed = np.zeros(count, bool)
-    isUsed[cells] = True
-    used = np.flatnonzero(isUsed)
-    if len(used) == count:
-        return used, cells
-    return used, (np.cumsum(isUsed, dtype=np.int32) - 1)[cells]
-
-
-def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return more points, after those that are there, and the segments (m * count, 2) of segments cut so often."""
-    start, end = coordinates[cells[:, 0]], coordinates[cells[:, 1]]
-    steps = np.arange(1, count)[:, None]
-    between = (start[:, None] * (count - steps) + end[:, None] * steps) / count
-    numbers = len(coordinates) + np.arange(len(cells) * (count - 1)).reshape(len(cells), -1)
-    chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
-    points = np.concatenate([coordinates, between.reshape(-1, 3)])
-    return points, np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
-
-
-def halfway(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the middles of coordinates, which are whole numbers divisible by 2 or real ones."""
-    return (first + second) >> 1 if first.dtype.kind == "i" else (first + second) / 2

@@ -44,7 +44,8 @@ from ..geometry.edges import uniqueSides
 from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import sizesBeyond
-from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered
+from .cutting import compacted, divided, middlesOf, quartered, sidesOfPieces
+from .elements import Leaves, Part, pieces
 from .extrapolation import (
     BOUNDS,
     LEAST_SHARE_ERROR,
@@ -217,20 +218,20 @@ class Refined:
     def parts(self) -> tuple[Part, Part]:
         return self.base, self.fine
 
-    def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, sides=None) -> Part:
+    def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, sides) -> Part:
         """Return elements (k, 2 or 3) of points that are there, after adding the middles of their sides.
 
         Once distances are known, those of the middles are asked.
         sides: of the elements, as uniqueSides() tells them.
         """
         count = len(self.coordinates)
-        sides, numbers = sides or uniqueSides(cells, count)
-        middles = halfway(*(self.coordinates.take(ends, axis=0) for ends in sides.T))
+        sides, numbers = sides
+        middles = middlesOf(self.coordinates, sides)
         if len(self.values):
             ofSides = np.empty(len(sides), np.int8)
             ofSides[numbers] = halvings[:, None] + 1
             values, atEnds = np.empty(len(middles)), self.values.take(sides[:, 0])
-            for halved in np.unique(ofSides):
+            for halved in np.unique(halvings + 1):
                 rows = ofSides == halved
                 near = atEnds.compress(rows)
                 # on the way from an end to the middle the sign changes only if the end is no farther than the middle
@@ -241,16 +242,21 @@ class Refined:
         nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
+    def _piecesOf(self, part: Part) -> Part:
+        """Return the pieces of elements, one element's after the other's."""
+        count = len(PIECES[part.corners])
+        sizes, halvings = np.repeat(part.sizes / count, count), np.repeat(part.halvings, count)
+        return self._withNodes(part.pieces(), sizes, halvings, sidesOfPieces(part.nodes, len(self.coordinates)))
+
     def _cut(self, chosen: tuple[np.ndarray, np.ndarray], drawn: Part | None = None) -> None:
         """Cut some leaves of both parts into their pieces, and elements that were drawn; places are asked together."""
         cut = self.base.chosen(chosen[0]).joined(self.fine.chosen(chosen[1]))
         asked = cut if drawn is None else cut.joined(drawn)
-        count = len(PIECES[asked.corners])
-        new = self._withNodes(asked.pieces(), np.repeat(asked.sizes / count, count), np.repeat(asked.halvings, count))
+        new = self._piecesOf(asked)
         # else each would keep the distances as they were at its time
         for part in (self.base, *(sample.pieces for sample in self._means.samples)):
             part.values = self.values
-        ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [count * len(cut.sizes)])
+        ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [len(PIECES[new.corners]) * len(cut.sizes)])
         if drawn is not None:
             self._means.add(new.chosen(ofDrawn))
         if len(cut.sizes):
