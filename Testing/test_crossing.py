@@ -7,7 +7,7 @@ import pytest
 
 from SegmentMetricsLib.distances import crossing, linear
 from SegmentMetricsLib.distances.bounded import Bounded, combined
-from SegmentMetricsLib.distances.elements import Leaves, Part
+from SegmentMetricsLib.distances.elements import Leaves, Part, turned
 from SegmentMetricsLib.distances.extrapolation import BOUNDS, errorOf
 from SegmentMetricsLib.distances.percentiles import Percentiles
 from SegmentMetricsLib.geometry.edges import SIDES
@@ -70,9 +70,9 @@ def testPiecesAreEqual(corners):
         assert (steps[:, 0, 0] * steps[:, 1, 1] - steps[:, 0, 1] * steps[:, 1, 0]).tolist() == [9] * 4
 
 
-def testTurnedUpward():
-    turned = linear.upward(tuple(np.array(column, float) for column in ([-5, -1, 1], [0, 2, 2], [1, 5, 3])))
-    assert [column.tolist() for column in turned] == [[-1, -1, 1], [0, 2, 2], [5, 5, 3]]
+def testTurned():
+    found = turned(np.array([[-5.0, -1, 1], [0, 2, 2], [1, -1, 3]]).T)
+    assert found.T.tolist() == [[5, 1, -1], [0, 2, 2], [1, -1, 3]]
 
 
 @pytest.mark.parametrize("number", [Bounded(1, 0.5, None), Bounded(1, None, 2), Bounded(1)])

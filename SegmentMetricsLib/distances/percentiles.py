@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .crossing import firstReaching, sizesBelow, valueAbove, valueBelow
+from .crossing import crossedBetween, firstReaching, sizesBelow, valueAbove, valueBelow
 from .elements import Leaves
 from .extrapolation import BOUNDS, ROUNDING, SIZE_ROUNDING, errorOf
 from .linear import negative
@@ -66,7 +66,7 @@ class Percentiles:
             self._known.insert(0, around)
         low, high = np.interp([fine - near, fine + near], around.limits, around.reached)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
-        _, chosen, differences = self.leaves.within(fine)
+        _, chosen, differences = self.leaves.passed(fine)
         # with a third of the differences the size up to it is that much larger, so another one is wanted
         size -= float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
@@ -122,12 +122,11 @@ class Percentiles:
 
     def _around(self, limits: np.ndarray) -> Surroundings:
         """Return the pieces that a limit between the first and the last of some (m,) in mm passes through."""
-        leaves, least, most = self.leaves, limits[0], limits[-1]
+        least, most = limits[0], limits[-1]
         for known in self._known:
             if known.limits[0] <= least and most <= known.limits[-1]:
-                return known.between(limits)
-        below = float(leaves.sizes[leaves.high <= least].sum())
-        ascending, sizes = leaves.between(least, most)
+                return Surroundings.of(limits, known.below, known.ascending, known.sizes)
+        below, ascending, sizes = self.leaves.between(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once
         both = np.flatnonzero(ascending[0] < 0)
         if len(both):
@@ -153,14 +152,10 @@ class Surroundings(NamedTuple):
 
     @staticmethod
     def of(limits: np.ndarray, below: float, ascending: tuple[np.ndarray, ...], sizes: np.ndarray) -> Surroundings:
+        """Return the same of pieces among which there may be some through which no such limit passes."""
+        more, ascending, sizes = crossedBetween(ascending, sizes, limits[0], limits[-1])
+        below += more
         return Surroundings(limits, sizesBelow(ascending, sizes, limits) + below, below, ascending, sizes)
-
-    def between(self, limits: np.ndarray) -> Surroundings:
-        """Return the same for limits (m,) in mm that lie between the first and the last of these."""
-        low, high = self.ascending[0], self.ascending[-1]
-        below = self.below + float(self.sizes.compress(high <= limits[0]).sum())
-        chosen = np.flatnonzero((high > limits[0]) & (low <= limits[-1]))
-        return Surroundings.of(limits, below, tuple(c.take(chosen) for c in self.ascending), self.sizes.take(chosen))
 
     def holds(self, wanted: float) -> bool:
         """Return whether a size is reached between the limits."""
