@@ -48,9 +48,8 @@ def testOneTriangle():
 
 def testBinsHoldAllValues():
     values, sizes = np.array([0.0, 250, 999.999, 1000]), np.array([1.0, 2, 4, 8])
-    edges, sums = crossing.binnedSums(values, sizes, 4)
-    assert (len(edges), len(sums)) == (5, 4)
-    assert edges == pytest.approx([0, 250, 500, 750, 1000]) and edges[-1] > 1000
+    width, sums = crossing.binnedSums(values, sizes, 4)
+    assert width == pytest.approx(250) and 4 * width > 1000
     assert sums.tolist() == [3, 3, 3, 15]
     for wanted in (0.5, 1, 2.5, 3, 10, 15):
         below, above = (function(values, sizes, wanted, 4) for function in (crossing.valueBelow, crossing.valueAbove))

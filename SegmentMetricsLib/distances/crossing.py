@@ -148,21 +148,20 @@ def reachedWithin(
 
 def valueBelow(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:
     """Return a value, below all if need be, such that the size of the values up to it is less than wanted."""
-    edges, sums = binnedSums(values, sizes, bins)
-    return float(edges[np.searchsorted(sums, wanted * (1 - 1e-9))]) - 1e-9
+    width, sums = binnedSums(values, sizes, bins)
+    return width * int(sums.searchsorted(wanted * (1 - 1e-9))) - 1e-9
 
 
 def valueAbove(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:
     """Return a value such that the size of the values up to it is at least wanted."""
-    edges, sums = binnedSums(values, sizes, bins)
-    return float(edges[min(np.searchsorted(sums, wanted * (1 - 1e-9)) + 1, bins)])
+    width, sums = binnedSums(values, sizes, bins)
+    return width * min(int(sums.searchsorted(wanted * (1 - 1e-9))) + 1, bins)
 
 
-def binnedSums(values: np.ndarray, sizes: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return edges (bins + 1,) and the size of the values below the upper edge of every bin (bins,)."""
-    top = float(values.max()) * (1 + 1e-9) + 1e-9
-    numbers = (values * (bins / top)).astype(np.int32)
-    return np.linspace(0, top, bins + 1), np.cumsum(np.bincount(numbers, sizes, bins))
+def binnedSums(values: np.ndarray, sizes: np.ndarray, bins: int) -> tuple[float, np.ndarray]:
+    """Return the width of bins from 0 upward, and the size of the values below the upper edge of every bin (bins,)."""
+    width = (float(values.max()) * (1 + 1e-9) + 1e-9) / bins
+    return width, np.cumsum(np.bincount((values / width).astype(np.int32), sizes, bins))
 
 
 def total(values: np.ndarray, sizes: np.ndarray) -> float:

@@ -77,11 +77,13 @@ def cutCells(nodes: np.ndarray) -> np.ndarray:
 def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return which of `count` points elements use, (n,) in ascending order, and the elements (k, .) of these alone."""
     isUsed = np.zeros(count, bool)
-    isUsed[cells] = True
+    isUsed[cells.ravel()] = True
     used = np.flatnonzero(isUsed)
     if len(used) == count:
         return used, cells
-    return used, (np.cumsum(isUsed, dtype=np.int32) - 1)[cells]
+    numbers = np.empty(count, np.int32)
+    numbers[used] = np.arange(len(used), dtype=np.int32)
+    return used, numbers.take(cells)
 
 
 def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

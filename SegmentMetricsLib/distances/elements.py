@@ -15,7 +15,7 @@ from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
 # The same as PIECES, after the elements as a whole.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
 # Elements looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 15
+CHUNK = 1 << 13
 
 
 @dataclass(eq=False)

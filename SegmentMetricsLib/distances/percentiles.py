@@ -18,13 +18,13 @@ from .linear import negative
 
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
-# How far around a percentile its bounds are sought first, how precisely they are found there, and how precisely the
+# Where around a percentile its bounds are sought first, how precisely they are found there, and how precisely the
 # percentile is before it is corrected, as multiples of its error.
-AROUND, COARSE, ROUGH = (1, 2, 4, 8), 1 / 80, 1 / 16
+AROUND, COARSE, ROUGH = np.array([-8, -4, -2, -1, 0, 1, 2, 4, 8]), 1 / 80, 1 / 16
 # The share of its bounds' width that lies to either side of it at least.
 LEAST_OF_WIDTH = 0.25
-# Distances between which it is sought where nothing is known of it.
-FAR_AROUND = 5
+# Distances between which it is sought where nothing is known of it, as parts of the way from the first to the last.
+FAR_AROUND = np.arange(5) / 4
 # How far around a guess it is sought first, as a multiple of its error.
 GUESSED = 32
 
@@ -109,16 +109,16 @@ class Percentiles:
             # where the middles between the elements' least and largest distances reach it
             low = high = valueAbove((leaves.low + leaves.high) / 2, leaves.sizes, wanted)
             margin = GUESSED * self.error
-        found = self._around(np.linspace(max(low - margin, 0.0), high + margin, FAR_AROUND))
+        low, high = max(low - margin, 0.0), high + margin
+        found = self._around(low + (high - low) * FAR_AROUND)
         if found.holds(wanted):
             return found
         # the size within a distance lies between that of the elements wholly within and of those partly within
         least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
-        return self._around(np.linspace(least, most, FAR_AROUND))
+        return self._around(least + (most - least) * FAR_AROUND)
 
     def _steps(self, value: float) -> np.ndarray:
-        steps = np.array([*(-step for step in reversed(AROUND)), 0, *AROUND])
-        return np.maximum(value + self.error * steps, 0.0)
+        return np.maximum(value + self.error * AROUND, 0.0)
 
     def _around(self, limits: np.ndarray) -> Surroundings:
         """Return the pieces that a limit between the first and the last of some (m,) in mm passes through."""

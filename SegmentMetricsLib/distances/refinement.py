@@ -34,6 +34,7 @@ not asked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property, partial
 
@@ -119,15 +120,15 @@ class Refined:
         self.sampler = sampler
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
-        scale = min(1.0, float(np.linalg.norm(np.ptp(surface.box, axis=0))) / SMALL)
+        scale = min(1.0, math.dist(*surface.box) / SMALL)
         meanError, self.percentileError, self.largestError, self.bent = (
             length * scale for length in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR, BENT)
         )
         # what both boundaries have is no distance away, and is only counted
         self.chosen = sampler.different
-        sizes = surface.sizes[self.chosen]
+        sizes = surface.sizes.take(self.chosen)
         self.sharedSize = max(self.totalSize - float(sizes.sum()), 0.0) if len(sizes) < len(surface.cells) else 0.0
-        self.points, cells = compacted(surface.cells[self.chosen], len(surface.points))
+        self.points, cells = compacted(surface.cells.take(self.chosen, axis=0), len(surface.points))
         self.coordinates, self.values = sampler.coordinates.take(self.points, axis=0), np.zeros(0)
         halvings = np.zeros(len(cells), np.int8)
         if surface.dimension == 2:
