@@ -130,7 +130,7 @@ class Refined:
         self.sharedSize = max(self.totalSize - float(sizes.sum()), 0.0) if len(sizes) < len(surface.cells) else 0.0
         self.points, cells = compacted(surface.cells.take(self.chosen, axis=0), len(surface.points))
         self.coordinates, self.values = sampler.coordinates.take(self.points, axis=0), np.zeros(0)
-        halvings = np.zeros(len(cells), np.int8)
+        halvings = 0
         if surface.dimension == 2:
             # segments may be as long as a side of the structure, and there are few of them
             self.coordinates, cells = divided(self.coordinates, cells, PARTS_OF_SEGMENT)
@@ -139,20 +139,20 @@ class Refined:
             sides = uniqueSides(cells, len(self.coordinates))
             few = FEW_ELEMENTS if sampler.isOnLattice else FEW_TO_SEARCH
             if len(surface.cells) <= few and not sampler.isApart:
-                halvings += 1
+                halvings = 1
                 self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
         self.perCell = len(cells) // len(sizes)
         sizes = np.repeat(sizes / self.perCell, self.perCell)
         # the boundary's own elements or their equal parts, and what was cut out of them
-        self.leftOfMean = LEFT_OF_FINE_MEAN if halvings[0] else LEFT_OF_MEAN
-        self.base = self._withNodes(cells, sizes, np.repeat(halvings, self.perCell), sides)
+        self.leftOfMean = LEFT_OF_FINE_MEAN if halvings else LEFT_OF_MEAN
+        self.base = self._withNodes(cells, sizes, np.full(len(cells), halvings, np.int8), sides)
         del cells, sides  # to ask takes as much memory
-        self.values = self.base.values = sampler.signed(self.coordinates, int(halvings[0]) + 1)
+        self.values = self.base.values = sampler.signed(self.coordinates, halvings + 1)
         sampler.forget()
         self._means = MeanDistances(self.base, self.totalSize, self.leftOfMean, meanError)
         self.fine = self.base.chosen(np.zeros(0, int))
         # whether the elements are the boundary's own, of which none has been cut
-        self._areWhole = not halvings[0]
+        self._areWhole = not halvings
         # what is not known well enough yet: the shares within limits
         self._limits = list(limits)
         # estimates tell roughly where percentiles lie; those that are known hold for the leaves as they are
@@ -219,14 +219,15 @@ class Refined:
     def parts(self) -> tuple[Part, Part]:
         return self.base, self.fine
 
-    def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, sides) -> Part:
+    def _withNodes(
+        self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, ofCells: tuple[np.ndarray, np.ndarray]
+    ) -> Part:
         """Return elements (k, 2 or 3) of points that are there, after adding the middles of their sides.
 
         Once distances are known, those of the middles are asked.
-        sides: of the elements, as uniqueSides() tells them.
+        ofCells: the sides, and their numbers, as uniqueSides() tells them.
         """
-        count = len(self.coordinates)
-        sides, numbers = sides
+        (sides, numbers), count = ofCells, len(self.coordinates)
         middles = middlesOf(self.coordinates, sides)
         if len(self.values):
             ofSides = np.empty(len(sides), np.int8)
