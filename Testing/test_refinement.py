@@ -172,7 +172,7 @@ class TestElements:
     def testSidesAreSharedByNeighbors(self):
         random = np.random.default_rng(4)
         cells = np.stack([random.permutation(50)[:3] for _ in range(200)])
-        sides, numbers = edges.uniqueSides(cells, 50)
+        sides, numbers = edges.uniqueSides(cells)
         assert numbers.shape == cells.shape
         assert len({tuple(side) for side in sides.tolist()}) == len(sides)
         ends = np.stack([cells, np.roll(cells, -1, axis=1)], axis=2)
@@ -183,7 +183,7 @@ class TestElements:
         first, second = np.random.default_rng(6).integers(0, count, (2, 500))
         first[100:200] = first[0]
         second[150:200] = second[100:150]
-        order = edges.inOrder(first, second, count).tolist()
+        order = edges.inOrder(first, second).tolist()
         assert order == sorted(range(500), key=lambda row: (first[row], second[row]))
 
     @pytest.mark.parametrize("corners", [2, 3])
@@ -191,10 +191,10 @@ class TestElements:
         """Those that are found without sorting are those of the pieces."""
         every = np.array(list(itertools.combinations(range(50), corners)))
         cells = np.random.default_rng(4).permuted(every[:: len(every) // 200], axis=1)
-        sides, numbers = edges.uniqueSides(cells, 50)
+        sides, numbers = edges.uniqueSides(cells)
         nodes = np.concatenate([cells, 50 + numbers], axis=1)
         count = 50 + len(sides)
-        expected = ofEach(*edges.uniqueSides(cutting.cutCells(nodes), count))
+        expected = ofEach(*edges.uniqueSides(cutting.cutCells(nodes)))
         found = [cutting.sidesOfPieces(nodes, count)]
         if corners == 3:
             points, pieces, ofPieces = cutting.quartered(np.zeros((50, 3)), cells, sides, numbers)

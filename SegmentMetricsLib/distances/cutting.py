@@ -32,7 +32,7 @@ def sidesOfPieces(nodes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray
     a side's middle. What is inside of an element that is there twice is told twice.
     """
     if nodes.shape[1] == 3:
-        return uniqueSides(cutCells(nodes), count)
+        return uniqueSides(cutCells(nodes))
     halves = halvesOf(nodes[:, :3], nodes[:, 3:])
     # of those that are the same the last one stands for all
     numbers, every = np.empty(2 * count, np.int32), np.arange(halves.size, dtype=np.int32)

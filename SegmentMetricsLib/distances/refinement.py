@@ -134,9 +134,9 @@ class Refined:
         if surface.dimension == 2:
             # segments may be as long as a side of the structure, and there are few of them
             self.coordinates, cells = divided(self.coordinates, cells, PARTS_OF_SEGMENT)
-            sides = uniqueSides(cells, len(self.coordinates))
+            sides = uniqueSides(cells)
         else:
-            sides = uniqueSides(cells, len(self.coordinates))
+            sides = uniqueSides(cells)
             few = FEW_ELEMENTS if sampler.isOnLattice else FEW_TO_SEARCH
             if len(surface.cells) <= few and not sampler.isApart:
                 halvings = 1

@@ -8,25 +8,31 @@ import numpy as np
 SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])}
 
 
-def uniqueSides(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different sides (s, 2) of elements of `count` points, and each element's side numbers (k, 1 or 3)."""
+def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different sides (s, 2) of elements (k, 2 or 3), and each element's side numbers (k, 1 or 3)."""
     if cells.shape[1] == 2:
         return cells, np.arange(len(cells))[:, None]
     following = cells.take(SIDES[3][:, 1], axis=1)
-    low, high = np.minimum(cells, following).ravel(), np.maximum(cells, following, out=following).ravel()
-    order = inOrder(low, high, count)
-    low, high = low.take(order), high.take(order)
+    low = np.minimum(cells, following).ravel()
+    # points of a side mostly have numbers that are not far apart
+    step = np.maximum(cells, following, out=following).ravel() - low
+    order = inOrder(low, step)
+    low, step = low.take(order), step.take(order)
     isFirst = np.ones(len(order), bool)
-    np.logical_or(low[1:] != low[:-1], high[1:] != high[:-1], out=isFirst[1:])
+    np.logical_or(low[1:] != low[:-1], step[1:] != step[:-1], out=isFirst[1:])
     numbers = np.empty(len(order), np.int32)
     numbers[order] = np.cumsum(isFirst, dtype=np.int32) - 1
-    return np.stack([low.compress(isFirst), high.compress(isFirst)], axis=1), numbers.reshape(-1, 3)
+    low, step = low.compress(isFirst), step.compress(isFirst)
+    return np.stack([low, low + step], axis=1), numbers.reshape(-1, 3)
 
 
-def inOrder(first: np.ndarray, second: np.ndarray, count: int) -> np.ndarray:
-    """Return the order (n,) of pairs of whole numbers below `count`.
+def inOrder(*columns: np.ndarray) -> np.ndarray:
+    """Return the order (n,) of rows of whole numbers, not negative, which are given column by column.
 
     Numbers of 16 bits are sorted by counting, which is several times faster than by comparing: digit by digit.
     """
-    shifts = range(0, max(count - 1, 1).bit_length(), 16)
-    return np.lexsort([(column >> shift).astype(np.uint16) for column in (second, first) for shift in shifts])
+    digits = []
+    for column in reversed(columns):
+        bits = int(column.max(initial=0)).bit_length()
+        digits.extend((column >> shift).astype(np.uint16) for shift in range(0, max(bits, 1), 16))
+    return np.lexsort(digits)
