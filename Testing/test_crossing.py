@@ -19,7 +19,7 @@ def testWhereASizeIsReached(corners, scale):
     """Against all shares added up, at the place that is found."""
     random = np.random.default_rng(corners)
     for count in (1, 3, 40, 700):
-        values = linear.ordered(random.uniform(1, 9, (corners, count)))
+        values = np.sort(random.uniform(1, 9, (corners, count)), axis=0)
         sizes = scale * random.uniform(0.1, 2, count)
         limits = np.array([values[0].min(), values[-1].max()])
         ends = crossing.sizesBelow(values, sizes, limits)
@@ -35,7 +35,7 @@ def testWhereASizeIsReached(corners, scale):
 
 def testOneTriangle():
     """Values 2, 3, 6 at the corners: 1/4 of it is below 3, and 1 - (6 - 4)^2 / 12 below 4."""
-    values = tuple(np.array([value]) for value in (2.0, 3.0, 6.0))
+    values = np.array([[2.0], [3.0], [6.0]])
     sizes = np.array([8.0])
     assert crossing.sizesBelow(values, sizes, np.array([1, 2.5, 3, 4, 6, 7])) == pytest.approx(
         [0, 8 * 0.25 / 4, 8 / 4, 8 * (1 - 4 / 12), 8, 8]

@@ -17,13 +17,13 @@ from .linear import orderedShareBelow
 # How far a guess may be off, as a part of the values there are.
 GUESSED = 16
 # Elements times limits looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 14
+CHUNK = 1 << 15
 # Functions that change by less than this over an element are level; by as little may be divided twice.
 LEVEL = 1e-100
 
 
 def firstReaching(
-    ascending: tuple[np.ndarray, ...],
+    ascending: np.ndarray,
     sizes: np.ndarray,
     wanted: float,
     limits: np.ndarray,
@@ -32,8 +32,9 @@ def firstReaching(
 ) -> float:
     """Return the smallest value up to which linear functions have a wanted size, or one that is up to precision larger.
 
-    ascending: their values (n,) at the corners of every element, in order. limits, reached: (m,) values between which
-    it is sought, in order, and the sizes up to these; the first one if that is not smaller, the last one if it is.
+    ascending: (corners, n) their values at the corners of every element, in order. limits, reached: (m,) values, in
+    order, between which it is sought, and the sizes up to these; the first one if that is not smaller, the last one if
+    it is.
     """
     limits, reached = limits.tolist(), reached.tolist()
     if reached[0] >= wanted or reached[-1] < wanted:
@@ -47,7 +48,7 @@ def firstReaching(
         if most - least <= precision:
             return most
         if values is None:
-            values = np.concatenate([column.compress((column > least) & (column < most)) for column in ascending])
+            values = ascending[(ascending > least) & (ascending < most)]
             values.sort()
         else:
             values = values[values.searchsorted(least, "right") : values.searchsorted(most)]
@@ -63,8 +64,8 @@ def firstReaching(
 
 
 def crossedBetween(
-    ascending: tuple[np.ndarray, ...], sizes: np.ndarray, least: float, most: float
-) -> tuple[float, tuple[np.ndarray, ...], np.ndarray]:
+    ascending: np.ndarray, sizes: np.ndarray, least: float, most: float
+) -> tuple[float, np.ndarray, np.ndarray]:
     """Return the size of the elements that lie below two limits, and what is known of those that one between crosses.
 
     ascending, sizes: as for firstReaching(), and so they are returned.
@@ -72,38 +73,37 @@ def crossedBetween(
     isBelow = ascending[-1] <= least
     crossed = np.flatnonzero((ascending[0] <= most) & ~isBelow)
     below = float(sizes.compress(isBelow).sum())
-    return below, tuple(column.take(crossed) for column in ascending), sizes.take(crossed)
+    return below, ascending.take(crossed, axis=1), sizes.take(crossed)
 
 
-def sizesBelow(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """Return the sizes (m,) on which linear functions are at most each of the limits (m,)."""
+def sizesBelow(ascending: np.ndarray, sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Return the sizes (m,) on which linear functions are at most each of the limits (m,).
+
+    ascending: (corners, n) their values at the corners of every element, in order.
+    """
     result, count = np.zeros(len(limits)), max(CHUNK // max(len(limits), 1), 1)
     limits = limits[:, None]
     for first in range(0, len(sizes), count):
-        chosen = slice(first, first + count)
-        low, high, size = ascending[0][chosen], ascending[-1][chosen], sizes[chosen]
-        span = high - low
+        values, size = ascending[:, first : first + count], sizes[first : first + count]
+        span = values[-1] - values[0]
         level = np.flatnonzero(span < LEVEL)
         growth = size / np.maximum(span, LEVEL)
-        if len(ascending) == 2:
-            result += np.einsum("mn,n->m", _between(low, limits, high) - low, growth)
+        # how far the limits, or the corners they are beyond, are from the lowest corner, and back from the highest one
+        away = np.maximum(limits, values[:-1, None])
+        np.minimum(away, values[1:, None], out=away)
+        away -= values[::2, None]
+        if len(values) == 2:
+            result += np.einsum("kmn,n->m", away, growth)
         else:
             # what is below is a triangle at the lowest corner, as far as the middle one, and then all but another one
-            middle = ascending[1][chosen]
-            above, under = _between(low, limits, middle), _between(middle, limits, high)
-            above -= low
-            under -= high
-            result += np.einsum("mn,n->m", np.square(above, out=above), growth / np.maximum(middle - low, LEVEL))
-            result -= np.einsum("mn,n->m", np.square(under, out=under), growth / np.maximum(high - middle, LEVEL))
-            result += total(growth, high - middle)
+            steps = values[1:] - values[:-1]
+            factors = growth / np.maximum(steps, LEVEL)
+            np.negative(factors[1], out=factors[1])
+            result += np.einsum("kmn,kn->m", np.square(away, out=away), factors)
+            result += total(growth, steps[1])
         if len(level):
-            result += np.einsum("mn,n->m", limits >= low[level], size[level])
+            result += np.einsum("mn,n->m", limits >= values[0].take(level), size.take(level))
     return result
-
-
-def _between(low: np.ndarray, values: np.ndarray, high: np.ndarray) -> np.ndarray:
-    result = np.maximum(values, low)
-    return np.minimum(result, high, out=result)
 
 
 def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -124,15 +124,13 @@ def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np
     return result
 
 
-def reachedWithin(
-    ascending: tuple[np.ndarray, ...], sizes: np.ndarray, missing: float, least: float, most: float
-) -> float:
+def reachedWithin(ascending: np.ndarray, sizes: np.ndarray, missing: float, least: float, most: float) -> float:
     """Return up to which value from least to most there is more than up to least by a size that is missing there.
 
     ascending, sizes: as for firstReaching(), of elements that have the value of no corner between the two.
     """
     crossed = np.flatnonzero((ascending[0] <= least) & (ascending[-1] >= most))
-    low, *middle, high = (column.take(crossed) for column in ascending)
+    low, *middle, high = ascending.take(crossed, axis=1)
     sizes = sizes.take(crossed)
     # up to least + t there is more by linear t + square t^2
     if middle:

@@ -180,8 +180,8 @@ class Leaves:
         sizes = self.sizes.take(chosen)
         return total(fine, sizes), chosen, (fine - coarse) * sizes
 
-    def between(self, low: float, high: float) -> tuple[float, tuple[np.ndarray, ...], np.ndarray]:
-        """Return the size up to a limit in mm, and distances in order at the corners of pieces with their sizes.
+    def between(self, low: float, high: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the size up to a limit in mm, and distances (corners, n) in order on pieces with their sizes (n,).
 
         low, high: mm; the pieces are those of the leaves through which a limit from low to high passes.
         """
@@ -194,7 +194,7 @@ class Leaves:
             for column, values in zip(ascending, ordered(pieces(turned(self.signed(chosen[part])))), strict=True):
                 column[:, part] = values.reshape(count, -1)
         sizes = np.tile(self.sizes.take(chosen) / count, count)
-        return float(self.sizes.compress(isBelow).sum()), tuple(ascending.reshape(len(ascending), -1)), sizes
+        return float(self.sizes.compress(isBelow).sum()), ascending.reshape(len(ascending), -1), sizes
 
 
 def turned(nodes: np.ndarray) -> np.ndarray:

@@ -14,7 +14,6 @@ import numpy as np
 from .crossing import crossedBetween, firstReaching, sizesBelow, valueAbove, valueBelow
 from .elements import Leaves
 from .extrapolation import BOUNDS, ROUNDING, SIZE_ROUNDING, errorOf
-from .linear import negative
 
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
@@ -130,9 +129,8 @@ class Percentiles:
         # what reaches down to the other side counts there as well: once for each side, less once
         both = np.flatnonzero(ascending[0] < 0)
         if len(both):
-            turned = negative(column[both] for column in ascending)
+            ascending = np.concatenate([ascending, -ascending[::-1, both]], axis=1)
             below -= float(sizes[both].sum())
-            ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
             sizes = np.concatenate([sizes, sizes[both]])
         return Surroundings.of(limits, below, ascending, sizes)
 
@@ -141,17 +139,17 @@ class Surroundings(NamedTuple):
     """Pieces through which limits in mm pass, and how much lies within these.
 
     limits: (m,) mm, in order. reached: (m,) mm2 or mm, within them. below: of that, what lies below all of them and is
-    not among the pieces. ascending: (n,) each, distances at the pieces' corners in order. sizes: (n,) mm2 or mm.
+    not among the pieces. ascending: (corners, n) distances on the pieces in order. sizes: (n,) of these, mm2 or mm.
     """
 
     limits: np.ndarray
     reached: np.ndarray
     below: float
-    ascending: tuple[np.ndarray, ...]
+    ascending: np.ndarray
     sizes: np.ndarray
 
     @staticmethod
-    def of(limits: np.ndarray, below: float, ascending: tuple[np.ndarray, ...], sizes: np.ndarray) -> Surroundings:
+    def of(limits: np.ndarray, below: float, ascending: np.ndarray, sizes: np.ndarray) -> Surroundings:
         """Return the same of pieces among which there may be some through which no such limit passes."""
         more, ascending, sizes = crossedBetween(ascending, sizes, limits[0], limits[-1])
         below += more
