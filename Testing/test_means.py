@@ -72,7 +72,7 @@ def testSampledMeansAreThoseOfAllPieces(refined):
     totals = {"magnitude": [], "signed": []}
     part = refined.base
     for _ in range(2):
-        part = refined._withNodes(part.pieces(), np.repeat(part.sizes / 4, 4), np.repeat(part.halvings, 4))
+        part = refined._piecesOf(part)
         for name, told in (("magnitude", Part.means), ("signed", Part.signedMeans)):
             totals[name].append(told(part)[1] @ part.sizes / refined.totalSize)
     truths = {name: fine + (fine - coarse) / 3 for name, (coarse, fine) in totals.items()}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import shapes
 from test_lattice import masksOf
 
 from SegmentMetricsLib import Settings, compare, inputs
-from SegmentMetricsLib.distances import converged, linear, refinement
+from SegmentMetricsLib.distances import converged, cutting, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.farthest import farthest, slowBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
@@ -170,19 +172,42 @@ class TestElements:
     def testSidesAreSharedByNeighbors(self):
         random = np.random.default_rng(4)
         cells = np.stack([random.permutation(50)[:3] for _ in range(200)])
-        sides, numbers = edges.uniqueSides(cells, 50)
+        sides, numbers = edges.uniqueSides(cells)
         assert numbers.shape == cells.shape
         assert len({tuple(side) for side in sides.tolist()}) == len(sides)
         ends = np.stack([cells, np.roll(cells, -1, axis=1)], axis=2)
         assert (sides[numbers] == np.sort(ends, axis=2)).all()
 
-    @pytest.mark.parametrize("bits", [20, 60])
-    def testInOrder(self, bits):
-        keys = np.random.default_rng(6).integers(0, 1 << bits, 500)
-        keys[100:200] = keys[:100]
-        order, ordered = edges.inOrder(keys, bits)
-        assert (keys[order] == ordered).all() and (np.diff(ordered) >= 0).all()
-        assert sorted(order.tolist()) == list(range(500))
+    @pytest.mark.parametrize("count", [1, 2, 200, 1 << 16, (1 << 16) + 1, 1 << 31])
+    def testInOrder(self, count):
+        first, second = np.random.default_rng(6).integers(0, count, (2, 500))
+        first[100:200] = first[0]
+        second[150:200] = second[100:150]
+        order = edges.inOrder(first, second).tolist()
+        assert order == sorted(range(500), key=lambda row: (first[row], second[row]))
+
+    @pytest.mark.parametrize("corners", [2, 3])
+    def testSidesOfPieces(self, corners):
+        """Those that are found without sorting are those of the pieces."""
+        every = np.array(list(itertools.combinations(range(50), corners)))
+        cells = np.random.default_rng(4).permuted(every[:: len(every) // 200], axis=1)
+        sides, numbers = edges.uniqueSides(cells)
+        nodes = np.concatenate([cells, 50 + numbers], axis=1)
+        count = 50 + len(sides)
+        expected = ofEach(*edges.uniqueSides(cutting.cutCells(nodes)))
+        found = [cutting.sidesOfPieces(nodes, count)]
+        if corners == 3:
+            points, pieces, ofPieces = cutting.quartered(np.zeros((50, 3)), cells, sides, numbers)
+            assert len(points) == count and (pieces == cutting.cutCells(nodes)).all()
+            found.append(ofPieces)
+        for one in found:
+            assert (ofEach(*one) == expected).all()
+            assert len(one[0]) == len(np.unique(np.sort(one[0], axis=1), axis=0))
+
+
+def ofEach(sides, numbers):
+    """Return the ends of the sides of every element, the smaller number first."""
+    return np.sort(sides[numbers], axis=2)
 
 
 class TestAgainstDenseSampling:

@@ -8,6 +8,8 @@ where the guess is wrong.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from .linear import orderedShareBelow
@@ -15,13 +17,13 @@ from .linear import orderedShareBelow
 # How far a guess may be off, as a part of the values there are.
 GUESSED = 16
 # Elements times limits looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 14
+CHUNK = 1 << 15
 # Functions that change by less than this over an element are level; by as little may be divided twice.
 LEVEL = 1e-100
 
 
 def firstReaching(
-    ascending: tuple[np.ndarray, ...],
+    ascending: np.ndarray,
     sizes: np.ndarray,
     wanted: float,
     limits: np.ndarray,
@@ -30,66 +32,78 @@ def firstReaching(
 ) -> float:
     """Return the smallest value up to which linear functions have a wanted size, or one that is up to precision larger.
 
-    ascending: their values (n,) at the corners of every element, in order. limits, reached: (m,) values between which
-    it is sought, in order, and the sizes up to these; the first one if that is not smaller, the last one if it is.
+    ascending: (corners, n) their values at the corners of every element, in order. limits, reached: (m,) values, in
+    order, between which it is sought, and the sizes up to these; the first one if that is not smaller, the last one if
+    it is.
     """
+    limits, reached = limits.tolist(), reached.tolist()
     if reached[0] >= wanted or reached[-1] < wanted:
-        return float(limits[0] if reached[0] >= wanted else limits[-1])
+        return limits[0] if reached[0] >= wanted else limits[-1]
+    number = bisect_left(reached, wanted)
+    below, ascending, sizes = crossedBetween(ascending, sizes, *limits[number - 1 : number + 1])
+    wanted, reached = wanted - below, [size - below for size in reached]
     values = None
     while True:
-        number = int(np.searchsorted(reached, wanted))
-        (least, most), (sizeLeast, sizeMost) = (
-            (float(one) for one in limits[number - 1 : number + 1]),
-            reached[number - 1 : number + 1],
-        )
+        (least, most), (sizeLeast, sizeMost) = (some[number - 1 : number + 1] for some in (limits, reached))
         if most - least <= precision:
             return most
-        isNear = (ascending[0] < most) & (ascending[-1] > least)
-        below = float(sizes.compress(ascending[-1] <= least).sum())
-        wanted, sizeLeast, sizeMost = wanted - below, sizeLeast - below, sizeMost - below
-        ascending, sizes = tuple(column.compress(isNear) for column in ascending), sizes.compress(isNear)
         if values is None:
-            values = np.sort(np.concatenate(ascending))
-        values = values[np.searchsorted(values, least, "right") : np.searchsorted(values, most, "left")]
+            values = ascending[(ascending > least) & (ascending < most)]
+            values.sort()
+        else:
+            values = values[values.searchsorted(least, "right") : values.searchsorted(most)]
         count = len(values)
         if not count:
-            return reachedWithin(ascending, sizes, wanted, least, most)
+            return reachedWithin(ascending, sizes, wanted - sizeLeast, least, most)
         guess = least + (most - least) * (wanted - sizeLeast) / (sizeMost - sizeLeast)
-        place, off = int(np.searchsorted(values, guess)), count // GUESSED + 1
-        between = values[[max(place - off, 0), count // 2, min(place + off, count - 1)]]
-        limits = np.unique([least, *between, most])
-        reached = np.concatenate([[sizeLeast], sizesBelow(ascending, sizes, limits[1:-1]), [sizeMost]])
+        place, off = int(values.searchsorted(guess)), count // GUESSED + 1
+        between = sorted({values.item(n) for n in (max(place - off, 0), count // 2, min(place + off, count - 1))})
+        limits = [least, *between, most]
+        reached = [sizeLeast, *sizesBelow(ascending, sizes, np.array(between)).tolist(), sizeMost]
+        number = bisect_left(reached, wanted)
 
 
-def sizesBelow(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """Return the sizes (m,) on which linear functions are at most each of the limits (m,)."""
+def crossedBetween(
+    ascending: np.ndarray, sizes: np.ndarray, least: float, most: float
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the size of the elements that lie below two limits, and what is known of those that one between crosses.
+
+    ascending, sizes: as for firstReaching(), and so they are returned.
+    """
+    isBelow = ascending[-1] <= least
+    crossed = np.flatnonzero((ascending[0] <= most) & ~isBelow)
+    below = float(sizes.compress(isBelow).sum())
+    return below, ascending.take(crossed, axis=1), sizes.take(crossed)
+
+
+def sizesBelow(ascending: np.ndarray, sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Return the sizes (m,) on which linear functions are at most each of the limits (m,).
+
+    ascending: (corners, n) their values at the corners of every element, in order.
+    """
     result, count = np.zeros(len(limits)), max(CHUNK // max(len(limits), 1), 1)
     limits = limits[:, None]
     for first in range(0, len(sizes), count):
-        chosen = slice(first, first + count)
-        low, high, size = ascending[0][chosen], ascending[-1][chosen], sizes[chosen]
-        span = high - low
+        values, size = ascending[:, first : first + count], sizes[first : first + count]
+        span = values[-1] - values[0]
         level = np.flatnonzero(span < LEVEL)
         growth = size / np.maximum(span, LEVEL)
-        if len(ascending) == 2:
-            result += np.einsum("mn,n->m", _between(low, limits, high) - low, growth)
+        # how far the limits, or the corners they are beyond, are from the lowest corner, and back from the highest one
+        away = np.maximum(limits, values[:-1, None])
+        np.minimum(away, values[1:, None], out=away)
+        away -= values[::2, None]
+        if len(values) == 2:
+            result += np.einsum("kmn,n->m", away, growth)
         else:
             # what is below is a triangle at the lowest corner, as far as the middle one, and then all but another one
-            middle = ascending[1][chosen]
-            above, under = _between(low, limits, middle), _between(middle, limits, high)
-            above -= low
-            np.subtract(high, under, out=under)
-            result += np.einsum("mn,mn,n->m", above, above, growth / np.maximum(middle - low, LEVEL))
-            result -= np.einsum("mn,mn,n->m", under, under, growth / np.maximum(high - middle, LEVEL))
-            result += np.einsum("n,n->", growth, high - middle)
+            steps = values[1:] - values[:-1]
+            factors = growth / np.maximum(steps, LEVEL)
+            np.negative(factors[1], out=factors[1])
+            result += np.einsum("kmn,kn->m", np.square(away, out=away), factors)
+            result += total(growth, steps[1])
         if len(level):
-            result += np.einsum("mn,n->m", limits >= low[level], size[level])
+            result += np.einsum("mn,n->m", limits >= values[0].take(level), size.take(level))
     return result
-
-
-def _between(low: np.ndarray, values: np.ndarray, high: np.ndarray) -> np.ndarray:
-    result = np.maximum(values, low)
-    return np.minimum(result, high, out=result)
 
 
 def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -110,47 +124,42 @@ def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np
     return result
 
 
-def reachedWithin(ascending, sizes: np.ndarray, wanted: float, least: float, most: float) -> float:
-    """Return the same as firstReaching() where no element has the value of a corner between least and most."""
-    low, high = ascending[0], ascending[-1]
-    crossed = (low <= least) & (high >= most) & (high > low)
-    low, high, sizes = (values.compress(crossed) for values in (low, high, sizes))
-    # the size at least + t is constant + linear t + square t^2
-    if len(ascending) == 2:
-        growth = sizes / (high - low)
-        constant, linear, square = (growth * (least - low)).sum(), growth.sum(), 0.0
+def reachedWithin(ascending: np.ndarray, sizes: np.ndarray, missing: float, least: float, most: float) -> float:
+    """Return up to which value from least to most there is more than up to least by a size that is missing there.
+
+    ascending, sizes: as for firstReaching(), of elements that have the value of no corner between the two.
+    """
+    crossed = np.flatnonzero((ascending[0] <= least) & (ascending[-1] >= most))
+    low, *middle, high = ascending.take(crossed, axis=1)
+    sizes = sizes.take(crossed)
+    # up to least + t there is more by linear t + square t^2
+    if middle:
+        end = np.where(middle[0] >= most, low, high)
+        squares = sizes / ((high - low) * (middle[0] - end))
+        linear, square = 2 * total(squares, least - end), float(squares.sum())
     else:
-        middle = ascending[1][crossed]
-        isLower = middle >= most
-        end = np.where(isLower, low, high)
-        square = sizes / ((high - low) * np.where(isLower, middle - low, middle - high))
-        constant = (square * (least - end) ** 2).sum() + sizes[~isLower].sum()
-        linear, square = 2 * (square * (least - end)).sum(), square.sum()
-    missing = wanted - constant
-    if missing <= 0:
-        return float(least)
+        linear, square = float((sizes / (high - low)).sum()), 0.0
     root = max(linear**2 + 4 * square * missing, 0.0) ** 0.5
     # the size jumps at most, or grows so slowly that it is not reached before
-    return float(min(least + 2 * missing / (linear + root), most)) if linear + root > 0 else float(most)
+    return min(least + 2 * missing / (linear + root), most) if linear + root > 0 else most
 
 
 def valueBelow(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:
     """Return a value, below all if need be, such that the size of the values up to it is less than wanted."""
-    edges, sums = binnedSums(values, sizes, bins)
-    return float(edges[np.searchsorted(sums, wanted * (1 - 1e-9))]) - 1e-9
+    width, sums = binnedSums(values, sizes, bins)
+    return width * int(sums.searchsorted(wanted * (1 - 1e-9))) - 1e-9
 
 
 def valueAbove(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:
     """Return a value such that the size of the values up to it is at least wanted."""
-    edges, sums = binnedSums(values, sizes, bins)
-    return float(edges[min(np.searchsorted(sums, wanted * (1 - 1e-9)) + 1, bins)])
+    width, sums = binnedSums(values, sizes, bins)
+    return width * min(int(sums.searchsorted(wanted * (1 - 1e-9))) + 1, bins)
 
 
-def binnedSums(values: np.ndarray, sizes: np.ndarray, bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return edges (bins + 1,) and the size of the values below the upper edge of every bin (bins,)."""
-    top = float(values.max()) * (1 + 1e-9) + 1e-9
-    numbers = (values * (bins / top)).astype(np.int32)
-    return np.linspace(0, top, bins + 1), np.cumsum(np.bincount(numbers, sizes, bins))
+def binnedSums(values: np.ndarray, sizes: np.ndarray, bins: int) -> tuple[float, np.ndarray]:
+    """Return the width of bins from 0 upward, and the size of the values below the upper edge of every bin (bins,)."""
+    width = (float(values.max()) * (1 + 1e-9) + 1e-9) / bins
+    return width, np.cumsum(np.bincount((values / width).astype(np.int32), sizes, bins))
 
 
 def total(values: np.ndarray, sizes: np.ndarray) -> float:

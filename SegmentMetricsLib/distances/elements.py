@@ -9,10 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from .crossing import total
-from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin, upward
+from .cutting import cutCells
+from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
 
+# The same as PIECES, after the elements as a whole.
+WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
 # Elements looked at at a time, so that temporary arrays stay in the processor's cache.
-CHUNK = 1 << 15
+CHUNK = 1 << 13
 
 
 @dataclass(eq=False)
@@ -51,7 +54,7 @@ class Part:
 
     def pieces(self) -> np.ndarray:
         """Return the corners (pieces * k, 2 or 3) of the pieces of all elements, one element's after the other's."""
-        return self.nodes[:, PIECES[self.corners]].reshape(-1, self.corners)
+        return cutCells(self.nodes)
 
     @cached_property
     def _summary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -60,9 +63,9 @@ class Part:
         for first in range(0, len(self.nodes), CHUNK):
             chosen = slice(first, first + CHUNK)
             nodes = self.signed(chosen)
-            nodes.min(axis=0, out=low[chosen])
-            nodes.max(axis=0, out=high[chosen])
-            corners, middles = (np.add.reduce(some, axis=0) for some in np.split(nodes, [self.corners]))
+            np.minimum.reduce(nodes, axis=0, out=low[chosen])
+            np.maximum.reduce(nodes, axis=0, out=high[chosen])
+            corners, middles = (np.add.reduce(some, axis=0) for some in (nodes[: self.corners], nodes[self.corners :]))
             # each middle is a corner of three of the four pieces of a triangle, of both of a segment
             coarse[chosen] = corners / self.corners
             fine[chosen] = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
@@ -104,9 +107,8 @@ class Part:
         crossed = np.flatnonzero((low < 0) & (high > 0))
         for first in range(0, len(crossed), CHUNK):
             chosen = crossed[first : first + CHUNK]
-            nodes = self.signed(chosen)
-            coarse[chosen] = meanMagnitude(nodes[: self.corners])
-            fine[chosen] = overPieces(meanMagnitude(pieces(nodes)), self.corners)
+            magnitudes = meanMagnitude(withPieces(self.signed(chosen)))
+            coarse[chosen], fine[chosen] = ofWholeAndPieces(magnitudes, self.corners)
         return coarse, fine
 
 
@@ -119,13 +121,14 @@ class Leaves:
     def __init__(self, base: Part, fine: Part):
         self.base, self.fine = base, fine
         self.rows = np.flatnonzero(base.isLeaf), np.flatnonzero(fine.isLeaf)
+        self._within: dict[float, tuple[float, np.ndarray, np.ndarray]] = {}
         self.low, self.high = self._joined(base.range(), fine.range())
         self.sizes, self.halvings = self._joined((base.sizes, base.halvings), (fine.sizes, fine.halvings))
 
     def _joined(self, first: Iterable[np.ndarray], second: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
         for one, other in zip(first, second, strict=True):
             if len(other) or len(self.rows[0]) < len(one):
-                yield np.concatenate([one[self.rows[0]], other[self.rows[1]]])
+                yield np.concatenate([one.take(self.rows[0]), other.take(self.rows[1])])
             else:
                 yield one
 
@@ -152,40 +155,51 @@ class Leaves:
 
     def within(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the size within a limit in mm, the leaves (c,) it passes through, and by how much these differ."""
+        if limit not in self._within:
+            size, chosen, differences = self.passed(limit)
+            self._within[limit] = size + float(self.sizes.compress(self.high <= limit).sum()), chosen, differences
+        return self._within[limit]
+
+    def passed(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the same with the size within a limit of those leaves alone that it passes through."""
         chosen = np.flatnonzero((self.low <= limit) & (self.high > limit))
-        return self._summed(chosen, lambda values: shareWithin(values, limit), self.high <= limit)
+        return self._summed(chosen, lambda nodes: shareWithin(withPieces(turned(nodes)), limit))
 
     def beyond(self, limit: float, side: int) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the same for the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
         low, high = self._joined(*(part.signedRange(side) for part in (self.base, self.fine)))
         chosen = np.flatnonzero((low <= limit) & (high > limit))
-        return self._summed(chosen, lambda values: 1 - shareBelow(side * values, limit), low > limit)
+        size, *passed = self._summed(chosen, lambda nodes: 1 - shareBelow(withPieces(side * nodes), limit))
+        return size + float(self.sizes.compress(low > limit).sum()), *passed
 
-    def _summed(self, chosen: np.ndarray, share, isWhole: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        corners = self.base.corners
+    def _summed(self, chosen: np.ndarray, share) -> tuple[float, np.ndarray, np.ndarray]:
         coarse, fine = np.empty((2, len(chosen)))
         for first in range(0, len(chosen), CHUNK):
             part = slice(first, first + CHUNK)
-            nodes = self.signed(chosen[part])
-            shares = share(np.concatenate([nodes[:corners], pieces(nodes)], axis=1))
-            coarse[part], fine[part] = shares[: nodes.shape[1]], overPieces(shares[nodes.shape[1] :], corners)
-        sizes = self.sizes[chosen]
-        size = float(self.sizes[isWhole].sum()) + total(fine, sizes)
-        return size, chosen, (fine - coarse) * sizes
+            coarse[part], fine[part] = ofWholeAndPieces(share(self.signed(chosen[part])), self.base.corners)
+        sizes = self.sizes.take(chosen)
+        return total(fine, sizes), chosen, (fine - coarse) * sizes
 
-    def between(self, low: float, high: float) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """Return distances in order at the corners of pieces, and their sizes, whose sum is the size within a limit.
+    def between(self, low: float, high: float) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the size up to a limit in mm, and distances (corners, n) in order on pieces with their sizes (n,).
 
-        low, high: mm; only pieces of leaves that a limit from low to high passes through.
+        low, high: mm; the pieces are those of the leaves through which a limit from low to high passes.
         """
-        chosen = np.flatnonzero((self.high > low) & (self.low <= high))
+        isBelow = self.high <= low
+        chosen = np.flatnonzero((self.low <= high) & ~isBelow)
         count = len(PIECES[self.base.corners])
         ascending = np.empty((self.base.corners, count, len(chosen)))
         for first in range(0, len(chosen), CHUNK):
             part = slice(first, first + CHUNK)
-            for column, values in zip(ascending, upward(ordered(pieces(self.signed(chosen[part])))), strict=True):
+            for column, values in zip(ascending, ordered(pieces(turned(self.signed(chosen[part])))), strict=True):
                 column[:, part] = values.reshape(count, -1)
-        return tuple(column.ravel() for column in ascending), np.tile(self.sizes[chosen] / count, count)
+        sizes = np.tile(self.sizes.take(chosen) / count, count)
+        return float(self.sizes.compress(isBelow).sum()), ascending.reshape(len(ascending), -1), sizes
+
+
+def turned(nodes: np.ndarray) -> np.ndarray:
+    """Return values at the nodes (., c) of elements, with their sign changed where most of them are negative."""
+    return nodes * np.copysign(1.0, np.add.reduce(nodes, axis=0))
 
 
 def pieces(nodes: np.ndarray) -> np.ndarray:
@@ -194,63 +208,16 @@ def pieces(nodes: np.ndarray) -> np.ndarray:
     return nodes[PIECES[corners].T].reshape(corners, -1)
 
 
-def overPieces(values: np.ndarray, corners: int) -> np.ndarray:
-    """Return the means (c,) over the pieces of every element of what is known of all pieces (pieces * c,)."""
-    count = len(PIECES[corners])
-    return np.add.reduce(values.reshape(count, -1), axis=0) / count
+def withPieces(nodes: np.ndarray) -> np.ndarray:
+    """Return the values (corners, (1 + pieces) * c) at the corners of elements, and then at those of their pieces."""
+    corners = 2 if len(nodes) == 3 else 3
+    return nodes[WITH_PIECES[corners].T].reshape(corners, -1)
 
 
-def quartered(coordinates: np.ndarray, cells: np.ndarray, sides: np.ndarray, numbers: np.ndarray):
-    """Return triangles cut into four: more points, after those that are there, the pieces (4 k, 3), and their sides.
+def ofWholeAndPieces(values: np.ndarray, corners: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what is known (c,) of elements as a whole, and the means over their pieces, in the order of withPieces().
 
-    sides, numbers: of the triangles (k, 3), as uniqueSides() tells them, and so they are returned: every side has two
-    halves, and every triangle three sides inside.
+    values: ((1 + pieces) * c,). corners: of the elements.
     """
-    count, sideCount = len(coordinates), len(sides)
-    middles = count + numbers
-    nodes = np.concatenate([cells, middles], axis=1)
-    between = count + np.arange(sideCount)
-    # half 2 s of side s is that at its first end
-    halves = np.stack([sides, np.stack([between, between], axis=1)], axis=2).reshape(-1, 2)
-    inside = middles[:, [2, 0, 0, 1, 1, 2]].reshape(-1, 2)  # across corner 0, 1 and 2
-    # of side n of a triangle, the half at the corner where it starts and that where it ends
-    start = 2 * numbers + (sides[numbers, 0] != cells)
-    end = start ^ 1
-    across = 2 * sideCount + np.arange(3 * len(cells)).reshape(-1, 3)
-    ofPieces = np.stack(
-        [
-            np.stack([start[:, 0], across[:, 0], end[:, 2]], axis=1),
-            np.stack([end[:, 0], start[:, 1], across[:, 1]], axis=1),
-            np.stack([across[:, 2], end[:, 1], start[:, 2]], axis=1),
-            across[:, [1, 2, 0]],
-        ],
-        axis=1,
-    )
-    points = np.concatenate([coordinates, halfway(*(coordinates.take(ends, axis=0) for ends in sides.T))])
-    return points, nodes[:, PIECES[3]].reshape(-1, 3), (np.concatenate([halves, inside]), ofPieces.reshape(-1, 3))
-
-
-def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which of `count` points elements use, (n,) in ascending order, and the elements (k, .) of these alone."""
-    isUsed = np.zeros(count, bool)
-    isUsed[cells] = True
-    used = np.flatnonzero(isUsed)
-    if len(used) == count:
-        return used, cells
-    return used, (np.cumsum(isUsed, dtype=np.int32) - 1)[cells]
-
-
-def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return more points, after those that are there, and the segments (m * count, 2) of segments cut so often."""
-    start, end = coordinates[cells[:, 0]], coordinates[cells[:, 1]]
-    steps = np.arange(1, count)[:, None]
-    between = (start[:, None] * (count - steps) + end[:, None] * steps) / count
-    numbers = len(coordinates) + np.arange(len(cells) * (count - 1)).reshape(len(cells), -1)
-    chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
-    points = np.concatenate([coordinates, between.reshape(-1, 3)])
-    return points, np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
-
-
-def halfway(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the middles of coordinates, which are whole numbers divisible by 2 or real ones."""
-    return (first + second) >> 1 if first.dtype.kind == "i" else (first + second) / 2
+    values = values.reshape(len(WITH_PIECES[corners]), -1)
+    return values[0], np.add.reduce(values[1:]) / (len(values) - 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .crossing import total
+
 # What is left after extrapolation of a sum of differences, and of the part left to chance. Means are smoother than
 # sizes up to a limit, whose line jumps from one side of a kink to the other; once more so when all sides were halved
 # twice.
@@ -20,4 +22,5 @@ SIZE_ROUNDING = 1e-12
 
 def errorOf(differences: np.ndarray, left: tuple[float, float] = LEFT_OF_SIZE) -> float:
     """Return the estimated error of an extrapolated sum whose finer and coarser summands (n,) differ so much."""
-    return left[0] * abs(float(differences.sum())) + left[1] * float(np.sqrt((differences**2).sum()))
+    root = total(differences, differences) ** 0.5
+    return left[0] * abs(float(differences.sum())) + left[1] * root

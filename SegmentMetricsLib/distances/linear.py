@@ -48,18 +48,12 @@ def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarr
 
 def shareWithin(values: np.ndarray, limit: float) -> np.ndarray:
     """Return the share of every element on which the function is neither above the limit nor below its negative."""
-    ascending = upward(ordered(values))
+    ascending = ordered(values)
     result = orderedShareBelow(ascending, limit)
     low = np.flatnonzero(ascending[0] < -limit)
     if len(low):
         result[low] += orderedShareBelow(negative(column[low] for column in ascending), limit) - 1
     return result
-
-
-def upward(ascending: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Return values in order (n,), those of functions that reach farther down than up with their sign changed."""
-    isDown = ascending[0] + ascending[-1] < 0
-    return tuple(np.where(isDown, turned, column) for column, turned in zip(ascending, negative(ascending)))
 
 
 def negative(ascending: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:

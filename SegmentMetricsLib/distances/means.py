@@ -179,8 +179,8 @@ def drawn(differences: np.ndarray, canBe: np.ndarray, error: float) -> tuple[np.
     rows, number = [], 0
     for first in range(0, len(chances), CHUNK):
         some = first + np.flatnonzero(canBe[first : first + CHUNK])
-        multiples = np.arange(number, number + len(some)) * GOLDEN % 1
-        rows.append(some[multiples < chances.take(some)])
+        multiples = np.arange(number, number + len(some)) * GOLDEN
+        rows.append(some[multiples - np.floor(multiples) < chances.take(some)])
         number += len(some)
     rows = np.concatenate(rows)
     return rows, np.minimum(chances.take(rows), 1)

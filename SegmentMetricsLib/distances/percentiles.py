@@ -11,20 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .crossing import firstReaching, sizesBelow, valueAbove, valueBelow
+from .crossing import crossedBetween, firstReaching, sizesBelow, valueAbove, valueBelow
 from .elements import Leaves
 from .extrapolation import BOUNDS, ROUNDING, SIZE_ROUNDING, errorOf
-from .linear import negative
 
 # A share cannot be found better than this by cutting; where a percentile depends on less it stays uncertain.
 LEAST_SHARE = 2e-5
-# How far around a percentile its bounds are sought first, how precisely they are found there, and how precisely the
+# Where around a percentile its bounds are sought first, how precisely they are found there, and how precisely the
 # percentile is before it is corrected, as multiples of its error.
-AROUND, COARSE, ROUGH = (1, 2, 4, 8), 1 / 80, 1 / 16
+AROUND, COARSE, ROUGH = np.array([-8, -4, -2, -1, 0, 1, 2, 4, 8]), 1 / 80, 1 / 16
 # The share of its bounds' width that lies to either side of it at least.
 LEAST_OF_WIDTH = 0.25
-# Distances between which it is sought where nothing is known of it.
-FAR_AROUND = 5
+# Distances between which it is sought where nothing is known of it, as parts of the way from the first to the last.
+FAR_AROUND = np.arange(5) / 4
 # How far around a guess it is sought first, as a multiple of its error.
 GUESSED = 32
 
@@ -66,7 +65,7 @@ class Percentiles:
             self._known.insert(0, around)
         low, high = np.interp([fine - near, fine + near], around.limits, around.reached)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
-        _, chosen, differences = self.leaves.within(fine)
+        _, chosen, differences = self.leaves.passed(fine)
         # with a third of the differences the size up to it is that much larger, so another one is wanted
         size -= float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
@@ -109,31 +108,29 @@ class Percentiles:
             # where the middles between the elements' least and largest distances reach it
             low = high = valueAbove((leaves.low + leaves.high) / 2, leaves.sizes, wanted)
             margin = GUESSED * self.error
-        found = self._around(np.linspace(max(low - margin, 0.0), high + margin, FAR_AROUND))
+        low, high = max(low - margin, 0.0), high + margin
+        found = self._around(low + (high - low) * FAR_AROUND)
         if found.holds(wanted):
             return found
         # the size within a distance lies between that of the elements wholly within and of those partly within
         least, most = valueBelow(leaves.low, leaves.sizes, wanted), valueAbove(leaves.high, leaves.sizes, wanted)
-        return self._around(np.linspace(least, most, FAR_AROUND))
+        return self._around(least + (most - least) * FAR_AROUND)
 
     def _steps(self, value: float) -> np.ndarray:
-        steps = np.array([*(-step for step in reversed(AROUND)), 0, *AROUND])
-        return np.maximum(value + self.error * steps, 0.0)
+        return np.maximum(value + self.error * AROUND, 0.0)
 
     def _around(self, limits: np.ndarray) -> Surroundings:
         """Return the pieces that a limit between the first and the last of some (m,) in mm passes through."""
-        leaves, least, most = self.leaves, limits[0], limits[-1]
+        least, most = limits[0], limits[-1]
         for known in self._known:
             if known.limits[0] <= least and most <= known.limits[-1]:
-                return known.between(limits)
-        below = float(leaves.sizes[leaves.high <= least].sum())
-        ascending, sizes = leaves.between(least, most)
+                return Surroundings.of(limits, known.below, known.ascending, known.sizes)
+        below, ascending, sizes = self.leaves.between(least, most)
         # what reaches down to the other side counts there as well: once for each side, less once
         both = np.flatnonzero(ascending[0] < 0)
         if len(both):
-            turned = negative(column[both] for column in ascending)
+            ascending = np.concatenate([ascending, -ascending[::-1, both]], axis=1)
             below -= float(sizes[both].sum())
-            ascending = tuple(np.concatenate(columns) for columns in zip(ascending, turned))
             sizes = np.concatenate([sizes, sizes[both]])
         return Surroundings.of(limits, below, ascending, sizes)
 
@@ -142,25 +139,21 @@ class Surroundings(NamedTuple):
     """Pieces through which limits in mm pass, and how much lies within these.
 
     limits: (m,) mm, in order. reached: (m,) mm2 or mm, within them. below: of that, what lies below all of them and is
-    not among the pieces. ascending: (n,) each, distances at the pieces' corners in order. sizes: (n,) mm2 or mm.
+    not among the pieces. ascending: (corners, n) distances on the pieces in order. sizes: (n,) of these, mm2 or mm.
     """
 
     limits: np.ndarray
     reached: np.ndarray
     below: float
-    ascending: tuple[np.ndarray, ...]
+    ascending: np.ndarray
     sizes: np.ndarray
 
     @staticmethod
-    def of(limits: np.ndarray, below: float, ascending: tuple[np.ndarray, ...], sizes: np.ndarray) -> Surroundings:
+    def of(limits: np.ndarray, below: float, ascending: np.ndarray, sizes: np.ndarray) -> Surroundings:
+        """Return the same of pieces among which there may be some through which no such limit passes."""
+        more, ascending, sizes = crossedBetween(ascending, sizes, limits[0], limits[-1])
+        below += more
         return Surroundings(limits, sizesBelow(ascending, sizes, limits) + below, below, ascending, sizes)
-
-    def between(self, limits: np.ndarray) -> Surroundings:
-        """Return the same for limits (m,) in mm that lie between the first and the last of these."""
-        low, high = self.ascending[0], self.ascending[-1]
-        below = self.below + float(self.sizes.compress(high <= limits[0]).sum())
-        chosen = np.flatnonzero((high > limits[0]) & (low <= limits[-1]))
-        return Surroundings.of(limits, below, tuple(c.take(chosen) for c in self.ascending), self.sizes.take(chosen))
 
     def holds(self, wanted: float) -> bool:
         """Return whether a size is reached between the limits."""

@@ -34,6 +34,7 @@ not asked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property, partial
 
@@ -44,7 +45,8 @@ from ..geometry.edges import uniqueSides
 from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import sizesBeyond
-from .elements import Leaves, Part, compacted, divided, halfway, pieces, quartered
+from .cutting import compacted, divided, middlesOf, quartered, sidesOfPieces
+from .elements import Leaves, Part, pieces
 from .extrapolation import (
     BOUNDS,
     LEAST_SHARE_ERROR,
@@ -118,39 +120,39 @@ class Refined:
         self.sampler = sampler
         surface = sampler.surface
         self.totalSize = float(surface.sizes.sum())
-        scale = min(1.0, float(np.linalg.norm(np.ptp(surface.box, axis=0))) / SMALL)
+        scale = min(1.0, math.dist(*surface.box) / SMALL)
         meanError, self.percentileError, self.largestError, self.bent = (
             length * scale for length in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR, BENT)
         )
         # what both boundaries have is no distance away, and is only counted
         self.chosen = sampler.different
-        sizes = surface.sizes[self.chosen]
+        sizes = surface.sizes.take(self.chosen)
         self.sharedSize = max(self.totalSize - float(sizes.sum()), 0.0) if len(sizes) < len(surface.cells) else 0.0
-        self.points, cells = compacted(surface.cells[self.chosen], len(surface.points))
+        self.points, cells = compacted(surface.cells.take(self.chosen, axis=0), len(surface.points))
         self.coordinates, self.values = sampler.coordinates.take(self.points, axis=0), np.zeros(0)
-        halvings = np.zeros(len(cells), np.int8)
+        halvings = 0
         if surface.dimension == 2:
             # segments may be as long as a side of the structure, and there are few of them
             self.coordinates, cells = divided(self.coordinates, cells, PARTS_OF_SEGMENT)
-            sides = uniqueSides(cells, len(self.coordinates))
+            sides = uniqueSides(cells)
         else:
-            sides = uniqueSides(cells, len(self.coordinates))
+            sides = uniqueSides(cells)
             few = FEW_ELEMENTS if sampler.isOnLattice else FEW_TO_SEARCH
             if len(surface.cells) <= few and not sampler.isApart:
-                halvings += 1
+                halvings = 1
                 self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
         self.perCell = len(cells) // len(sizes)
         sizes = np.repeat(sizes / self.perCell, self.perCell)
         # the boundary's own elements or their equal parts, and what was cut out of them
-        self.leftOfMean = LEFT_OF_FINE_MEAN if halvings[0] else LEFT_OF_MEAN
-        self.base = self._withNodes(cells, sizes, np.repeat(halvings, self.perCell), sides)
+        self.leftOfMean = LEFT_OF_FINE_MEAN if halvings else LEFT_OF_MEAN
+        self.base = self._withNodes(cells, sizes, np.full(len(cells), halvings, np.int8), sides)
         del cells, sides  # to ask takes as much memory
-        self.values = self.base.values = sampler.signed(self.coordinates, int(halvings[0]) + 1)
+        self.values = self.base.values = sampler.signed(self.coordinates, halvings + 1)
         sampler.forget()
         self._means = MeanDistances(self.base, self.totalSize, self.leftOfMean, meanError)
         self.fine = self.base.chosen(np.zeros(0, int))
         # whether the elements are the boundary's own, of which none has been cut
-        self._areWhole = not halvings[0]
+        self._areWhole = not halvings
         # what is not known well enough yet: the shares within limits
         self._limits = list(limits)
         # estimates tell roughly where percentiles lie; those that are known hold for the leaves as they are
@@ -217,20 +219,21 @@ class Refined:
     def parts(self) -> tuple[Part, Part]:
         return self.base, self.fine
 
-    def _withNodes(self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, sides=None) -> Part:
+    def _withNodes(
+        self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, ofCells: tuple[np.ndarray, np.ndarray]
+    ) -> Part:
         """Return elements (k, 2 or 3) of points that are there, after adding the middles of their sides.
 
         Once distances are known, those of the middles are asked.
-        sides: of the elements, as uniqueSides() tells them.
+        ofCells: the sides, and their numbers, as uniqueSides() tells them.
         """
-        count = len(self.coordinates)
-        sides, numbers = sides or uniqueSides(cells, count)
-        middles = halfway(*(self.coordinates.take(ends, axis=0) for ends in sides.T))
+        (sides, numbers), count = ofCells, len(self.coordinates)
+        middles = middlesOf(self.coordinates, sides)
         if len(self.values):
             ofSides = np.empty(len(sides), np.int8)
             ofSides[numbers] = halvings[:, None] + 1
             values, atEnds = np.empty(len(middles)), self.values.take(sides[:, 0])
-            for halved in np.unique(ofSides):
+            for halved in np.unique(halvings + 1):
                 rows = ofSides == halved
                 near = atEnds.compress(rows)
                 # on the way from an end to the middle the sign changes only if the end is no farther than the middle
@@ -241,16 +244,21 @@ class Refined:
         nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
+    def _piecesOf(self, part: Part) -> Part:
+        """Return the pieces of elements, one element's after the other's."""
+        count = len(PIECES[part.corners])
+        sizes, halvings = np.repeat(part.sizes / count, count), np.repeat(part.halvings, count)
+        return self._withNodes(part.pieces(), sizes, halvings, sidesOfPieces(part.nodes, len(self.coordinates)))
+
     def _cut(self, chosen: tuple[np.ndarray, np.ndarray], drawn: Part | None = None) -> None:
         """Cut some leaves of both parts into their pieces, and elements that were drawn; places are asked together."""
         cut = self.base.chosen(chosen[0]).joined(self.fine.chosen(chosen[1]))
         asked = cut if drawn is None else cut.joined(drawn)
-        count = len(PIECES[asked.corners])
-        new = self._withNodes(asked.pieces(), np.repeat(asked.sizes / count, count), np.repeat(asked.halvings, count))
+        new = self._piecesOf(asked)
         # else each would keep the distances as they were at its time
         for part in (self.base, *(sample.pieces for sample in self._means.samples)):
             part.values = self.values
-        ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [count * len(cut.sizes)])
+        ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [len(PIECES[new.corners]) * len(cut.sizes)])
         if drawn is not None:
             self._means.add(new.chosen(ofDrawn))
         if len(cut.sizes):

@@ -35,12 +35,15 @@ LAYERS = 16
 def cellCodes(block: np.ndarray) -> np.ndarray:
     """Return the case (0..255) of every cell between the voxels of a mask [k, j, i]; one shorter along each axis."""
     result = np.empty(np.subtract(block.shape, 1), np.uint8)
+    row = block.shape[2]
     for first in range(0, len(result), LAYERS):
-        # two voxels, four, eight
         layers = block[first : first + LAYERS + 1]
-        codes = layers[..., :-1] | layers[..., 1:] << np.uint8(1)
-        codes = codes[:, :-1] | codes[:, 1:] << np.uint8(2)
-        np.bitwise_or(codes[:-1], codes[1:] << np.uint8(4), out=result[first : first + LAYERS])
+        codes = layers.astype(np.uint8).ravel()
+        # two voxels, four, eight: of all rows in one go, so that what the last of each row tells has no meaning
+        for step, weight in ((1, 2), (row, 4), (row * block.shape[1], 16)):
+            # several times faster than to shift bits
+            codes[:-step] |= codes[step:] * np.uint8(weight)
+        result[first : first + LAYERS] = codes.reshape(layers.shape)[:-1, :-1, :-1]
     return result
 
 

@@ -36,7 +36,7 @@ class PseudoNormals:
 
     def __init__(self, points: np.ndarray, cells: np.ndarray):
         self._points = points
-        sides, numbers = uniqueSides(cells, len(points))
+        sides, numbers = uniqueSides(cells)
         normals, angles = np.empty((3, len(cells))), np.empty((3, len(cells)))
         isThin = np.empty(len(cells), bool)
         first = 0

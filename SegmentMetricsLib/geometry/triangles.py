@@ -91,16 +91,15 @@ def columns(points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(points.take(numbers, axis=0).T)
 
 
-def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the corners (3 corners, 3, k) of triangles and the vectors (3, k) across them, twice their area long.
+def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[list[np.ndarray], np.ndarray]]:
+    """Yield the three corners (3, k) of triangles and the vectors (3, k) across them, twice their area long.
 
     points: (n, 3). cells: (m, 3) triangles of them, of which a part comes at a time.
     """
     coordinates = np.ascontiguousarray(points.T)
     for first in range(0, len(cells), CHUNK):
         numbers = np.ascontiguousarray(cells[first : first + CHUNK].T)
-        corners = np.stack([coordinates.take(column, axis=1) for column in numbers])
-        a, b, c = corners
+        a, b, c = corners = [coordinates.take(column, axis=1) for column in numbers]
         yield corners, np.stack(_cross(b - a, c - a))
 
 
