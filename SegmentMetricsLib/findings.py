@@ -201,9 +201,23 @@ def _sides(pair: Pair) -> Iterator[str]:
     dice = overlap.dice(pair.counts)
     if dice >= 1 - MIRROR_GAIN:
         return
-    best = max((_mirroredDice(pair.masks, plane) for plane in sagittalPlanes(pair)), default=0.0)
+    planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
+    best = max((_mirroredDice(pair.masks, plane) for plane in planes), default=0.0)
     if best > dice + MIRROR_GAIN:
         yield MIRRORED.format(best=f"{best:.2f}", dice=f"{dice:.2f}")
+
+
+def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
+    """Return whether the box around the reference and that around the mirrored test meet.
+
+    Mostly they lie on either side of the body, which spares making the mirrored one.
+    """
+    reference, (low, high) = pair.reference.box, np.array(pair.test.box)
+    low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
+    # two voxels, whichever way they run: as far off as putting the voxels of both on one grid, and those in the mirror
+    # where there are voxels, can move them together
+    margin = 2 * pair.overlapGrid[0].spacing.sum()
+    return _meet(reference, (low - margin, high + margin))
 
 
 def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
