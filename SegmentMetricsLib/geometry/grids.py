@@ -161,7 +161,7 @@ class Grid:
         order = [*(other for other in range(3) if other != axis), axis]
         return Grid(tuple(self.size[a] for a in order), self.matrix[:, [*order, 3]], self.planar)
 
-    @property
+    @cached_property
     def voxelSize(self) -> float:
         """Volume of a voxel in mm3, or area of a pixel in mm2 for a planar grid."""
         if self.planar:

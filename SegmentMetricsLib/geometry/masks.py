@@ -234,9 +234,12 @@ class Labels:
         return self._boxes.get(label, NOWHERE)
 
 
-def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
-    """Return the mask of every label but 0 of an integer array indexed [k, j, i]."""
-    if labels.size and (labels.min(), labels.max()) == (0, 1):
+def fromLabels(labels: np.ndarray, grid: Grid, span: tuple[int, int] | None = None) -> dict[int, Mask]:
+    """Return the mask of every label but 0 of an integer array indexed [k, j, i].
+
+    span: the lowest and the highest label, where they are known.
+    """
+    if labels.size and (span or (labels.min(), labels.max())) == (0, 1):
         # one structure, as in a folder with a file for each: no boxes to look for
         return {1: Mask.fromArray(labels, grid)}
     return {label: _inBox(labels, label, box, grid) for label, box in boxesOfLabels(labels).items()}
