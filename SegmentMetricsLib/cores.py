@@ -82,9 +82,14 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
         return [result, *(future.result() for future in futures)]
 
 
-def eachSideBySide(function: Callable[[S], T], values: Iterable[S]) -> list[T]:
-    """Return what a function returns for each of some values, several at a time where there are cores."""
+def eachSideBySide(function: Callable[[S], T], values: Iterable[S], isLong: bool = True) -> list[T]:
+    """Return what a function returns for each of some values, several at a time where there are cores.
+
+    isLong: as for sideBySide().
+    """
     values = list(values)
+    if not isLong or len(values) < 2:
+        return _each(function, values)
     count = min(threads(), len(values))
     shares = sideBySide([partial(_each, function, values[n::count]) for n in range(count)])
     return [shares[n % count][n // count] for n in range(len(values))]

@@ -22,19 +22,9 @@ from ..geometry.lateral import Slab, alignedAxis
 from ..geometry.masks import Mask
 from ..progress import checkpoint
 from .bandblocks import boxAround
-from .bandlookup import (
-    Bands,
-    BandTables,
-    bandCells,
-    bandMembership,
-    bandsOfBoth,
-    cellIndices,
-    countedBits,
-    inBlocks,
-    packed,
-    stepsWithin,
-)
+from .bandlookup import Bands, bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
 from .bandsearch import TIE_TOLERANCE
+from .bandtables import BandTables, inBlocks, packed
 
 # More steps than this cost more to tabulate than to search.
 LARGEST_TABLE_COUNT = 400
