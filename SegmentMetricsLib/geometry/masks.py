@@ -104,8 +104,8 @@ class Mask:
         """Whether the structure reaches the first or last slice of its image along an axis with more than one slice."""
         if self.isEmpty:
             return False
-        size = np.array(self.grid.size)
-        return bool((((self.low == 0) | (self.high == size - 1)) & (size > 1)).any())
+        spans = zip(self.offset, self.voxels.shape[::-1], self.grid.size, strict=True)
+        return any(size > 1 and (low == 0 or low + length == size) for low, length, size in spans)
 
     def isSameAs(self, other: Mask) -> bool:
         """Return whether another mask has the same voxels of the same lattice, stored in the same order of axes."""
