@@ -95,6 +95,18 @@ def eachSideBySide(function: Callable[[S], T], values: Iterable[S], isLong: bool
     return [shares[n % count][n // count] for n in range(len(values))]
 
 
+def evenParts(length: int, most: int) -> list[slice]:
+    """Return the parts into which to cut what is that long, none longer than `most`, for eachSideBySide().
+
+    They are equally long, and if it takes several, as many for every thread: all are done at about the same time.
+    """
+    count = -(-length // most)
+    if count > 1:
+        count = -(-count // threads()) * threads()
+    size = -(-length // max(1, count))
+    return [slice(first, min(first + size, length)) for first in range(0, length, max(1, size))]
+
+
 def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
     results = []
     for value in values:

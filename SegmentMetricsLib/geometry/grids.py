@@ -169,7 +169,7 @@ class Grid:
             return float(np.linalg.norm(np.cross(u, v)))
         return float(abs(np.linalg.det(self.axes)))
 
-    @property
+    @cached_property
     def isRectangular(self) -> bool:
         """Whether the axes are at right angles, which every image has unless a transform sheared it."""
         return bool(np.abs(self.direction.T @ self.direction - np.eye(3)).max() < 1e-6)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..cores import eachSideBySide
+from ..cores import eachSideBySide, evenParts
 from ..distances import lattice
 from ..distances.extrapolation import ROUNDING
 from ..distances.surfacedistances import BoundaryPair
@@ -57,11 +57,9 @@ def _lookedUp(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
     near, touching = _tables(pair.spacing, pieces, lattice.cellsWithin(pair.grid, tolerance), tolerance)
     perCell, strides = near.room, near.steps @ pair.strides
     cells, isNear = bandCells(pair, tolerance)
-    count = max(1, BITS // perCell)
 
-    def counted(first: int) -> tuple[int, int]:
+    def counted(chosen: slice) -> tuple[int, int]:
         checkpoint()
-        chosen = slice(first, first + count)
         some = cells[chosen]
 
         def ask(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -78,7 +76,8 @@ def _lookedUp(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
         return _bitsIn(one & other), _bitsIn(one | other)
 
     near.inBlocks(perCell)  # which threads would fill once each
-    both, either = np.sum([(0, 0), *eachSideBySide(counted, range(0, len(cells), count))], axis=0).tolist()
+    counts = eachSideBySide(counted, evenParts(len(cells), max(1, BITS // perCell)))
+    both, either = np.sum([(0, 0), *counts], axis=0).tolist()
     scale = masks[0].grid.voxelSize / pieces**3
     return Bands(both * scale, either * scale, len(cells) * pieces**3)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..cores import eachSideBySide
+from ..cores import eachSideBySide, evenParts
 from ..distances import lattice
 from ..distances.bounded import Bounded
 from ..distances.extrapolation import LEAST_SHARE_ERROR
@@ -186,12 +186,10 @@ def cellIndices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
 
 def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estimate:
     """Ask so many positions of every cell; a hash of the cell's place says which of all positions."""
-    count = max(1, CHUNK * SHORT_WORD // perCell)
     strides = tables.steps @ pair.strides
 
-    def counted(first: int) -> Estimate:
+    def counted(chosen: slice) -> Estimate:
         checkpoint()
-        chosen = slice(first, first + count)
         cell = cells[chosen]
         # counted from the structures, not from the image: cropping an image must not change the number
         draw = scrambled(cellIndices(pair, cell) - pair.reach, 1)[:, 0]
@@ -203,7 +201,7 @@ def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estima
         return Estimate.ofBits(bandsOfBoth(pair, near[:, chosen], ask))
 
     tables.inBlocks(perCell)  # which threads would fill once each
-    counts = eachSideBySide(counted, range(0, len(cells), count))
+    counts = eachSideBySide(counted, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
@@ -236,7 +234,7 @@ def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarr
     reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
     # one bit for every question, so that all are spread at once
     around = np.empty(len(pair.codes[0]), np.uint8)
-    parts = [slice(first, first + CELLS) for first in range(0, len(around), CELLS)]
+    parts = evenParts(len(around), CELLS)
 
     def mark(part: slice) -> None:
         # several times faster than to shift bits
