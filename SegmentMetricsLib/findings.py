@@ -224,7 +224,8 @@ def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
     """Return the Dice of the reference with the mirrored test; 0 for structures that a mirror hardly moves."""
     reference, test = masks
     for mask in masks:
-        if abs(mask.corners()[:, 0].mean() - plane) < MIRROR_DISTANCE:
+        center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
+        if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
     if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
         return 0.0

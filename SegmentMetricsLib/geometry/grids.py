@@ -197,7 +197,14 @@ class Grid:
 
     def corners(self) -> np.ndarray:
         """(8, 3) LPS positions of the outer corners of the corner voxels, mm."""
-        return self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
+        return self._corners
+
+    @cached_property
+    def _corners(self) -> np.ndarray:
+        corners = self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
+        # kept for the next one who asks
+        corners.setflags(write=False)
+        return corners
 
     def offsetOn(self, other: Grid) -> tuple[int, int, int] | None:
         """Return where this grid's first voxel lies on another grid, or None when the voxels do not coincide.
