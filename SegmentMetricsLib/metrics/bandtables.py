@@ -14,18 +14,26 @@ WORD = 64
 class BandTables:
     """Which positions in a cell lie in a structure's band, from the tables of a lattice and a tolerance in mm.
 
-    steps: (n, 3) from cell to cell along i, j, k, of those that come so close, nearest first.
+    steps: (n, 3) from cell to cell along i, j, k, of those over which some case comes so close to a position, nearest
+    first.
     """
 
     def __init__(self, tables: CellTables, tolerance: float):
         if tolerance > tables.horizon:
             raise ValueError(f"The tables reach {tables.horizon} mm, less than {tolerance} mm.")
-        self._tables, self._squaredLimit = tables, np.float32(tolerance**2)
-        self.steps = tables.steps[tables.bounds < tolerance]
+        self._tables = tables
         self.count = len(tables.points)
         # bits of the numbers that hold one for every position
         self.room = roomFor(self.count)
-        self._within: dict[int, np.ndarray] = {}
+        squared = np.float32(tolerance**2)
+        steps = tables.steps[tables.bounds < tolerance]
+        # (n, 256, room / 8) bytes: which positions are closer than the tolerance to a case one step away
+        within = np.empty((len(steps), 256, self.room // 8), np.uint8)
+        for step, table in zip(steps, within, strict=True):
+            table[:] = ofCases(packed(tables.pieceDistances(step) < squared), np.bitwise_or)
+        # the cells a step away come closer than what is in them
+        isClose = within.any(axis=(1, 2))
+        self.steps, self._within = steps[isClose], within[isClose]
         self._inBlocks: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def inBlocks(self, perCell: int) -> tuple[np.ndarray, np.ndarray]:
@@ -38,17 +46,10 @@ class BandTables:
         if perCell not in self._inBlocks:
             inside = inBlocks(packed(self._tables.inside.reshape(-1, 256).T), perCell)
             within = np.empty((len(self.steps), *inside.shape), inside.dtype)
-            for number, table in enumerate(within):
-                table[:] = inBlocks(self.within(number), perCell)
+            for table, bytes_ in zip(within, self._within, strict=True):
+                table[:] = inBlocks(bytes_, perCell)
             self._inBlocks[perCell] = inside, within
         return self._inBlocks[perCell]
-
-    def within(self, number: int) -> np.ndarray:
-        """(256, room / 8) bytes: which positions are closer than the tolerance to a case one step away."""
-        if number not in self._within:
-            pieces = packed(self._tables.pieceDistances(self.steps[number]) < self._squaredLimit)
-            self._within[number] = ofCases(pieces, np.bitwise_or)
-        return self._within[number]
 
 
 def roomFor(count: int) -> int:
