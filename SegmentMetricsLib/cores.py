@@ -82,12 +82,29 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
         return [result, *(future.result() for future in futures)]
 
 
-def eachSideBySide(function: Callable[[S], T], values: Iterable[S]) -> list[T]:
-    """Return what a function returns for each of some values, several at a time where there are cores."""
+def eachSideBySide(function: Callable[[S], T], values: Iterable[S], isLong: bool = True) -> list[T]:
+    """Return what a function returns for each of some values, several at a time where there are cores.
+
+    isLong: as for sideBySide().
+    """
     values = list(values)
+    if not isLong or len(values) < 2:
+        return _each(function, values)
     count = min(threads(), len(values))
     shares = sideBySide([partial(_each, function, values[n::count]) for n in range(count)])
     return [shares[n % count][n // count] for n in range(len(values))]
+
+
+def evenParts(length: int, most: int) -> list[slice]:
+    """Return the parts into which to cut what is that long, none longer than `most`, for eachSideBySide().
+
+    They are equally long, and if it takes several, as many for every thread: all are done at about the same time.
+    """
+    count = -(-length // most)
+    if count > 1:
+        count = -(-count // threads()) * threads()
+    size = -(-length // max(1, count))
+    return [slice(first, min(first + size, length)) for first in range(0, length, max(1, size))]
 
 
 def _each(function: Callable[[S], T], values: list[S]) -> list[T]:

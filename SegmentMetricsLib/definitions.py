@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .metrics.boundary import Directed
@@ -81,13 +82,16 @@ class Definition:
 
     def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
         """Yield the parameters to compute the measurement for: none, or every value of the setting that it has."""
-        for name, setting in PARAMETERS.items():
-            if f"{{{name}}}" in self.key:
-                yield from ({name: value} for value in getattr(settings, setting))
-                return
-        yield {}
+        if self._parameter is None:
+            yield {}
+        else:
+            yield from ({self._parameter: value} for value in getattr(settings, PARAMETERS[self._parameter]))
 
-    @property
+    @cached_property
+    def _parameter(self) -> str | None:
+        return next((name for name in PARAMETERS if f"{{{name}}}" in self.key), None)
+
+    @cached_property
     def unmentioned(self) -> tuple[str, ...]:
         """The parameters whose value 1 is left out of the key."""
         return tuple(name for name in UNMENTIONED if f"_{{{name}}}" in self.key)

@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .distances.surfacedistances import SurfaceDistances
+from .distances.surfacedistances import DirectedDistances, SurfaceDistances
 from .errors import counted
 from .geometry.graphs import components
 from .geometry.grids import Grid
@@ -213,12 +213,10 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     if slab.contains(place[None])[0]:
         return
     # mostly one of the few places that are nearly as far tells that it is not the ends alone
-    for direction in distances.directions:
-        far = np.flatnonzero(np.abs(direction.signed) > DECISIVE * worst.largest)
-        if slab.contains(direction.positionsOf(far)).any():
-            return
-    inside = [d.distances[slab.contains(d.positions)] for d in distances.directions]
-    within = max((float(values.max()) for values in inside if len(values)), default=0.0)
+    limits = DECISIVE * worst.largest * 0.5 ** np.arange(8)
+    within = max(_largestWithin(direction, slab, limits) for direction in distances.directions)
+    if within > DECISIVE * worst.largest:
+        return
     end = "upper" if place @ slab.normal > slab.high else "lower"
     yield (
         f"The Hausdorff distance of {worst.largest:.1f} mm lies at the {end} end, beyond what both contours cover; "
@@ -226,6 +224,22 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
         "(spinal cord, esophagus, vessels), choose the common extent "
         f"{COMMON}."
     )
+
+
+def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray) -> float:
+    """Return the largest distance in mm of the elements in a slab, 0 if there are none.
+
+    limits: falling distances in mm: elements beyond the first one are looked at first, as where elements lie costs more
+    to tell than how far.
+    """
+    above = np.inf
+    for limit in (*limits, -1.0):
+        some = np.flatnonzero((direction.distances > limit) & (direction.distances <= above))
+        inside = some[slab.contains(direction.positionsOf(some))]
+        if len(inside):
+            return float(direction.distances[inside].max())
+        above = limit
+    return 0.0
 
 
 def isLong(structure: Structure) -> bool:

@@ -201,16 +201,31 @@ def _sides(pair: Pair) -> Iterator[str]:
     dice = overlap.dice(pair.counts)
     if dice >= 1 - MIRROR_GAIN:
         return
-    best = max((_mirroredDice(pair.masks, plane) for plane in sagittalPlanes(pair)), default=0.0)
+    planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
+    best = max((_mirroredDice(pair.masks, plane) for plane in planes), default=0.0)
     if best > dice + MIRROR_GAIN:
         yield MIRRORED.format(best=f"{best:.2f}", dice=f"{dice:.2f}")
+
+
+def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
+    """Return whether the box around the reference and that around the mirrored test meet.
+
+    Mostly they lie on either side of the body, which spares making the mirrored one.
+    """
+    reference, (low, high) = pair.reference.box, np.array(pair.test.box)
+    low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
+    # two voxels, whichever way they run: as far off as putting the voxels of both on one grid, and those in the mirror
+    # where there are voxels, can move them together
+    margin = 2 * pair.overlapGrid[0].spacing.sum()
+    return _meet(reference, (low - margin, high + margin))
 
 
 def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
     """Return the Dice of the reference with the mirrored test; 0 for structures that a mirror hardly moves."""
     reference, test = masks
     for mask in masks:
-        if abs(mask.corners()[:, 0].mean() - plane) < MIRROR_DISTANCE:
+        center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
+        if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
     if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
         return 0.0

@@ -51,7 +51,7 @@ def structureFromImage(
             raise InputError(f"The image has {len(found)} labels ({labels}): say which one to compare (label=...).")
         label = next(iter(found), None)
     # a label that does not occur is an empty structure
-    return Structure(name, found.get(label, masks.Mask.empty(Grid.fromImage(image))))
+    return Structure(name, found[label] if label in found else masks.Mask.empty(Grid.fromImage(image)))
 
 
 def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
@@ -123,14 +123,15 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
                 f"it has values from {shortest(low)} to {shortest(high)}."
             )
         array = array.astype(np.int64)
-    if array.min() < 0:
-        raise InputError(f"The image is not a label map: it has negative values, from {array.min()} to {array.max()}.")
-    if _looksLikeIntensities(array):
+    low, high = array.min(), array.max()
+    if low < 0:
+        raise InputError(f"The image is not a label map: it has negative values, from {low} to {high}.")
+    if high > MOST_UNSUSPICIOUS_LABELS and _looksLikeIntensities(array):
         raise InputError(
-            f"The image is not a label map: its values, up to {array.max()}, change from voxel to voxel like those of "
-            "a CT or MR image."
+            f"The image is not a label map: its values, up to {high}, change from voxel to voxel like those of a CT or "
+            "MR image."
         )
-    found = masks.fromLabels(array, grid)
+    found = masks.fromLabels(array, grid, (low, high))
     if len(found) > MOST_LABELS:
         raise InputError(f"The image is not a label map: it has {len(found)} different values.")
     return found
@@ -155,8 +156,6 @@ def _looksLikeIntensities(array: np.ndarray) -> bool:
 
     A look at some slices is enough. It spares the user the separate comparison of thousands of gray values.
     """
-    if array.max() <= MOST_UNSUSPICIOUS_LABELS:
-        return False
     slices = array[np.unique(np.linspace(0, len(array) - 1, SLICES_LOOKED_AT).astype(int))]
     values, numbers = np.unique(slices, return_inverse=True)
     if np.count_nonzero(values) <= MOST_UNSUSPICIOUS_LABELS:

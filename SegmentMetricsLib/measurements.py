@@ -176,7 +176,7 @@ def evaluate(pair: Pair) -> dict[str, Measurement]:
         if definition.family in pair.settings.families:
             for parameter in definition.parameters(pair.settings):
                 checkpoint()
-                measurement = replace(_measure(definition, pair, parameter), empty=_emptiness(definition, pair))
+                measurement = _measure(definition, pair, parameter)
                 measurements[measurement.key] = measurement
     return measurements
 
@@ -186,7 +186,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         from .conventions import chosen
 
         if chosen.covers(pair, definition):
-            return chosen.measure(definition, pair, parameter)
+            return replace(chosen.measure(definition, pair, parameter), empty=_emptiness(definition, pair))
     words = {name: shortest(value) for name, value in parameter.items()}
     directed, position = (None, None), None
     reason = ""
@@ -227,6 +227,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         lower=_withoutSignOfZero(getattr(value, "lower", None)),
         upper=_withoutSignOfZero(getattr(value, "upper", None)),
         position=position,
+        empty=_emptiness(definition, pair),
     )
 
 

@@ -46,6 +46,14 @@ def testEachValueHasItsResult(count):
     assert cores.eachSideBySide(lambda value: value**2, range(count)) == [value**2 for value in range(count)]
 
 
+@pytest.mark.parametrize(("length", "most", "count"), [(0, 10, 0), (7, 10, 1), (10, 10, 1), (11, 10, 2), (25, 10, 4)])
+def testPartsAreEvenAndAsManyForEveryThread(length, most, count):
+    parts = cores.evenParts(length, most)
+    assert len(parts) == count
+    assert [number for part in parts for number in range(length)[part]] == list(range(length))
+    assert all(part.stop - part.start <= most for part in parts)
+
+
 def testAnErrorStopsBeforeTheNextValue():
     done = []
 

@@ -104,8 +104,8 @@ class Mask:
         """Whether the structure reaches the first or last slice of its image along an axis with more than one slice."""
         if self.isEmpty:
             return False
-        size = np.array(self.grid.size)
-        return bool((((self.low == 0) | (self.high == size - 1)) & (size > 1)).any())
+        spans = zip(self.offset, self.voxels.shape[::-1], self.grid.size, strict=True)
+        return any(size > 1 and (low == 0 or low + length == size) for low, length, size in spans)
 
     def isSameAs(self, other: Mask) -> bool:
         """Return whether another mask has the same voxels of the same lattice, stored in the same order of axes."""
@@ -234,9 +234,12 @@ class Labels:
         return self._boxes.get(label, NOWHERE)
 
 
-def fromLabels(labels: np.ndarray, grid: Grid) -> dict[int, Mask]:
-    """Return the mask of every label but 0 of an integer array indexed [k, j, i]."""
-    if labels.size and (labels.min(), labels.max()) == (0, 1):
+def fromLabels(labels: np.ndarray, grid: Grid, span: tuple[int, int] | None = None) -> dict[int, Mask]:
+    """Return the mask of every label but 0 of an integer array indexed [k, j, i].
+
+    span: the lowest and the highest label, where they are known.
+    """
+    if labels.size and (span or (labels.min(), labels.max())) == (0, 1):
         # one structure, as in a folder with a file for each: no boxes to look for
         return {1: Mask.fromArray(labels, grid)}
     return {label: _inBox(labels, label, box, grid) for label, box in boxesOfLabels(labels).items()}

@@ -28,14 +28,12 @@ def partSizes(mask: Mask) -> list[int]:
         changes.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + start * depth * width))
     changes = np.concatenate(changes)
     first, last = changes[::2], changes[1::2] - 1
-    edges = []
-    for shift in (1, depth - 1, depth, depth + 1):
-        low = np.searchsorted(last, first + shift * width - 1)
-        high = np.searchsorted(first, last + shift * width + 1, side="right")
-        number = np.maximum(high - low, 0)
-        one = np.repeat(np.arange(len(first)), number)
-        other = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number) + low[one]
-        edges.append((one, other))
-    one, other = (np.concatenate(ends) for ends in zip(*edges, strict=True))
+    # what touches a run in the next row, and in three rows of the next slice
+    shifts = np.array([[1], [depth - 1], [depth], [depth + 1]]) * width
+    low = np.searchsorted(last, first + shifts - 1).ravel()
+    high = np.searchsorted(first, last + shifts + 1, side="right").ravel()
+    number = np.maximum(high - low, 0)
+    one = np.repeat(np.tile(np.arange(len(first)), len(shifts)), number)
+    other = np.arange(len(one)) + np.repeat(low - np.cumsum(number) + number, number)
     labels = components(one, other, len(first))
     return sorted(np.bincount(labels, last - first + 1).astype(int).tolist(), reverse=True)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..cores import eachSideBySide
+from ..cores import eachSideBySide, evenParts
 from ..distances import lattice
 from ..distances.extrapolation import ROUNDING
 from ..distances.surfacedistances import BoundaryPair
@@ -22,19 +22,9 @@ from ..geometry.lateral import Slab, alignedAxis
 from ..geometry.masks import Mask
 from ..progress import checkpoint
 from .bandblocks import boxAround
-from .bandlookup import (
-    Bands,
-    BandTables,
-    bandCells,
-    bandMembership,
-    bandsOfBoth,
-    cellIndices,
-    countedBits,
-    inBlocks,
-    packed,
-    stepsWithin,
-)
+from .bandlookup import Bands, bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
 from .bandsearch import TIE_TOLERANCE
+from .bandtables import BandTables, inBlocks, packed
 
 # More steps than this cost more to tabulate than to search.
 LARGEST_TABLE_COUNT = 400
@@ -67,11 +57,9 @@ def _lookedUp(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
     near, touching = _tables(pair.spacing, pieces, lattice.cellsWithin(pair.grid, tolerance), tolerance)
     perCell, strides = near.room, near.steps @ pair.strides
     cells, isNear = bandCells(pair, tolerance)
-    count = max(1, BITS // perCell)
 
-    def counted(first: int) -> tuple[int, int]:
+    def counted(chosen: slice) -> tuple[int, int]:
         checkpoint()
-        chosen = slice(first, first + count)
         some = cells[chosen]
 
         def ask(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -88,7 +76,8 @@ def _lookedUp(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
         return _bitsIn(one & other), _bitsIn(one | other)
 
     near.inBlocks(perCell)  # which threads would fill once each
-    both, either = np.sum([(0, 0), *eachSideBySide(counted, range(0, len(cells), count))], axis=0).tolist()
+    counts = eachSideBySide(counted, evenParts(len(cells), max(1, BITS // perCell)))
+    both, either = np.sum([(0, 0), *counts], axis=0).tolist()
     scale = masks[0].grid.voxelSize / pieces**3
     return Bands(both * scale, either * scale, len(cells) * pieces**3)
 

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 import numpy as np
 
-from ..cores import eachSideBySide
+from ..cores import eachSideBySide, evenParts
 from ..distances import lattice
 from ..distances.bounded import Bounded
 from ..distances.extrapolation import LEAST_SHARE_ERROR
-from ..geometry.cases import Positions, ofCases
+from ..geometry.cases import Positions
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
+from .bandtables import WORD, BandTables
 
-# Positions in a number of bits, at least and at most.
-SHORT_WORD, WORD = 16, 64
+# Positions in a number of bits, at least.
+SHORT_WORD = 16
 # Positions in a cell with tables: as few as serve, as many as the tables' steps allow, at last for small or thin bands.
 FEWEST_POSITIONS, MANY_POSITIONS, MOST_POSITIONS = WORD, 512, 1024
 # So many positions times steps are quickly tabulated, and so many are bearable.
@@ -31,9 +32,11 @@ QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
 LARGEST_TABLE_COUNT = 1000
 # Cells asked at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
+# So many steps from cells to others are looked up all at once: each by itself, calls would take longer than look-ups.
+AT_ONCE = 1 << 14
 # Layers of cells, and cells, looked at at a time, so that temporary arrays are small beside the whole; of fewer cells
-# than those, several threads only wait for each other.
-LAYERS, CELLS = 32, 1 << 18
+# than FEW_TO_SHARE, several threads only wait for each other.
+LAYERS, CELLS, FEW_TO_SHARE = 32, 1 << 18, 1 << 21
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ def _bothAndEither(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _inHalves(member: np.ndarray, counted) -> np.ndarray:
-    return np.stack([counted(half, axis=1) for half in np.array_split(member, 2, axis=1)], axis=1)
+    half = -(-member.shape[1] // 2)
+    return np.stack([counted(member[:, :half], axis=1), counted(member[:, half:], axis=1)], axis=1)
 
 
 @lru_cache(maxsize=1)
@@ -110,65 +114,8 @@ def _bitCounts() -> np.ndarray:
 
 def countedBits(bytes_: np.ndarray, axis: int) -> np.ndarray:
     """Return how many bits are set in bytes, along an axis."""
-    # column by column, as short rows are slow to reduce
-    return reduce(np.add, (_bitCounts().take(column) for column in np.moveaxis(bytes_, axis, 0)))
-
-
-class BandTables:
-    """Which positions in a cell lie in a structure's band, from the tables of a lattice and a tolerance in mm.
-
-    steps: (n, 3) from cell to cell along i, j, k, of those that come so close, nearest first.
-    """
-
-    def __init__(self, tables: lattice.CellTables, tolerance: float):
-        if tolerance > tables.horizon:
-            raise ValueError(f"The tables reach {tables.horizon} mm, less than {tolerance} mm.")
-        self._tables, self._squaredLimit = tables, np.float32(tolerance**2)
-        self.steps = tables.steps[tables.bounds < tolerance]
-        self.count = len(tables.points)
-        # bits of the numbers that hold one for every position
-        self.room = roomFor(self.count)
-        self._within: dict[int, np.ndarray] = {}
-        self._inBlocks: dict[int, tuple[np.ndarray, list[np.ndarray]]] = {}
-
-    def inBlocks(self, perCell: int) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Return which positions lie inside a case, and for each step which of them are close to a case there.
-
-        perCell: positions asked in a cell, a power of two from 8 or all there is room for: an aligned block of them.
-        Every table has one or more numbers for block b and case c at 256 b + c, whose bits are positions:
-        (blocks * 256,), or with more than 64 positions (blocks * 256, words).
-        """
-        if perCell not in self._inBlocks:
-            inside = inBlocks(packed(self._tables.inside.reshape(-1, 256).T), perCell)
-            self._inBlocks[perCell] = inside, [inBlocks(self.within(n), perCell) for n in range(len(self.steps))]
-        return self._inBlocks[perCell]
-
-    def within(self, number: int) -> np.ndarray:
-        """(256, room / 8) bytes: which positions are closer than the tolerance to a case one step away."""
-        if number not in self._within:
-            pieces = packed(self._tables.pieceDistances(self.steps[number]) < self._squaredLimit)
-            self._within[number] = ofCases(pieces, np.bitwise_or)
-        return self._within[number]
-
-
-def roomFor(count: int) -> int:
-    """Return how many bits hold `count` flags in one number, or in several of 64 bits."""
-    return max(8, 1 << (count - 1).bit_length()) if count <= WORD else -(-count // WORD) * WORD
-
-
-def packed(flags: np.ndarray) -> np.ndarray:
-    """Return flags (n, p) of positions as bits of bytes (n, room / 8); those without a position are not set."""
-    room = roomFor(flags.shape[1])
-    bytes_ = np.zeros((len(flags), room // 8), np.uint8)
-    bytes_[:, : -(-flags.shape[1] // 8)] = np.packbits(np.ascontiguousarray(flags), axis=1)
-    return bytes_
-
-
-def inBlocks(bytes_: np.ndarray, perCell: int) -> np.ndarray:
-    """Return bits of positions (n, room / 8), so many of them a block, as BandTables.inBlocks() lays them out."""
-    bits = min(perCell, WORD)
-    words = bytes_.view(f"u{bits // 8}").reshape(len(bytes_), -1, perCell // bits).swapaxes(0, 1)
-    return np.ascontiguousarray(words).reshape(-1, *words.shape[2:][: perCell > bits])
+    # one column after the other, as short rows are slow to reduce
+    return np.add.reduce(_bitCounts().take(np.moveaxis(bytes_, axis, 0)), axis=0, dtype=np.uint16)
 
 
 @lru_cache(maxsize=32)
@@ -186,15 +133,15 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     steps = stepsWithin(pair, spreadPositions(FEWEST_POSITIONS), tolerance)
     if steps is None or steps > LARGEST_TABLE_COUNT:
         return None
-    count = int(np.clip(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS))
-    most = int(np.clip(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS))
+    count = _within(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS)
+    most = _within(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS)
     cells, near = bandCells(pair, tolerance)
     if slab is not None:
         chosen = _layersOf(slab, pair, cellIndices(pair, cells))
         cells, near = cells[chosen], near[:, chosen]
     # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
     guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
-    perCell = int(np.clip(2.0 ** np.ceil(guess), SHORT_WORD, count))
+    perCell = int(_within(2.0 ** np.ceil(guess), SHORT_WORD, count))
     while True:
         tables = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
         estimate = _cellEstimate(pair, tables, cells, near, perCell)
@@ -207,6 +154,10 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
         return None  # a few voxels, or a band far thinner than they are
     scale = pair.grid.voxelSize / perCell
     return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell, error)
+
+
+def _within(value: float, least: float, most: float) -> float:
+    return max(least, min(value, most))
 
 
 def stepsWithin(pair: lattice.Lattice, positions: Positions, tolerance: float) -> int | None:
@@ -235,15 +186,13 @@ def cellIndices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
 
 def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estimate:
     """Ask so many positions of every cell; a hash of the cell's place says which of all positions."""
-    count = max(1, CHUNK * SHORT_WORD // perCell)
     strides = tables.steps @ pair.strides
 
-    def counted(first: int) -> Estimate:
+    def counted(chosen: slice) -> Estimate:
         checkpoint()
-        chosen = slice(first, first + count)
         cell = cells[chosen]
         # counted from the structures, not from the image: cropping an image must not change the number
-        draw = scrambled(cellIndices(pair, cell) - pair.reach)[:, 0]
+        draw = scrambled(cellIndices(pair, cell) - pair.reach, 1)[:, 0]
         blocks = (draw * (tables.count // perCell)).astype(np.intp)
 
         def ask(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -252,7 +201,7 @@ def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estima
         return Estimate.ofBits(bandsOfBoth(pair, near[:, chosen], ask))
 
     tables.inBlocks(perCell)  # which threads would fill once each
-    counts = eachSideBySide(counted, range(0, len(cells), count))
+    counts = eachSideBySide(counted, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
@@ -285,24 +234,27 @@ def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarr
     reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
     # one bit for every question, so that all are spread at once
     around = np.empty(len(pair.codes[0]), np.uint8)
-    parts = [slice(first, first + CELLS) for first in range(0, len(around), CELLS)]
+    parts = evenParts(len(around), CELLS)
 
     def mark(part: slice) -> None:
-        around[part] = pair.codes[0][part] != pair.codes[1][part]
-        around[part] <<= 2
-        for number, codes in enumerate(pair.codes):
-            around[part] |= (codes[part] - np.uint8(1) < 254).view(np.uint8) << np.uint8(number)
+        # several times faster than to shift bits
+        marks = (pair.codes[0][part] != pair.codes[1][part]) * np.uint8(4)
+        for weight, codes in zip((1, 2), pair.codes, strict=True):
+            marks += (codes[part] - np.uint8(1) < 254) * np.uint8(weight)
+        around[part] = marks
 
     def choose(part: slice) -> tuple[np.ndarray, np.ndarray]:
-        cells = np.flatnonzero(around[part] & np.uint8(3)) + part.start
+        # numbers that are not 0 take ten times as long to find as what is true
+        cells = np.flatnonzero((around[part] & np.uint8(3)) != 0) + part.start
         bits = around.take(cells)
         near = [(bits & np.uint8(1 << n) != 0) & (codes.take(cells) != 0) for n, codes in enumerate(pair.codes)]
         chosen = np.flatnonzero(near[0] | near[1])
         return cells.take(chosen), np.stack([*near, bits & np.uint8(4) != 0]).take(chosen, axis=1)
 
-    eachSideBySide(mark, parts)
+    isLong = len(around) > FEW_TO_SHARE
+    eachSideBySide(mark, parts, isLong)
     spread(around.reshape(pair.shape[::-1]), reach[::-1])
-    cells, near = zip(*eachSideBySide(choose, parts), strict=True)
+    cells, near = zip(*eachSideBySide(choose, parts, isLong), strict=True)
     return np.concatenate(cells), np.concatenate(near, axis=1)
 
 
@@ -333,7 +285,7 @@ def bandMembership(
     strides: np.ndarray,
     cells: np.ndarray,
     blocks: np.ndarray,
-    tables: tuple[np.ndarray, list[np.ndarray]],
+    tables: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
     """Return which positions lie inside a mask and close to its boundary, as bits (n,) or (n, words).
 
@@ -341,22 +293,28 @@ def bandMembership(
     (n,) cell numbers and which block of positions is asked in each. tables: what BandTables.inBlocks() tells.
     """
     ofCell, within = tables
-    base = blocks * 256
+    base, lowest = blocks * 256, int(strides.min(initial=0))
     inside = ofCell.take(base + codes.take(cells), axis=0)
     result, rows = np.zeros_like(inside), np.flatnonzero(_hasBits(inside))
-    cells, base, wanted = cells[rows], base[rows], inside[rows]
-    found, index = np.zeros_like(wanted), np.empty_like(base)
-    for number, shift in enumerate(strides.tolist()):
-        if number in (1, 7, 19, 27) or (number > 27 and number % 16 == 0):
-            isOpen = _hasBits(wanted & ~found)
-            if np.count_nonzero(isOpen) < 0.8 * len(rows):
+    # counted from a step, where the cases are the same array from another place on: nothing is to be added
+    cells, base, wanted = cells[rows] + lowest, base[rows], inside[rows]
+    found = np.zeros_like(wanted)
+    for number, stride in enumerate(strides.tolist()):
+        if number in (0, 1, 7, 19, 27) or (number > 27 and number % 16 == 0):
+            isOpen = np.flatnonzero(_hasBits(wanted & ~found))
+            if len(isOpen) < 0.8 * len(rows):
                 result[rows] = found
-                rows, cells, base, wanted, found = (x[isOpen] for x in (rows, cells, base, wanted, found))
-                index = np.empty_like(base)
-            if not len(rows):
+                rows, cells, base, wanted, found = (x.take(isOpen, axis=0) for x in (rows, cells, base, wanted, found))
+            if len(rows) * (len(strides) - number) <= AT_ONCE:
+                index = codes.take(cells + (strides[number:, None] - lowest), mode="clip") + base
+                index += len(ofCell) * np.arange(len(index))[:, None]
+                left = within[number:].reshape(-1, *ofCell.shape[1:])
+                found |= np.bitwise_or.reduce(left.take(index, axis=0, mode="clip"), axis=0)
                 break
-        np.add(base, codes.take(cells + shift, mode="clip"), out=index)
-        found |= within[number].take(index, axis=0, mode="clip")
+            case, index, bits = np.empty(len(cells), codes.dtype), np.empty_like(base), np.empty_like(found)
+        codes[stride - lowest :].take(cells, out=case, mode="clip")
+        np.add(base, case, out=index)
+        found |= within[number].take(index, axis=0, out=bits, mode="clip")
     result[rows] = found
     return result & inside
 
@@ -388,11 +346,11 @@ def spreadPositions(count: int) -> Positions:
     return Positions(16 * count, 16 * place + (7, 8, 10))
 
 
-def scrambled(voxels: np.ndarray) -> np.ndarray:
-    """Return three numbers in [0, 1) for every voxel index (n, 3), as if random but always the same (splitmix64)."""
+def scrambled(voxels: np.ndarray, count: int = 3) -> np.ndarray:
+    """Return numbers (n, count) in [0, 1) for voxel indices (n, 3), as if random but always the same (splitmix64)."""
     state = voxels.astype(np.uint64) @ np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
-    numbers = np.empty((len(voxels), 3))
-    for column in range(3):
+    numbers = np.empty((len(voxels), count))
+    for column in range(count):
         state = state + np.uint64(0x9E3779B97F4A7C15)
         mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

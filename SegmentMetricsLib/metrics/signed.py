@@ -162,7 +162,7 @@ def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, _Faces]
     groups = distances.grouped(distances.pieces * len(distances.surface.cells) // len(sides))
     found = dict.fromkeys(SIDES, _Faces())
     for name in SIDES:
-        part = np.flatnonzero(sides & sideBit(name))
+        part = np.flatnonzero((sides & sideBit(name)) != 0)
         if len(part):
             size = float(groups.sizes.take(part).sum())
             largest, high = (float(values.take(part).max()) for values in (groups.largest, groups.high))
