@@ -31,7 +31,7 @@ from .lottery import LEAST_OUTSIDE, Lottery, chancesOf, ramp
 TIE_TOLERANCE = 1e-5
 # Parts of the wanted error that counting in voxels and, at least, the draw may have; and both together, a little less
 # than all of it, as a draw ends sooner where its error seems small by chance.
-COUNT_SHARE, DRAW_SHARE, BOTH_SHARE = 0.7, 0.6, 0.95
+COUNT_SHARE, DRAW_SHARE, BOTH_SHARE = 0.7, 0.6, 0.88
 # Searches of the first draw, at least and at most, and of all draws at most.
 FIRST_DRAW, LARGEST_FIRST_DRAW, LARGEST_DRAW = 300, 4000, 800_000
 # Blocks of both structures that are not worth a thread for each.

@@ -24,7 +24,7 @@ SIDE = 8
 TURN, TILT = (0.8371, 0.2713, 0.3517, 0.3198), 0.4142
 # Standard error of the size of what boundaries enclose, counted in voxels 1 mm wide, for boundaries of 1 mm2 (1 mm). It
 # is about that of one voxel in three next to the boundary, as found with organs of all kinds.
-NOISE = 0.28
+NOISE = 0.32
 # Voxels of the box around both structures, at least and at most.
 FEWEST_VOXELS, MOST_VOXELS = 1 << 14, 1 << 24
 
