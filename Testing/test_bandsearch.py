@@ -53,7 +53,8 @@ def testVoxelsAreThoseInsideTheBoundaries(step):
             isDeep = voxels.deeper(number, depth)[tuple(index.T // SIDE)]
             assert isWithin(places[isDeep], corners, depth).all() and (step == 1 or depth == 3 or isDeep.any())
         assert (voxels.holding(number)[tuple(index.T // SIDE)] >= (codes >> number & 1)).all()
-    assert voxels.differing == np.count_nonzero(isWithin(places, BOXES[0]) != isWithin(places, BOXES[1]))
+    isIn = [isWithin(places, corners) for corners in BOXES]
+    assert voxels.counts == (np.count_nonzero(isIn[0] & isIn[1]), np.count_nonzero(isIn[0] | isIn[1]))
     chosen = np.array([0, 1]), np.array([1, 1]), np.array([1, 0])
     first = voxels.codes[:SIDE, SIDE : 2 * SIDE, SIDE : 2 * SIDE]
     assert (voxels.inBlocks(chosen)[0] == first.ravel()).all()

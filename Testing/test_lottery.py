@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from SegmentMetricsLib.metrics.lottery import LEAST_CHANCE, Corrections, Lottery, chancesOf, ramp
+from SegmentMetricsLib.metrics.lottery import Corrections, Lottery, chancesOf, isNear, largestChances, ramp
 
 COUNT = 60_000
 
@@ -16,7 +16,7 @@ def voxelsAndLottery():
     above = [random.uniform(-2, 2, COUNT).astype(np.float32) for _ in (0, 1)]
     truly = [ramp(a + random.laplace(0, 0.05, COUNT).astype(np.float32), 0.3) for a in above]
     guessed = [ramp(a, 0.3) for a in above]
-    chances = [chancesOf(a, np.full(COUNT, 0.05), np.ones(COUNT), 0.3) for a in above]
+    chances = [np.maximum(chancesOf(a, np.full(COUNT, 0.05), 0.3), np.float32(0.01)) for a in above]
     chances[0][::4], truly[0][::4] = 0, guessed[0][::4]
     searched = []
 
@@ -31,16 +31,13 @@ def testARampIsAsWideAsSaid():
     assert ramp(np.array([-1, -0.15, 0, 0.06, 0.15, 1], np.float32), 0.3) == pytest.approx([0, 0, 0.5, 0.7, 1, 1])
 
 
-def testChancesFallBeyondTheRampAndMatterByInfluence():
-    scales = np.full(6, 0.1, np.float32)
-    above = np.array([0.0, 0.5, -0.7, 0.7, 0.89, -3.0], np.float32)
-    chances = chancesOf(above, scales, np.array([1, 1, 1, 0.5, 1, 1], np.float32), 1.0)
-    assert chances[:2] == pytest.approx([0.14, 0.14])
-    # by half as fast as how likely the depth is so far off
-    assert chances[2:5] == pytest.approx([0.14 * np.exp(-1), 0.07 * np.exp(-1), 0.14 * np.exp(-1.95)])
-    assert chances[5] == pytest.approx(LEAST_CHANCE * 0.14)
-    assert chancesOf(np.zeros(1), np.full(1, 9.0), np.ones(1), 1.0) == pytest.approx(1)
-    assert chancesOf(np.zeros(0), np.zeros(0), np.zeros(0), 1.0).shape == (0,)
+def testChancesFallBeyondTheRamp():
+    above, scales = np.array([0.0, 0.5, -0.7, 0.89, -3.0], np.float32), np.full(5, 0.1, np.float32)
+    chances = chancesOf(above, scales, 1.0)
+    # half as fast as how likely the depth is so far off
+    assert chances == pytest.approx(0.14 * np.exp([0, 0, -1, -1.95, -12.5]))
+    assert isNear(above, scales, 1.0).tolist() == [True, True, True, True, False]
+    assert largestChances(np.array([0.1, 9.0]), 1.0) == pytest.approx([0.14, 1])
 
 
 def testVoxelsAreSearchedOnceAndAsOftenAsTheirChances():

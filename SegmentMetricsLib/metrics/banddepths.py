@@ -28,7 +28,7 @@ OF_CELL = 0.7
 # Nodes searched for every part of a cell that becomes a cell, and by how much of it that makes the error smaller.
 NODES, GAIN = 1.7, 0.65
 # How many searches of voxels it takes, about: the square of this times the error without them over that wanted.
-DRAWS = 1.3
+DRAWS = 1.0
 # Voxels along each side of the smallest cells, and of the parts that have a scale of their own.
 SMALLEST, PART = 2, 2
 # Distances are told to be off by this share of a voxel at least.
@@ -84,10 +84,11 @@ class Depths:
             if not len(cells):
                 return
             half = side // 2
-            # parts through which the band's end may pass, and about what the overlap errs by in each
+            # how much of the band's end passes through each part, as through a ball of its size, and what that makes wrong
             middles = product(told, placeWeights(dimension, 2)) + np.float32(self._tolerance)
-            isNear = np.abs(middles) < 0.8 * half * step + scales[:, None]
-            errors = np.where(isNear, (scales * (0.5 * (half * step) ** (dimension - 1) / self._union))[:, None], 0)
+            radii = 0.87 * half * step + scales
+            passing = np.maximum(0.86 - 0.86 * (middles / radii[:, None]) ** 2, 0) * (half * step) ** (dimension - 1)
+            errors = scales[:, None] * passing / self._union
             chosen = self._worthCutting(errors.ravel()) if half >= SMALLEST else np.zeros(0, int)
             self.error += float(errors.sum() - errors.ravel()[chosen].sum())
             if not len(chosen):

@@ -24,8 +24,8 @@ from ..geometry.masks import Mask
 from ..progress import checkpoint
 from .banddepths import DRAWS, PART, Depths
 from .bandlookup import Bands
-from .bandvoxels import SIDE, Voxels, noise, stepFor
-from .lottery import LEAST_OUTSIDE, Lottery, chancesOf, ramp
+from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
+from .lottery import LEAST_CHANCE, LEAST_OUTSIDE, Lottery, chancesOf, isNear, largestChances, ramp
 
 # Places so close to a boundary lie on it, in mm, for tolerances below 1 mm as a share of them.
 TIE_TOLERANCE = 1e-5
@@ -36,6 +36,8 @@ COUNT_SHARE, DRAW_SHARE, BOTH_SHARE = 0.7, 0.6, 0.88
 FIRST_DRAW, LARGEST_FIRST_DRAW, LARGEST_DRAW = 300, 4000, 800_000
 # Blocks of both structures that are not worth a thread for each.
 FEW_TO_SHARE = 2000
+# Blocks looked at at a time, so that temporary arrays stay in the processor's cache.
+CHUNK = 1 << 8
 
 
 def searchedBands(
@@ -60,7 +62,7 @@ def searchedBands(
     size = voxels.step**dimension
     # only where just one of the two boundaries runs a voxel more or less makes all the difference
     overlap = found.both / found.either
-    differing = 2 * voxels.differing * voxels.step ** (dimension - 1)
+    differing = 2 * (voxels.counts[1] - voxels.counts[0]) * voxels.step ** (dimension - 1)
     counting = noise(voxels.step, min(sum(areas), differing + (1 - overlap) ** 2 * sum(areas)), dimension)
     counting /= found.either * size
     # what counting does not take of the error is left to the draw
@@ -80,31 +82,34 @@ class Members:
         self._boundaries, self._voxels, self._depths, self._tolerance = boundaries, voxels, depths, tolerance
         # a ramp beyond the boundary itself would count what is not there
         self._width = min(voxels.step, 2 * tolerance)
-        self.both, self.either = np.count_nonzero(voxels.codes == 3), np.count_nonzero(voxels.codes)
+        self.both, self.either = voxels.counts
         isMixed = (depths[0].rows >= 0) | (depths[1].rows >= 0)
         # blocks of which all is known count without the voxels that are too deep
         deep = np.nonzero((depths[0].isDeep | depths[1].isDeep) & ~isMixed)
-        self._count(voxels.inBlocks(deep), [depth.isDeep[deep] for depth in depths], [])
+        self._count(voxels.inBlocks(deep), [depth.isDeep[deep] for depth in depths])
         self._blocks = np.nonzero(isMixed)
+        # which of these blocks those of a boundary are, in their order, and the reverse
         self._rows = [depth.rows[self._blocks] for depth in depths]
+        self._places = [np.flatnonzero(rows >= 0) for rows in self._rows]
         self._codes = voxels.inBlocks(self._blocks)
-        self._inBand = self._count(self._codes, [depth.isDeep[self._blocks] for depth in depths], self._rows)
+        self._inBand = self._count(self._codes, [depth.isDeep[self._blocks] for depth in depths], self._places)
 
-    def _count(self, codes: np.ndarray, isDeep: list[np.ndarray], rows: list[np.ndarray]) -> list[np.ndarray]:
+    def _count(
+        self, codes: np.ndarray, isDeep: list[np.ndarray], places: list[np.ndarray] | None = None
+    ) -> list[np.ndarray]:
         """Count the voxels of blocks anew, and return which of them (n, SIDE ** d) seem to lie in each band.
 
-        codes: of the voxels. isDeep: for each boundary the blocks (n,) that are deep as a whole. rows: (n,) of blocks
-        in what is known of their depths.
+        codes: of the voxels. isDeep: for each boundary the blocks (n,) that are deep as a whole. places: which blocks
+        are those of which depths are known voxel by voxel.
         """
         members = []
         for number, isIn in enumerate(isDeep):
             member = codes & np.uint8(1 << number) != 0
             member[isIn] = False
-            if rows:
-                chosen = np.flatnonzero(rows[number] >= 0)
-                member[chosen] &= self._depths[number].above[rows[number][chosen]] > 0
+            if places is not None:
+                member[places[number]] &= self._depths[number].above > 0
             members.append(member)
-        self.both += np.count_nonzero(members[0] & members[1]) - np.count_nonzero(codes == 3)
+        self.both += np.count_nonzero(members[0] & members[1]) - np.count_nonzero(codes == BOTH)
         self.either += np.count_nonzero(members[0] | members[1]) - np.count_nonzero(codes)
         return members
 
@@ -116,7 +121,7 @@ class Members:
         lottery = Lottery([self._chances(number) for number in (0, 1)], self._guessed, self._searched)
         if not lottery.total:
             return float(self.both), float(self.either), 0.0
-        factor = lottery.within((DRAWS * about / wanted) ** 2 / lottery.total, FIRST_DRAW, LARGEST_FIRST_DRAW)
+        factor = lottery.within(0.5 * (DRAWS * about / wanted) ** 2 / lottery.total, FIRST_DRAW, LARGEST_FIRST_DRAW)
         while True:
             checkpoint()
             corrections = lottery.corrections(factor)
@@ -131,30 +136,33 @@ class Members:
 
     def _chances(self, number: int) -> np.ndarray:
         """Return what the chances of voxels (n,) to be searched for one boundary are proportional to."""
-        depth, rows = self._depths[number], self._rows[number]
-        result = np.zeros(self._codes.shape, np.float32)
-        asked = self._codes & np.uint8(1 << number) != 0
-        asked &= (rows >= 0)[:, None]
-        block, voxel = np.nonzero(asked)
-        row = rows.take(block)
-        parts = partOfVoxels(self._voxels.dimension)
-        scales = depth.scales.ravel().take(row * depth.scales.shape[1] + parts.take(voxel))
-        above = depth.above.ravel().take(row * depth.above.shape[1] + voxel)
+        depth, places, width = self._depths[number], self._places[number], self._width
         # who joins one band moves the overlap by 1 inside the other band, and by the overlap outside
         outside = np.float32(max(self.both / max(self.either, 1), LEAST_OUTSIDE))
-        influence = np.where(self._inBand[1 - number][asked], np.float32(1), outside)
-        result[asked] = chancesOf(above, scales, influence, self._width)
+        parts, inPart = depth.scales.shape[1], partOfVoxels(self._voxels.dimension)
+        result = np.zeros(self._codes.shape, np.float32)
+        for first in range(0, len(places), CHUNK):
+            rows = places[first : first + CHUNK]
+            above, scales = depth.above[first : first + CHUNK], depth.scales[first : first + CHUNK]
+            isInside = self._codes[rows] & np.uint8(1 << number) != 0
+            near = np.flatnonzero(isNear(above, scales.take(inPart, axis=1), width) & isInside)
+            row, voxel = np.divmod(near, len(inPart))
+            some = scales.ravel().take(row * parts + inPart.take(voxel))
+            least = LEAST_CHANCE * largestChances(scales, width).mean(axis=1, keepdims=True)
+            chances = np.where(isInside, least, np.float32(0))
+            found = chancesOf(above.ravel().take(near), some, width)
+            isOther = self._inBand[1 - number].ravel().take(rows.take(row) * len(inPart) + voxel)
+            chances.ravel()[near] = found * np.where(isOther, np.float32(1), outside)
+            result[rows] = chances
         return result.ravel()
 
     def _guessed(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Return how much of voxels (k,) seems to lie in each band."""
         block, voxel = np.divmod(numbers, self._codes.shape[1])
-        result = []
-        for rows, depth, inBand in zip(self._rows, self._depths, self._inBand, strict=True):
+        codes, result = self._codes.ravel().take(numbers), []
+        for number, (rows, depth, inBand) in enumerate(zip(self._rows, self._depths, self._inBand, strict=True)):
             row, member = rows.take(block), inBand.ravel().take(numbers).astype(np.float32)
-            known = np.flatnonzero(row >= 0)
-            isInside = self._codes.ravel().take(numbers[known]) & np.uint8(1 << len(result)) != 0
-            known = known[isInside]
+            known = np.flatnonzero((row >= 0) & (codes & np.uint8(1 << number) != 0))
             member[known] = ramp(depth.above[row[known], voxel[known]], self._width)
             result.append(member)
         return result

@@ -14,12 +14,15 @@ import numpy as np
 
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry.grids import Grid
+from ..geometry.masks import slicesOf
 from ..geometry.voxelization import maskOf
 from ..progress import checkpoint
 from .bandlookup import spread
 
 # Voxels are looked at in blocks of so many along each axis, a power of two.
 SIDE = 8
+# The code of voxels that both structures have.
+BOTH = np.uint8(3)
 # By what the grid is turned: a unit quaternion but for its length, and in a plane the tangent of the angle.
 TURN, TILT = (0.8371, 0.2713, 0.3517, 0.3198), 0.4142
 # Standard error of the size of what boundaries enclose, counted in voxels 1 mm wide, for boundaries of 1 mm2 (1 mm). It
@@ -44,11 +47,14 @@ class Voxels:
     def around(boundaries: BoundaryPair, home: Grid, step: float) -> Voxels:
         """Return the voxels of two boundaries. home, step: see askewGrid()."""
         grid = askewGrid(boundaries, home, step)
-        last = np.array(grid.size) - 1
         codes = np.zeros(grid.size[::-1], np.uint8)
         for number, surface in enumerate(boundaries.surfaces):
             checkpoint()
-            codes |= maskOf(surface.target, grid).block(np.zeros(3, int), last) << np.uint8(number)
+            mask = maskOf(surface.target, grid)
+            low, high = np.maximum(mask.low, 0), np.minimum(mask.high, np.array(grid.size) - 1)
+            if (low <= high).all():
+                voxels = mask.voxels[slicesOf(low - mask.low, high - mask.low)]
+                codes[slicesOf(low, high)] |= voxels << np.uint8(1) if number else voxels
         slab = boundaries.surfaces[0].slab
         for k, layer in enumerate(codes if slab is not None else ()):
             checkpoint()
@@ -62,9 +68,9 @@ class Voxels:
         return self.codes.ndim
 
     @cached_property
-    def differing(self) -> int:
-        """How many voxels only one of the two structures has."""
-        return int(np.count_nonzero(self.codes) - np.count_nonzero(self.codes == 3))
+    def counts(self) -> tuple[int, int]:
+        """How many voxels both structures have, and how many at least one."""
+        return int(np.count_nonzero(self.codes == BOTH)), int(np.count_nonzero(self.codes))
 
     @property
     def step(self) -> float:
@@ -85,7 +91,13 @@ class Voxels:
     @cached_property
     def blocks(self) -> np.ndarray:
         """What the blocks hold, as bits: voxels of the reference, of the test, voxels outside these two."""
-        return joined(self.codes | (self.codes ^ np.uint8(3)) << np.uint8(2), (SIDE,) * self.dimension)
+        layers = []
+        # some layers at a time, so that nothing as large as all voxels is made
+        for first in range(0, len(self.codes), SIDE):
+            some = self.codes[first : first + SIDE]
+            outside = np.bitwise_and.reduce(some, axis=0) ^ BOTH
+            layers.append(np.bitwise_or.reduce(some, axis=0) | outside << np.uint8(2))
+        return joined(np.stack(layers), (1, *[SIDE] * (self.dimension - 1)))
 
     def holding(self, number: int) -> np.ndarray:
         """Return which blocks hold voxels of the reference (0) or the test (1)."""

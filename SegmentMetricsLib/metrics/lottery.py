@@ -30,20 +30,25 @@ def ramp(above: np.ndarray, width: float) -> np.ndarray:
     return np.clip(above / np.float32(width) + np.float32(0.5), 0, 1)
 
 
-def chancesOf(above: np.ndarray, scales: np.ndarray, influence: np.ndarray, width: float) -> np.ndarray:
+def isNear(above: np.ndarray, scales: np.ndarray, width: float) -> np.ndarray:
+    """Return which voxels (...) are close enough to where the band ends to be drawn for that; arguments as below."""
+    return np.abs(above) < np.float32(FAR) * scales + np.float32(width / 2)
+
+
+def chancesOf(above: np.ndarray, scales: np.ndarray, width: float) -> np.ndarray:
     """Return what the chances (n,) of voxels to be drawn are best proportional to, at most 1; float32.
 
-    above, scales: (n,) by how many mm they lie inside the end of the band, and about how far off that is. influence:
-    (n,) how much it matters. width: of the ramp, mm. It is the root of the mean square of by how much they change
-    (Neyman's allocation), if how far off depths are is distributed exponentially.
+    above, scales: (n,) by how many mm they lie inside the end of the band, and about how far off that is. width: of the
+    ramp, mm. It is the root of the mean square of by how much they change (Neyman's allocation), if how far off depths
+    are is distributed exponentially.
     """
     beyond = np.maximum(np.abs(above) - np.float32(width / 2), 0)
-    isNear = beyond < FAR * scales
-    most = np.minimum(scales * np.float32(1.4 / width), 1)
-    chances = np.full(len(above), LEAST_CHANCE * (float(most[isNear].mean()) if isNear.any() else 1.0), np.float32)
-    near = np.flatnonzero(isNear)
-    chances[near] = most[near] * np.exp(beyond[near] / (-2 * scales[near])) * influence[near]
-    return chances
+    return largestChances(scales, width) * np.exp(beyond / (-2 * scales))
+
+
+def largestChances(scales: np.ndarray, width: float) -> np.ndarray:
+    """Return chancesOf() voxels where the band ends, whose depths are about so far off (...), mm."""
+    return np.minimum(scales * np.float32(1.4 / width), 1)
 
 
 class Lottery:
@@ -64,7 +69,8 @@ class Lottery:
         self._larger = np.maximum(*chances)
         # always the same
         self._lots = np.random.default_rng(0).random(len(self._larger), np.float32)
-        self._found = [np.full(len(self._larger), np.nan, np.float32) for _ in (0, 1)]
+        # the voxels that were searched for each boundary, ascending, and what was found
+        self._known = [(np.zeros(0, np.intp), np.zeros(0, np.float32)) for _ in (0, 1)]
         self.total = float(sum(chance.sum(dtype=float) for chance in chances))
 
     def within(self, factor: float, fewest: float, most: float) -> float:
@@ -77,14 +83,24 @@ class Lottery:
         lots, guessed, found, chances = self._lots.take(every), self._guessed(every), [], []
         for number in (0, 1):
             chance = np.minimum(self._chances[number].take(every) * np.float32(factor), 1)
-            known, isDrawn = self._found[number], lots < chance
-            drawn = every[isDrawn]
-            new = drawn[np.isnan(known.take(drawn))]
-            if len(new):
-                known[new] = self._search(number, new)
-            found.append(np.where(isDrawn, known.take(every), guessed[number]))
+            isDrawn = lots < chance
+            new = guessed[number].copy()
+            new[isDrawn] = self._searched(number, every[isDrawn])
+            found.append(new)
             chances.append(chance.astype(float))
         return Corrections(guessed, found, chances)
+
+    def _searched(self, number: int, voxels: np.ndarray) -> np.ndarray:
+        """Return what searches find of voxels (k,), ascending, among which are all that were searched before."""
+        before, values = self._known[number]
+        found = np.empty(len(voxels), np.float32)
+        isNew = np.ones(len(voxels), bool)
+        isNew[np.searchsorted(voxels, before)] = False
+        found[~isNew] = values
+        if isNew.any():
+            found[isNew] = self._search(number, voxels[isNew])
+        self._known[number] = voxels, found
+        return found
 
 
 class Corrections:
