@@ -84,7 +84,7 @@ class Depths:
             if not len(cells):
                 return
             half = side // 2
-            # how much of the band's end passes through each part, as through a ball of its size, and what that makes wrong
+            # how much of the band's end passes through each part, as through a ball, and by how much that may be wrong
             middles = product(told, placeWeights(dimension, 2)) + np.float32(self._tolerance)
             radii = 0.87 * half * step + scales
             passing = np.maximum(0.86 - 0.86 * (middles / radii[:, None]) ** 2, 0) * (half * step) ** (dimension - 1)
