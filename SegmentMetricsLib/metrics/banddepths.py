@@ -31,6 +31,8 @@ NODES, GAIN = 1.7, 0.65
 DRAWS = 1.0
 # Voxels along each side of the smallest cells, and of the parts that have a scale of their own.
 SMALLEST, PART = 2, 2
+# Where the mean of how depths grow at the corners of a cell is less, there is a ridge, on which two sides meet.
+STEEP = 0.5
 # Distances are told to be off by this share of a voxel at least.
 LEAST_SCALE = 1e-4
 
@@ -41,6 +43,7 @@ class Depths:
     isDeep: blocks that lie deeper as a whole. rows: of blocks the row in what follows, -1 for those of which searching
     at corners has told all. above: (n, SIDE ** d) float32: by how many mm voxels are less deep, as interpolated.
     scales: (n, (SIDE / PART) ** d) float32: about how far off that is, mm, in parts of PART voxels along each side.
+    areSteep: (n, (SIDE / PART) ** d) whether depths pass through a part from one side to the other, as at no ridge.
     error: about by how much that makes the overlap wrong.
     """
 
@@ -63,6 +66,7 @@ class Depths:
         self.rows[tuple(blocks[mixed].T)] = np.arange(len(mixed))
         self.above = np.empty((len(mixed), SIDE**dimension), np.float32)
         self.scales = np.empty((len(mixed), (SIDE // PART) ** dimension), np.float32)
+        self.areSteep = np.empty(self.scales.shape, bool)
         self.error = 0.0
         self._fill(blocks[mixed], told[mixed])
         np.maximum(self.scales, np.float32(LEAST_SCALE * voxels.step), out=self.scales)
@@ -81,6 +85,10 @@ class Depths:
             inCells(self.above, dimension, side)[(rows, *places.T)] = values.reshape(-1, *[side] * dimension)
             parts = inCells(self.scales, dimension, side // PART)
             parts[(rows, *places.T)] = scales.reshape(-1, *[1] * dimension)
+            growth = told[:, len(octants) :].reshape(-1, len(octants), dimension).mean(axis=1)
+            isSteep = np.linalg.norm(growth, axis=1) > STEEP * side * step
+            parts = inCells(self.areSteep, dimension, side // PART)
+            parts[(rows, *places.T)] = isSteep.reshape(-1, *[1] * dimension)
             if not len(cells):
                 return
             half = side // 2

@@ -36,6 +36,8 @@ COUNT_SHARE, DRAW_SHARE, BOTH_SHARE = 0.7, 0.6, 0.88
 FIRST_DRAW, LARGEST_FIRST_DRAW, LARGEST_DRAW = 300, 4000, 800_000
 # Blocks of both structures that are not worth a thread for each.
 FEW_TO_SHARE = 2000
+# How wide ramps are on ridges, as a share of the others.
+NARROW = 1e-3
 # Blocks looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 8
 
@@ -81,7 +83,8 @@ class Members:
     def __init__(self, boundaries: BoundaryPair, voxels: Voxels, depths: list[Depths], tolerance: float):
         self._boundaries, self._voxels, self._depths, self._tolerance = boundaries, voxels, depths, tolerance
         # a ramp beyond the boundary itself would count what is not there
-        self._width = min(voxels.step, 2 * tolerance)
+        width = min(voxels.step, 2 * tolerance)
+        self._widths = [np.where(d.areSteep, np.float32(width), np.float32(NARROW * width)) for d in depths]
         self.both, self.either = voxels.counts
         isMixed = (depths[0].rows >= 0) | (depths[1].rows >= 0)
         # blocks of which all is known count without the voxels that are too deep
@@ -136,7 +139,7 @@ class Members:
 
     def _chances(self, number: int) -> np.ndarray:
         """Return what the chances of voxels (n,) to be searched for one boundary are proportional to."""
-        depth, places, width = self._depths[number], self._places[number], self._width
+        depth, places = self._depths[number], self._places[number]
         # who joins one band moves the overlap by 1 inside the other band, and by the overlap outside
         outside = np.float32(max(self.both / max(self.either, 1), LEAST_OUTSIDE))
         parts, inPart = depth.scales.shape[1], partOfVoxels(self._voxels.dimension)
@@ -144,13 +147,15 @@ class Members:
         for first in range(0, len(places), CHUNK):
             rows = places[first : first + CHUNK]
             above, scales = depth.above[first : first + CHUNK], depth.scales[first : first + CHUNK]
+            widths = self._widths[number][first : first + CHUNK]
             isInside = self._codes[rows] & np.uint8(1 << number) != 0
-            near = np.flatnonzero(isNear(above, scales.take(inPart, axis=1), width) & isInside)
+            isClose = isNear(above, scales.take(inPart, axis=1), widths.take(inPart, axis=1))
+            near = np.flatnonzero(isClose & isInside)
             row, voxel = np.divmod(near, len(inPart))
-            some = scales.ravel().take(row * parts + inPart.take(voxel))
-            least = LEAST_CHANCE * largestChances(scales, width).mean(axis=1, keepdims=True)
+            part = row * parts + inPart.take(voxel)
+            least = LEAST_CHANCE * largestChances(scales, widths).mean(axis=1, keepdims=True)
             chances = np.where(isInside, least, np.float32(0))
-            found = chancesOf(above.ravel().take(near), some, width)
+            found = chancesOf(above.ravel().take(near), scales.ravel().take(part), widths.ravel().take(part))
             isOther = self._inBand[1 - number].ravel().take(rows.take(row) * len(inPart) + voxel)
             chances.ravel()[near] = found * np.where(isOther, np.float32(1), outside)
             result[rows] = chances
@@ -159,11 +164,12 @@ class Members:
     def _guessed(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Return how much of voxels (k,) seems to lie in each band."""
         block, voxel = np.divmod(numbers, self._codes.shape[1])
-        codes, result = self._codes.ravel().take(numbers), []
+        codes, inPart, result = self._codes.ravel().take(numbers), partOfVoxels(self._voxels.dimension), []
         for number, (rows, depth, inBand) in enumerate(zip(self._rows, self._depths, self._inBand, strict=True)):
             row, member = rows.take(block), inBand.ravel().take(numbers).astype(np.float32)
             known = np.flatnonzero((row >= 0) & (codes & np.uint8(1 << number) != 0))
-            member[known] = ramp(depth.above[row[known], voxel[known]], self._width)
+            row, some = row[known], voxel[known]
+            member[known] = ramp(depth.above[row, some], self._widths[number][row, inPart.take(some)])
             result.append(member)
         return result
 
@@ -173,7 +179,8 @@ class Members:
         within = np.stack(np.unravel_index(voxel, (SIDE,) * self._voxels.dimension), axis=1)
         index = SIDE * np.stack(self._blocks, axis=1)[block] + within
         away = self._boundaries.search(number).distances(self._voxels.places(index))
-        return ramp((self._tolerance - away).astype(np.float32), self._width)
+        widths = self._widths[number][self._rows[number][block], partOfVoxels(self._voxels.dimension).take(voxel)]
+        return ramp((self._tolerance - away).astype(np.float32), widths)
 
 
 def partOfVoxels(dimension: int) -> np.ndarray:

@@ -50,7 +50,7 @@ class Voxels:
         codes = np.zeros(grid.size[::-1], np.uint8)
         for number, surface in enumerate(boundaries.surfaces):
             checkpoint()
-            mask = maskOf(surface.target, grid)
+            mask = maskOf(surface, grid)
             low, high = np.maximum(mask.low, 0), np.minimum(mask.high, np.array(grid.size) - 1)
             if (low <= high).all():
                 voxels = mask.voxels[slicesOf(low - mask.low, high - mask.low)]

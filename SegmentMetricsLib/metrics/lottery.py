@@ -6,7 +6,9 @@ chance of that; what only both change together counts by the smaller chance. So 
 every voxel (Horvitz and Thompson, doi:10.1080/01621459.1952.10483446).
 
 A voxel next to the end of a band counts in part, as a ramp has it that is as wide as a voxel. So it changes by as much
-as its depth was wrong, and not, as by chance, by all or nothing: a draw tells the same with a tenth of the searches.
+as its depth was wrong, and not, as by chance, by all or nothing: a draw tells the same with a tenth of the searches. On
+ridges, where depths turn before they reach the other end of the ramp, that would not be the same in the mean: there
+ramps are so narrow that it is all or nothing.
 """
 
 from __future__ import annotations
@@ -22,33 +24,33 @@ LEAST_CHANCE, LEAST_OUTSIDE = 0.01, 0.2
 FAR = 4
 
 
-def ramp(above: np.ndarray, width: float) -> np.ndarray:
+def ramp(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
     """Return how much of voxels (n,) counts as in a band that they lie inside the end of by so many mm; in [0, 1].
 
-    width: of the ramp, mm.
+    width: of the ramp, mm, or (n,) of each.
     """
     return np.clip(above / np.float32(width) + np.float32(0.5), 0, 1)
 
 
-def isNear(above: np.ndarray, scales: np.ndarray, width: float) -> np.ndarray:
+def isNear(above: np.ndarray, scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
     """Return which voxels (...) are close enough to where the band ends to be drawn for that; arguments as below."""
     return np.abs(above) < np.float32(FAR) * scales + np.float32(width / 2)
 
 
-def chancesOf(above: np.ndarray, scales: np.ndarray, width: float) -> np.ndarray:
+def chancesOf(above: np.ndarray, scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
     """Return what the chances (n,) of voxels to be drawn are best proportional to, at most 1; float32.
 
     above, scales: (n,) by how many mm they lie inside the end of the band, and about how far off that is. width: of the
-    ramp, mm. It is the root of the mean square of by how much they change (Neyman's allocation), if how far off depths
-    are is distributed exponentially.
+    ramp, mm, or of each. It is the root of the mean square of by how much they change (Neyman's allocation), if how far
+    off depths are is distributed exponentially.
     """
     beyond = np.maximum(np.abs(above) - np.float32(width / 2), 0)
     return largestChances(scales, width) * np.exp(beyond / (-2 * scales))
 
 
-def largestChances(scales: np.ndarray, width: float) -> np.ndarray:
+def largestChances(scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
     """Return chancesOf() voxels where the band ends, whose depths are about so far off (...), mm."""
-    return np.minimum(scales * np.float32(1.4 / width), 1)
+    return np.minimum(scales * np.float32(1.4) / np.float32(width), 1)
 
 
 class Lottery:
