@@ -132,7 +132,7 @@ class Members:
             if either <= 0:
                 return 0.0, 0.0, float("inf")
             error = corrections.error(both / either) / either
-            more = lottery.within(factor * np.clip(1.1 * (error / wanted) ** 2, 1.2, 16), 0, LARGEST_DRAW)
+            more = lottery.within(factor * np.clip(1.1 * (error / wanted) ** 2, 1.2, 4), 0, LARGEST_DRAW)
             if error <= wanted or more <= factor:
                 return both, either, error
             factor = more
