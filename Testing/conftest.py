@@ -98,11 +98,10 @@ def benchmark():
 
 @pytest.fixture(scope="module")
 def coarse():
-    """Meshes are counted on grids of few voxels and bands looked for at few points, where precision does not matter."""
+    """Meshes are counted on grids of few voxels and bands searched in few voxels, where precision does not matter."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("SegmentMetricsLib.geometry.voxelization.STEPS_ACROSS", 15)
-        few = {"FEWEST_CELLS": 600, "MOST_CELLS": 600, "POINTS": 4000, "LARGEST_POINTS": 4000}
-        few |= {"FIRST_DRAW": 200, "SECOND_DRAW": 600, "LARGEST_DRAW": 600}
-        for name, number in few.items():
+        patch.setattr("SegmentMetricsLib.metrics.bandvoxels.MOST_VOXELS", 1 << 15)
+        for name, number in {"FIRST_DRAW": 200, "LARGEST_FIRST_DRAW": 600, "LARGEST_DRAW": 600}.items():
             patch.setattr(f"SegmentMetricsLib.metrics.bandsearch.{name}", number)
         yield

@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandblocks, bandgrid
+from SegmentMetricsLib.metrics import bandgrid
 
 
 def testLookupAndSearchSeeTheSameBands():
@@ -21,19 +21,6 @@ def testLookupAndSearchSeeTheSameBands():
     bySearch = bandgrid.gridBands(boundaries, masks, 2.0, 3)
     assert (byLookup.intersection, byLookup.union) == (bySearch.intersection, bySearch.union)
     assert 0 < byLookup.overlap < 1
-
-
-def testCandidatesMissNoPartOfABand():
-    masks = tuple(labelMasks(shapes.imageOf(shapes.blob(seed, (24, 24, 24), 0.5, 3.0)), 0.5)[1] for seed in (8, 9))
-    boundaries = BoundaryPair(*map(fromMask, masks), reach=1.5)
-    _, voxels, near, sides = bandblocks.bandBlocks(masks, 1.5, 1 << 40)
-    assert (sides == 1).all()
-    chosen = {tuple(v) for v in voxels[near[0]].tolist()}
-    points = np.random.default_rng(1).uniform(-1, 25, (20000, 3))
-    signed = boundaries.search(0).signedDistances(masks[0].grid.toWorld(points))
-    inBand = points[(signed < 0) & (signed > -1.5)]
-    assert len(inBand) > 1000
-    assert all(tuple(v) in chosen for v in np.rint(inBand).astype(int).tolist())
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3, 5])

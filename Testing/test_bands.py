@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandblocks, bandlookup, bands, bandsearch
+from SegmentMetricsLib.metrics import bandgrid, bandlookup, bands, bandsearch, bandvoxels
 
 
 def biou(first, second, tolerance=2.0, **settings) -> float:
@@ -59,8 +59,13 @@ def blobPair(spacing):
 def randomTruth(boundaries, masks, tolerance, count=4):
     """Return the overlap by random points with exact distances, count ** 3 or more a voxel, and about its error."""
     random = np.random.default_rng(11)
-    _, voxels, near, sides = bandblocks.bandBlocks(masks, tolerance, 1 << 40)
-    assert (sides == 1).all()
+    low, high = bandgrid.boxAround(masks)
+    voxels = low + np.argwhere(np.ones(high - low + 1, bool))
+    # from the center of a voxel to its corners
+    reach = np.linalg.norm(masks[0].grid.spacing) / 2
+    away = [boundaries.search(number).signedDistances(masks[0].grid.toWorld(voxels)) for number in (0, 1)]
+    near = [(signed < reach) & (signed > -tolerance - reach) for signed in away]
+    voxels, near = voxels[near[0] | near[1]], [flags[near[0] | near[1]] for flags in near]
     strata = np.stack(np.meshgrid(*[np.arange(count)] * 3, indexing="ij"), -1).reshape(-1, 3)
     places = (strata + random.random((len(voxels), count**3, 3))) / count - 0.5
     points = masks[0].grid.toWorld((voxels[:, None] + places).reshape(-1, 3))
@@ -95,10 +100,10 @@ def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
     masks = blobPair((1.0, 1.0, 2.0))
     boundaries = BoundaryPair(*map(fromMask, masks), reach=1.0)
     expected = bands.bands(boundaries, masks, 1.0, None).overlap
-    for name, most in {"FEWEST_CELLS": 800, "MOST_CELLS": 800, "LARGEST_POINTS": 6000, "LARGEST_DRAW": 2000}.items():
-        monkeypatch.setattr(bandsearch, name, most)
+    monkeypatch.setattr(bandvoxels, "MOST_VOXELS", 1 << 15)
+    monkeypatch.setattr(bandsearch, "LARGEST_DRAW", 2000)
     found, met = bandsearch.searchedBands(boundaries, masks, 1.0, 1e-6)
-    assert found.samples < 12_000 and 0 < met < found.samples
+    assert found.samples < 60_000 and 0 < met < found.samples
     assert 0.001 < found.error < 0.02
     assert found.overlap == pytest.approx(expected, abs=4 * found.error)
 
@@ -166,7 +171,7 @@ def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
 
 
 @pytest.mark.parametrize(("oversampling", "shared", "band"), [(None, 31.5, 63.5), (3, 284, 572)])
-def testSquaresInASlice(oversampling, shared, band, monkeypatch):
+def testSquaresInASlice(oversampling, shared, band):
     """Bands between two squares, 10 and 6 mm wide, without four corners each; on the grid a pixel has 9 parts."""
     images = []
     for low in (2, 4):
@@ -175,14 +180,6 @@ def testSquaresInASlice(oversampling, shared, band, monkeypatch):
         images.append(shapes.imageOf(array, (1, 1, 4)))
     expected = pytest.approx(shared / (2 * band - shared), abs=0.002 if oversampling is None else 1e-9)
     assert biou(*images, oversampling=oversampling) == expected
-    # as in a slice so large that blocks of pixels are looked at
-    monkeypatch.setattr(bandblocks, "LARGEST_VOLUME", 60)
-    assert biou(*images, oversampling=oversampling) == expected
-
-
-@pytest.mark.parametrize(("count", "expected"), [(0, 4), (4, 4), (5, 8), (64, 64), (64.5, 128), (1e6, 512)])
-def testPointsPerCell(count, expected):
-    assert bandsearch.powerOfTwo(count) == expected
 
 
 @pytest.mark.parametrize(("tolerance", "oversampling"), [(0.5, None), (2.0, None), (2.0, 2)])
@@ -240,71 +237,6 @@ def testScrambledNumbersAreSpreadEvenlyAndStayTheSame():
     assert (bandlookup.scrambled(voxels[::-1])[::-1] == numbers).all()
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-def testWeightsOfCornersMakeLinearFunctions(dimension):
-    places = bandsearch.spreadPlaces(dimension, 512)
-    weights = bandsearch.cornerWeights(places)
-    assert weights.shape == (512, 2**dimension) and weights.min() >= 0
-    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
-    slope = np.array([2.0, -3.0, 0.5])[:dimension]
-    assert weights @ (corners @ slope + 7) == pytest.approx(places @ slope + 7)
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-def testValuesAndHowTheyGrowMakeFunctionsOfTheSecondDegree(dimension):
-    random = np.random.default_rng(3)
-    matrix, slope = random.normal(size=(dimension, dimension)), random.normal(size=dimension)
-    matrix = matrix + matrix.T
-
-    def valuesAt(places):
-        return ((places @ matrix) * places).sum(axis=1) / 2 + places @ slope + 7
-
-    places = random.random((50, dimension))
-    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
-    told = np.concatenate([valuesAt(corners), (corners @ matrix + slope).ravel()])
-    assert bandsearch.pointWeights(places) @ told == pytest.approx(valuesAt(places))
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-def testCornersAgreeAboutWhatIsSmoothAndDisagreeAcrossACrease(dimension):
-    corners = np.stack(np.meshgrid(*[[0.0, 1.0]] * dimension, indexing="ij"), -1).reshape(-1, dimension)
-    weights = bandsearch.pairWeights(dimension)
-    assert weights.shape == (2**dimension * (1 + dimension), 2 ** (dimension - 1) * (2**dimension - 1))
-    matrix, slope = np.array([[2.0, 0.5, 1], [0.5, -1, 3], [1, 3, 0.7]])[:dimension, :dimension], np.arange(dimension)
-    smooth = ((corners @ matrix) * corners).sum(axis=1) / 2 + corners @ slope + 7
-    assert np.concatenate([smooth, (corners @ matrix + slope).ravel()]) @ weights == pytest.approx(0, abs=1e-12)
-    # the distance to a plane of two sides, a quarter of the way along the first axis
-    growth = np.zeros_like(corners)
-    growth[:, 0] = np.sign(corners[:, 0] - 0.25)
-    disagreement = np.abs(np.concatenate([np.abs(corners[:, 0] - 0.25), growth.ravel()]) @ weights)
-    assert sorted(set(disagreement.round(12))) == [0, 0.5]
-
-
-@pytest.mark.parametrize("perCell", [4, bandsearch.PLACES])
-def testCellsTakeDifferentPlacesHoweverManyPointsTheyHave(perCell):
-    # where boundaries follow the lattice, the same places in all cells would err alike in all of them
-    mask = labelMasks(shapes.box((3, 3, 3), (6, 6, 6)), 0.5)[1]
-    surface = fromMask(mask)
-    cells = bandsearch.Cells(BoundaryPair(surface, surface), (mask, mask), 1.0)
-    points = bandsearch.Points(cells, perCell)
-    every = np.arange(len(cells.numbers))
-    places = (mask.grid.toIndex(points._at(every, np.zeros(len(every), int))) - cells.centers) / cells.sides
-    assert len(np.unique(places.round(6), axis=0)) >= 8
-
-
-def testBetweenCornersDistancesToAFaceAreExact():
-    mesh = fromPolyData(shapes.boxMesh((0, 0, 0), (8, 8, 8)))
-    mask = labelMasks(shapes.box((0, 0, 0), (7, 7, 7), size=(12, 12, 12), origin=(0.5, 0.5, 0.5)), 0.5)[1]
-    cells = bandsearch.Cells(BoundaryPair(mesh, mesh), (mask, mask), 1.0)
-    inCell = np.random.default_rng(2).random((len(cells.numbers), 3))
-    places = cells.grid.toWorld(cells.centers + cells.sides * (inCell - 0.5))
-    # next to the lower face, whichever part of a cell is looked at
-    isFace = (np.abs(places[:, :2] - 4) < 2).all(axis=1) & (np.abs(places[:, 2]) < 1)
-    assert np.count_nonzero(isFace) > 50
-    found = (cells.corners[0][isFace] * cells.weightsAt(inCell[isFace])).sum(axis=1)
-    assert found == pytest.approx(-places[isFace, 2], abs=1e-6)
-
-
 @pytest.mark.parametrize("reach", [(0, 0, 0), (1, 2, 3), (7, 0, 4), (30, 1, 1)])
 def testSpreadIsABoxAroundEveryFlag(reach):
     flags = np.random.default_rng(1).random((12, 11, 13)) > 0.995
@@ -312,19 +244,3 @@ def testSpreadIsABoxAroundEveryFlag(reach):
     for place in np.argwhere(flags):
         expected[tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(place, reach, strict=True))] = True
     assert expected.any() and (bandlookup.spread(flags.copy(), np.array(reach)) == expected).all()
-
-
-@pytest.mark.parametrize("sides", [(1, 1, 1), (2, 1, 3), (5, 4, 20)])
-def testBlocksHoldWhatTheirVoxelsHold(sides):
-    flags = np.random.default_rng(2).random((12, 11, 13)) > 0.9
-    found = bandblocks.joined(flags, np.array(sides))
-    assert found.shape == tuple(-(-count // side) for count, side in zip(flags.shape, sides, strict=True))
-    for place in np.ndindex(found.shape):
-        assert found[place] == flags[tuple(slice(p * s, p * s + s) for p, s in zip(place, sides, strict=True))].any()
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-def testBlocksAreAboutAsManyAsWanted(dimension):
-    assert bandblocks.sideOf(40, 50, dimension) == 1
-    for side in (2, 5):
-        assert bandblocks.sideOf(50 * side**dimension, 50, dimension) == side

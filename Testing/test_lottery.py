@@ -1,89 +1,80 @@
-"""Points drawn by lot, and what is concluded from those that were."""
+"""Voxels drawn by lot, and what is concluded from those that were."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from SegmentMetricsLib.metrics.lottery import IN_OTHER, LEAST_CHANCE, NOWHERE, Corrections, Lottery, Trust
+from SegmentMetricsLib.metrics.lottery import Corrections, Lottery, chancesOf, isNear, largestChances, ramp
 
-CELLS, PER_CELL = 4000, 64
+COUNT = 60_000
 
 
-def marginsAndLottery(overlap=0.5):
-    """Return margins in steps of 0.001 mm (CELLS * PER_CELL,) for two boundaries, and a lottery of these points."""
+def voxelsAndLottery():
+    """Return how much of voxels (COUNT,) is in two bands by a guess and in truth, and a lottery of them."""
     random = np.random.default_rng(0)
-    lots = random.random(CELLS * PER_CELL, np.float32)
-    margins = [random.integers(0, 1000, (CELLS, PER_CELL)).astype(np.uint16) for _ in (0, 1)]
-    margins[0][::4] = NOWHERE
-    codes = [margins[n] + np.where(np.arange(PER_CELL) % 2, IN_OTHER, 0).astype(np.uint16) for n in (0, 1)]
-    wrong = np.sort(np.append(random.random(1000) ** 2, 0))
-    trusts = [Trust(np.full(CELLS, scale, np.float32), wrong) for scale in (1.0, 0.5)]
-    return [m.ravel() for m in margins], Lottery(lots, codes, 0.001, trusts, overlap)
+    above = [random.uniform(-2, 2, COUNT).astype(np.float32) for _ in (0, 1)]
+    truly = [ramp(a + random.laplace(0, 0.05, COUNT).astype(np.float32), 0.3) for a in above]
+    guessed = [ramp(a, 0.3) for a in above]
+    chances = [np.maximum(chancesOf(a, np.full(COUNT, 0.05), 0.3), np.float32(0.01)) for a in above]
+    chances[0][::4], truly[0][::4] = 0, guessed[0][::4]
+    searched = []
+
+    def search(number, voxels):
+        searched.append((number, voxels))
+        return truly[number][voxels]
+
+    return guessed, truly, searched, Lottery(chances, lambda voxels: [g[voxels] for g in guessed], search)
 
 
-def testPointsAreDrawnAsOftenAsTheirChances():
-    margins, lottery = marginsAndLottery()
-    few, many = (lottery.within(1.0, count, count) for count in (4000, 12_000))
-    counts = []
-    for factor in (few, many):
-        drawn = [lottery.drawn(number, factor) for number in (0, 1)]
-        assert sum(map(len, drawn)) == pytest.approx(factor / lottery.within(0, 1, np.inf), rel=0.05)
-        counts.append(drawn)
-    for number, (one, more) in enumerate(zip(*counts, strict=True)):
-        # searched points serve again when more are drawn
-        assert np.isin(one, more).all()
-        chances = lottery.chances(number, one, few)
-        assert (margins[number][one] < NOWHERE).all() and chances.min() > 0 and chances.max() <= 1
-        # so that each stands for as many as its chance is small
-        assert (1 / chances).sum() == pytest.approx(np.count_nonzero(margins[number] < NOWHERE), rel=0.2)
+def testARampIsAsWideAsSaid():
+    assert ramp(np.array([-1, -0.15, 0, 0.06, 0.15, 1], np.float32), 0.3) == pytest.approx([0, 0, 0.5, 0.7, 1, 1])
 
 
-def testCloseToABorderAndInTheOtherBandPointsAreDrawnMoreOften():
-    margins, lottery = marginsAndLottery(overlap=0.4)
-    inOther = np.tile(np.arange(PER_CELL) % 2 == 1, CELLS)
-    for number, scale in ((0, 1.0), (1, 0.5)):
-        chances = lottery.chances(number, np.arange(len(inOther)), 0.01)
-        assert chances[~inOther & (margins[number] == 5)].mean() == pytest.approx(0.4 * 0.01, rel=0.1)
-        nearest, far = chances[inOther & (margins[number] < 3)], inOther & (margins[number] > 1000 * scale - 10)
-        assert nearest == pytest.approx(np.full(len(nearest), 0.01), rel=0.1)
-        # beyond what the interpolation was ever off, the least chance
-        if number == 1:
-            beyond = far & (margins[number] < NOWHERE) & (margins[number] > 500)
-            assert chances[beyond] == pytest.approx(np.full(np.count_nonzero(beyond), LEAST_CHANCE * 0.01), rel=1e-3)
-        assert not chances[margins[number] == NOWHERE].any()
+def testChancesFallBeyondTheRamp():
+    above, scales = np.array([0.0, 0.5, -0.7, 0.89, -3.0], np.float32), np.full(5, 0.1, np.float32)
+    chances = chancesOf(above, scales, 1.0)
+    # half as fast as how likely the depth is so far off
+    assert chances == pytest.approx(0.14 * np.exp([0, 0, -1, -1.95, -12.5]))
+    assert isNear(above, scales, 1.0).tolist() == [True, True, True, True, False]
+    assert largestChances(np.array([0.1, 9.0]), 1.0) == pytest.approx([0.14, 1])
 
 
-@pytest.mark.parametrize("isTold", [True, False])
-def testHowFarOffACellIsFollowsFromItsCornersIfTheseTell(isTold):
-    random = np.random.default_rng(1)
-    doubts = random.exponential(1, 500).astype(np.float32)
-    rows = random.integers(0, 500, 2000)
-    off = random.exponential(0.01, 2000) * (doubts[rows] if isTold else 1)
-    trust = Trust.of(doubts, rows, off, 1e-6)
-    assert trust.scales[rows].mean() == pytest.approx(0.01, rel=0.1)
-    assert (trust.wrong[0], len(trust.wrong)) == (0, 2001) and (np.diff(trust.wrong) >= 0).all()
-    # as evenly far off, in these terms, in all cells
-    assert trust.wrong.mean() == pytest.approx(1, rel=0.2)
-    spread = np.ptp(trust.scales) / trust.scales.mean()
-    assert spread > 4 if isTold else spread < 1
+def testVoxelsAreSearchedOnceAndAsOftenAsTheirChances():
+    _, _, searched, lottery = voxelsAndLottery()
+    for count in (2000, 6000):
+        lottery.corrections(lottery.within(0.0, count, count))
+        assert sum(len(voxels) for _, voxels in searched) == pytest.approx(count, rel=0.1)
+    for number in (0, 1):
+        voxels = np.concatenate([v for n, v in searched if n == number])
+        assert len(np.unique(voxels)) == len(voxels)
+        # where nothing can be wrong nothing is searched
+        assert number == 1 or (voxels % 4).all()
 
 
-@pytest.mark.parametrize("off", [[], [0.0, 0.0]])
-def testWhereTheInterpolationIsExactNothingIsDividedByZero(off):
-    trust = Trust.of(np.zeros(3, np.float32), np.arange(len(off)), np.array(off), 1e-5)
-    assert trust.scales.min() > 0 and trust.scales.max() <= 1.0001e-5 and not trust.wrong.any()
+def testMoreSearchesTellBetterAndHowWellTheyTell():
+    guessed, truly, _, lottery = voxelsAndLottery()
+    expected = [kind(*truly).sum(dtype=float) - kind(*guessed).sum(dtype=float) for kind in (np.minimum, np.maximum)]
+    errors = []
+    for count in (1000, 4000, 16_000):
+        corrections = lottery.corrections(lottery.within(0.0, count, count))
+        errors.append(corrections.error(0.5))
+        difference = corrections.both - expected[0] - 0.5 * (corrections.either - expected[1])
+        assert abs(difference) < 4 * errors[-1]
+    assert errors[0] / errors[1] == pytest.approx(2, rel=0.3) and errors[2] < errors[1]
 
 
-def testCorrectionsAreRightOnAverageAndTellHowFarOffTheyAre():
+@pytest.mark.parametrize("isWhole", [True, False])
+def testCorrectionsAreRightOnAverageAndTellHowFarOffTheyAre(isWhole):
     random = np.random.default_rng(2)
     count = 3000
-    guessed = [random.random(count) < 0.5 for _ in (0, 1)]
-    truly = [member ^ (random.random(count) < 0.1) for member in guessed]
+    guessed = [random.random(count) for _ in (0, 1)]
+    guessed = [np.rint(member) for member in guessed] if isWhole else guessed
+    truly = [np.where(random.random(count) < 0.1, 1 - member, member) for member in guessed]
     chances = [random.uniform(0.1, 0.6, count), random.uniform(0.05, 1.5, count).clip(0, 1)]
-    # one of them does not come near the last points, and says so from the start
+    # one of them does not come near the last voxels, and says so from the start
     chances[1][-300:], truly[1][-300:] = 0, guessed[1][-300:]
-    expected = [np.count_nonzero(f(*truly)) - np.count_nonzero(f(*guessed)) for f in (np.logical_and, np.logical_or)]
+    expected = [f(*truly).sum() - f(*guessed).sum() for f in (np.minimum, np.maximum)]
     overlap, found = 0.4, []
     for _ in range(400):
         lots = random.random(count)
@@ -93,14 +84,17 @@ def testCorrectionsAreRightOnAverageAndTellHowFarOffTheyAre():
     both, either, errors = np.array(found).T
     for values, value in zip((both, either), expected, strict=True):
         assert values.mean() == pytest.approx(value, abs=3 * values.std() / 20)
-    differences = both - overlap * either
-    # that there are no more points adds to what the draw does
-    wrong = (truly[0] & truly[1]).astype(float) - (guessed[0] & guessed[1])
-    wrong -= overlap * ((truly[0] | truly[1]).astype(float) - (guessed[0] | guessed[1]))
-    assert np.mean(errors**2) == pytest.approx(differences.var() + (wrong**2).sum(), rel=0.15)
+    assert np.mean(errors**2) == pytest.approx((both - overlap * either).var(), rel=0.15)
 
 
 def testWithNothingWrongNothingIsCorrected():
-    guessed = [np.array([True, False, True]), np.array([True, True, False])]
+    guessed = [np.array([1, 0, 0.3]), np.array([1, 1, 0])]
     corrections = Corrections(guessed, guessed, [np.full(3, 0.5), np.zeros(3)])
     assert (corrections.both, corrections.either, corrections.error(0.5)) == (0, 0, 0)
+
+
+def testWhatChangesAlikeInBothBandsDoesSoToTheLastDigit():
+    random = np.random.default_rng(3)
+    guessed, found, chances = random.random((3, 1000))
+    corrections = Corrections([guessed] * 2, [found] * 2, [chances] * 2)
+    assert corrections.both == corrections.either != 0 and corrections.error(1.0) == 0

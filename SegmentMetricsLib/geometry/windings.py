@@ -12,6 +12,8 @@ from .surfaces import Surface
 
 # Lines to look along: as many as this many triangles' tests allow, within limits.
 TESTS, FEWEST_LINES, MOST_LINES = 3_000_000, 12, 96
+# Lines are held against so many boxes at a time, so that temporary arrays stay in the processor's cache.
+AT_ONCE = 1 << 15
 # How far from the middle of a triangle a line passes, as a share of the triangle's size, so that none runs along the
 # edges of a regular mesh; the same in every run.
 ASIDE, SEED = 0.1, 1
@@ -34,9 +36,7 @@ def doublyCoveredShare(surface: Surface) -> float:
     for axis in range(3):
         across = [a for a in range(3) if a != axis]
         lines = starts[axis::3][:, across]
-        nearEach = [_near(start, lows, highs, across) for start in lines]
-        line = np.repeat(np.arange(len(lines)), [len(near) for near in nearEach])
-        near = np.concatenate([np.zeros(0, int), *nearEach])
+        line, near = _near(lines, lows, highs, across)
         line, places, steps = _crossings(points[cells[near]], line, lines, axis, across)
         # a line that runs along an edge is left out: it says nothing
         isWhole = (np.bincount(line, steps, len(lines)) == 0)[line]
@@ -47,14 +47,27 @@ def doublyCoveredShare(surface: Surface) -> float:
     return wrong / inside if inside else 0.0
 
 
-def _near(start: np.ndarray, lows: list[np.ndarray], highs: list[np.ndarray], across: list[int]) -> np.ndarray:
-    """Return the numbers of the triangles around which a line along an axis passes through their boxes.
+def _near(
+    lines: np.ndarray, lows: list[np.ndarray], highs: list[np.ndarray], across: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lines (k,) along an axis, by number, and the triangles (k,) through whose boxes they pass, by line.
 
-    start: (2,) where the line lies along the other two axes. lows, highs: the boxes (m,), by axes.
+    lines: (l, 2) where they lie along the other two axes. lows, highs: the boxes (m,), by axes.
     """
     one, other = across
-    near = np.flatnonzero((lows[one] <= start[0]) & (highs[one] >= start[0]))
-    return near[(lows[other].take(near) <= start[1]) & (highs[other].take(near) >= start[1])]
+    count = len(lows[0])
+    found = [np.zeros(0, np.intp)]
+    step = max(1, AT_ONCE // count)
+    for first in range(0, len(lines), step):
+        places = lines[first : first + step]
+        isBeside = lows[one] <= places[:, :1]
+        isBeside &= highs[one] >= places[:, :1]
+        beside = np.flatnonzero(isBeside)
+        line, triangle = np.divmod(beside, count)
+        place = places[:, 1].take(line)
+        isNear = (lows[other].take(triangle) <= place) & (highs[other].take(triangle) >= place)
+        found.append(beside[isNear] + first * count)
+    return np.divmod(np.concatenate(found), count)
 
 
 def _crossings(

@@ -21,7 +21,6 @@ from ..geometry.grids import Grid
 from ..geometry.lateral import Slab, alignedAxis
 from ..geometry.masks import Mask
 from ..progress import checkpoint
-from .bandblocks import boxAround
 from .bandlookup import Bands, bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
 from .bandsearch import TIE_TOLERANCE
 from .bandtables import BandTables, inBlocks, packed
@@ -171,3 +170,13 @@ def statesAround(signed: np.ndarray, tolerance: float, reach: float) -> np.ndarr
     isIn = (signed < -TIE_TOLERANCE - reach) & (signed > TIE_TOLERANCE - tolerance + reach)
     isOutside = (signed >= reach - TIE_TOLERANCE) | (signed <= TIE_TOLERANCE - tolerance - reach)
     return np.select([isIn, isOutside], [IN_BAND, OUTSIDE], UNKNOWN)
+
+
+def boxAround(masks: tuple[Mask, Mask]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last voxel index (i, j, k) of a box around both masks, with room."""
+    grid = masks[0].grid
+    low = np.min([m.low for m in masks], axis=0) - 2
+    high = np.max([m.high for m in masks], axis=0) + 2
+    if grid.planar:
+        low[grid.flatAxis] = high[grid.flatAxis] = 0
+    return low, high

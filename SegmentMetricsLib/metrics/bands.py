@@ -5,8 +5,9 @@ points with exact distances to the boundaries; what lies wholly outside, or deep
 
 An explicit number of pieces cuts every voxel into so many sub-voxels along each axis and asks at their centers, as in
 the source. Masks on a lattice have faces parallel to these rows of points, so that such a grid errs by up to 2 %pt, in
-steps. Without that number the points are spread evenly but out of step with the lattice, each cell taking its own part
-of them by a hash of its index alone. They become more until the error that their halves tell of is small enough.
+steps. Without that number the points are spread evenly but out of step with the lattice: for masks on one lattice each
+cell takes its own part of them by a hash of its index alone, for all others they are voxels of a grid that runs askew.
+They are so many that the error, which is told, is small enough.
 
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630; Cheng et al., Boundary IoU, CVPR 2021.
 """
@@ -18,7 +19,7 @@ import numpy as np
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.surfaces import elementCenters, outwardNormals
+from ..geometry.surfaces import Surface, elementCenters, outwardNormals
 from .bandgrid import gridBands
 from .bandlookup import Bands, cellBands
 from .bandsearch import searchedBands
@@ -27,8 +28,8 @@ from .bandsearch import searchedBands
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
 # Bands thinner than this share of a voxel are hardly met by points in voxels: they take so many at the boundaries.
 THIN, THIN_BUDGET = 0.01, 20_000
-# The same where so few points in voxels have met a band that they tell too little.
-THIN_IF_NEEDED, FEW = 0.05, 2000
+# The same where so few points have met a band that they tell too little, or the error is so many times that wanted.
+THIN_IF_NEEDED, FEW, VAGUE = 0.05, 2000, 3
 
 
 def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, oversampling: int | None) -> Bands:
@@ -40,16 +41,23 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
     if oversampling is None:
         if isThin(tolerance, masks[0].grid, THIN):
             return _thinBands(boundaries, tolerance)
-        wanted = WANTED_ERROR if max(mask.count for mask in masks) >= SMALL else WANTED_ERROR_OF_SMALL
+        counts = (voxelsOf(mask, surface) for mask, surface in zip(masks, boundaries.surfaces, strict=True))
+        wanted = WANTED_ERROR if max(counts) >= SMALL else WANTED_ERROR_OF_SMALL
         if boundaries.lattice is not None:
             found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
             if found is not None:
                 return found
         found, met = searchedBands(boundaries, masks, tolerance, wanted)
-        if met < FEW and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
+        isVague = met < FEW or found.error > VAGUE * wanted
+        if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
             return _thinBands(boundaries, tolerance)
         return found
     return gridBands(boundaries, masks, tolerance, oversampling)
+
+
+def voxelsOf(mask: Mask, surface: Surface) -> float:
+    """Return how many voxels a structure has; of one given as a mesh, which may have any number, those of 1 mm."""
+    return mask.count if surface.mask is not None else min(mask.count, mask.size)
 
 
 def isThin(tolerance: float, grid: Grid, share: float) -> bool:

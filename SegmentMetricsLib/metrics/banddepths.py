@@ -1,0 +1,220 @@
+"""How deep the voxels inside a boundary lie, as far as it matters where a band ends.
+
+A search is dear, a voxel is cheap. Signed distances are searched at the corners of cells and interpolated in between,
+along with the directions in which they grow. The cells are blocks of voxels at first, those of which no place can be as
+deep as the band or none can be less deep left out. Interpolation errs where a distance has creases and where its curves
+are not of the second degree. By how much, the corners of a cell tell that disagree with each other: between the corners
+of a smooth piece of a distance the mean of the growth at two of them is what the values differ by, across a crease it
+is not. Parts of cells in which that matters become cells themselves, as many as spare more searches later (lottery.py)
+than they take.
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+
+import numpy as np
+
+from ..geometry.closest import ClosestSurface
+from ..geometry.products import product
+from ..progress import checkpoint
+from .bandvoxels import SIDE, Voxels
+
+# About how far off the interpolation is, as a share of by how much corners disagree, until cells that were cut tell.
+OFF = 0.25
+# What the corners of a cell tell of that counts so much; the rest is what all cells of its size tell.
+OF_CELL = 0.7
+# Nodes searched for every part of a cell that becomes a cell, and by how much of it that makes the error smaller.
+NODES, GAIN = 1.7, 0.65
+# How many searches of voxels it takes, about: the square of this times the error without them over that wanted.
+DRAWS = 1.0
+# Voxels along each side of the smallest cells, and of the parts that have a scale of their own.
+SMALLEST, PART = 2, 2
+# Where the mean of how depths grow at the corners of a cell is less, there is a ridge, on which two sides meet.
+STEEP = 0.5
+# Distances are told to be off by this share of a voxel at least.
+LEAST_SCALE = 1e-4
+
+
+class Depths:
+    """Where the voxels inside one boundary of two are deeper than a tolerance.
+
+    isDeep: blocks that lie deeper as a whole. rows: of blocks the row in what follows, -1 for those of which searching
+    at corners has told all. above: (n, SIDE ** d) float32: by how many mm voxels are less deep, as interpolated.
+    scales: (n, (SIDE / PART) ** d) float32: about how far off that is, mm, in parts of PART voxels along each side.
+    areSteep: (n, (SIDE / PART) ** d) whether depths pass through a part from one side to the other, as at no ridge.
+    error: about by how much that makes the overlap wrong.
+    """
+
+    def __init__(
+        self, closest: ClosestSurface, voxels: Voxels, number: int, tolerance: float, union: float, room: float
+    ):
+        """number: of the boundary. union: about the size of both bands, mm3 (mm2). room: error a draw may have."""
+        self._closest, self._voxels, self._tolerance = closest, voxels, tolerance
+        self._union, self._room = union, room
+        dimension = voxels.dimension
+        self.isDeep = voxels.deeper(number, tolerance)
+        blocks = np.stack(np.nonzero(voxels.holding(number) & ~self.isDeep), axis=1)
+        told = self._corners(blocks, SIDE)
+        depths = told[:, : 2**dimension] + np.float32(tolerance)
+        reach = SIDE * voxels.step * dimension**0.5 / 2
+        lowest, highest = depths.min(axis=1), depths.max(axis=1)
+        self.isDeep[tuple(blocks[highest < -reach].T)] = True
+        mixed = np.flatnonzero((lowest <= reach) & (highest >= -reach))
+        self.rows = np.full(self.isDeep.shape, -1, np.int32)
+        self.rows[tuple(blocks[mixed].T)] = np.arange(len(mixed))
+        self.above = np.empty((len(mixed), SIDE**dimension), np.float32)
+        self.scales = np.empty((len(mixed), (SIDE // PART) ** dimension), np.float32)
+        self.areSteep = np.empty(self.scales.shape, bool)
+        self.error = 0.0
+        self._fill(blocks[mixed], told[mixed])
+        np.maximum(self.scales, np.float32(LEAST_SCALE * voxels.step), out=self.scales)
+
+    def _fill(self, cells: np.ndarray, told: np.ndarray) -> None:
+        """Interpolate in cells (n, d), whose corners tell (n, c), and in such parts of them that become cells."""
+        dimension, step = self._voxels.dimension, self._voxels.step
+        octants = corners(dimension)
+        rows, places = np.arange(len(cells)), np.zeros_like(cells)
+        side, off = SIDE, OFF
+        while True:
+            checkpoint()
+            doubts = np.abs(product(told, doubtWeights(dimension))).mean(axis=1)
+            scales = off * (OF_CELL * doubts + (1 - OF_CELL) * mean(doubts))
+            values = product(told, placeWeights(dimension, side)) + np.float32(self._tolerance)
+            inCells(self.above, dimension, side)[(rows, *places.T)] = values.reshape(-1, *[side] * dimension)
+            parts = inCells(self.scales, dimension, side // PART)
+            parts[(rows, *places.T)] = scales.reshape(-1, *[1] * dimension)
+            growth = told[:, len(octants) :].reshape(-1, len(octants), dimension).mean(axis=1)
+            isSteep = np.linalg.norm(growth, axis=1) > STEEP * side * step
+            parts = inCells(self.areSteep, dimension, side // PART)
+            parts[(rows, *places.T)] = isSteep.reshape(-1, *[1] * dimension)
+            if not len(cells):
+                return
+            half = side // 2
+            # how much of the band's end passes through each part, as through a ball, and by how much that may be wrong
+            middles = product(told, placeWeights(dimension, 2)) + np.float32(self._tolerance)
+            radii = 0.87 * half * step + scales
+            passing = np.maximum(0.86 - 0.86 * (middles / radii[:, None]) ** 2, 0) * (half * step) ** (dimension - 1)
+            errors = scales[:, None] * passing / self._union
+            chosen = self._worthCutting(errors.ravel()) if half >= SMALLEST else np.zeros(0, int)
+            self.error += float(errors.sum() - errors.ravel()[chosen].sum())
+            if not len(chosen):
+                return
+            of, part = np.divmod(chosen, len(octants))
+            rows, places, cells = rows[of], 2 * places[of] + octants[part], 2 * cells[of] + octants[part]
+            before, told, side = told[of], self._corners(cells, half), half
+            guessed = np.einsum("nk,nck->nc", before, halfwayWeights(dimension)[part])
+            # one of its corners each part has from its cell
+            found = np.abs(guessed - told[:, : len(octants)]).sum(axis=1) / (len(octants) - 1)
+            off = mean(found) / max(mean(doubts[of]), 1e-12)
+
+    def _worthCutting(self, errors: np.ndarray) -> np.ndarray:
+        """Return which parts of cells, told their errors (n,), are to become cells, so that least is searched."""
+        order = np.argsort(-errors, kind="stable")[: np.count_nonzero(errors)]
+        less = np.concatenate([[0.0], np.cumsum(errors[order], dtype=float)])
+        draws = (DRAWS / self._room * (self.error + less[-1] - GAIN * less)) ** 2
+        return np.sort(order[: int(np.argmin(NODES * np.arange(len(less)) + draws))])
+
+    def _corners(self, cells: np.ndarray, side: int) -> np.ndarray:
+        """Return the signed distances at the corners of cells (n, d), so many voxels wide, and how they grow.
+
+        (n, 4, 12 or 32) float32, as pointWeights() weighs them: mm, and mm along each side of the cell.
+        """
+        dimension = self._voxels.dimension
+        if not len(cells):
+            return np.zeros((0, 2**dimension * (1 + dimension)), np.float32)
+        nodes, of = nodesOf(cells)
+        signed, gradients = self._closest.signedDistancesAndGradients(self._voxels.places(side * nodes - 0.5))
+        growth = product(gradients, side * self._voxels.axes)
+        return np.concatenate([signed[of], growth[of].reshape(len(of), -1)], axis=1).astype(np.float32)
+
+
+def mean(values: np.ndarray) -> float:
+    """Return the mean of numbers (n,), 0 of none."""
+    return float(values.mean()) if len(values) else 0.0
+
+
+def inCells(values: np.ndarray, dimension: int, side: int) -> np.ndarray:
+    """Return a view of what blocks (n, s ** d) hold, [block, cells along each axis, along each axis within them]."""
+    count = round(values.shape[1] ** (1 / dimension)) // side
+    order = [0, *range(1, 2 * dimension, 2), *range(2, 2 * dimension + 1, 2)]
+    return values.reshape(len(values), *[count, side] * dimension).transpose(order)
+
+
+def corners(dimension: int) -> np.ndarray:
+    """Return the corners (2 ** d, d) of a cell, 0 or 1 along each axis, the last one fastest."""
+    return np.array(list(itertools.product((0, 1), repeat=dimension)))
+
+
+def nodesOf(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different corners (k, d) of cells (n, d), and the numbers (n, 2 ** d) of those that each has."""
+    every = (cells[:, None] + corners(cells.shape[1])).reshape(-1, cells.shape[1])
+    low = every.min(axis=0)
+    shape = every.max(axis=0) - low + 1
+    keys = np.ravel_multi_index((every - low).T, shape)
+    # where the first cell that has it has it
+    first, numbers = np.zeros(int(shape.prod()), np.intp), np.arange(len(keys))
+    first[keys[::-1]] = numbers[::-1]
+    firsts = np.flatnonzero(first[keys] == numbers)
+    first[keys[firsts]] = np.arange(len(firsts))
+    return every[firsts], first[keys].reshape(len(cells), -1)
+
+
+@lru_cache(maxsize=16)
+def placeWeights(dimension: int, side: int) -> np.ndarray:
+    """Return the weights (c, side ** d) by which corners make the distances in the middle of a cell's equal parts."""
+    places = (np.indices((side,) * dimension).reshape(dimension, -1).T + 0.5) / side
+    return np.ascontiguousarray(pointWeights(places).T, np.float32)
+
+
+@lru_cache(maxsize=2)
+def halfwayWeights(dimension: int) -> np.ndarray:
+    """Return the weights (2 ** d, 2 ** d, c) by which corners make the distances at the corners of a cell's halves."""
+    ends = corners(dimension)
+    places = (ends[:, None] + ends).reshape(-1, dimension) / 2
+    return pointWeights(places).astype(np.float32).reshape(len(ends), len(ends), -1)
+
+
+@lru_cache(maxsize=2)
+def doubtWeights(dimension: int) -> np.ndarray:
+    """Return pairWeights() in the precision of what corners tell."""
+    return pairWeights(dimension).astype(np.float32)
+
+
+def cornerWeights(places: np.ndarray) -> np.ndarray:
+    """Return the weights (n, 2 ** d) by which values at corners make those at places (n, d), the last axis fastest."""
+    weights = np.ones((len(places), 1))
+    for along in places.T:
+        parts = np.stack([1 - along, along], axis=1)
+        weights = (weights[:, :, None] * parts[:, None]).reshape(len(places), -1)
+    return weights
+
+
+def pairWeights(dimension: int) -> np.ndarray:
+    """Return the weights (2 ** d * (1 + d), pairs) by which values at corners and their growth tell who disagrees.
+
+    For every pair of corners: by how much their values differ beyond the mean growth between them, which is 0 for
+    curves of the second degree.
+    """
+    ends = corners(dimension)
+    columns = []
+    for one, other in itertools.combinations(range(len(ends)), 2):
+        values, growth = np.zeros(len(ends)), np.zeros(ends.shape)
+        values[other], values[one] = 1, -1
+        growth[[one, other]] = (ends[one] - ends[other]) / 2
+        columns.append(np.concatenate([values, growth.ravel()]))
+    return np.stack(columns, axis=1)
+
+
+def pointWeights(places: np.ndarray) -> np.ndarray:
+    """Return the weights (n, 2 ** d * (1 + d)) by which values at corners and their growth make those at places (n, d).
+
+    Growth is told corner by corner, along each axis, per side of the cell. Straight lines between values lie above a
+    curve as far as its tangents lie below, in the mean of corners by their weights: so half of what tangents add is
+    exact for curves of the second degree.
+    """
+    dimension = places.shape[1]
+    weights = cornerWeights(places)
+    growth = weights[:, :, None] * (places[:, None] - corners(dimension)) / 2
+    return np.concatenate([weights, growth.reshape(len(places), -1)], axis=1)
