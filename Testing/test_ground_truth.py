@@ -96,8 +96,8 @@ def testMaskedBallsApproachTheBallsWithFinerVoxels():
             ]
         )
     errors = np.array(errors)
-    # the steps between voxels bring two masks' boundaries nearer to each other than the balls' are
-    assert (errors[-1] < [0.15, 0.0005, 0.0005, 0.02]).all(), errors
+    # the steps between voxels bring two masks' boundaries nearer to each other than the balls' are, their bands by 0.02
+    assert (errors[-1] < [0.15, 0.0005, 0.0005, 0.022]).all(), errors
     assert (errors[-1] < errors[0]).all(), errors
 
 
