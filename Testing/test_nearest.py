@@ -259,6 +259,23 @@ def testOnlyPointsWithTooManyCornersAreAskedOtherwise(cornersOnly):
     assert distances[np.arange(10), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def testNearestOfTrianglesOfAllSizes(seed):
+    """Long and short, neighbors and far apart, some of them ties or without any area, in micrometers and in meters."""
+    random = np.random.default_rng(seed)
+    count, scale = int(random.integers(20, 400)), 10.0 ** random.uniform(-3, 3)
+    points = scale * np.cumsum(random.normal(size=(count, 3)), axis=0)
+    if seed % 3 == 0:
+        points = np.round(points / scale) * scale
+    start = random.integers(0, count, 500)
+    cells = np.stack([start, start + random.integers(1, 4, 500), start + random.integers(1, 9, 500)], axis=1) % count
+    cells[:: 50 + seed] = random.integers(0, count, cells[:: 50 + seed].shape)
+    places = points[random.integers(0, count, 60)] + random.normal(size=(60, 3)) * scale * 10.0 ** random.uniform(-3, 2)
+    distances = allDistances(places, points[cells])
+    search = NearestTriangles(points, cells, lambda some: allDistances(some, points[cells]).argmin(axis=1))
+    assert distances[np.arange(60), search.find(places)] == pytest.approx(distances.min(axis=1), rel=1e-9)
+
+
 @pytest.mark.parametrize("sides", [(1000, 0.01, 3), (100, 0.01, 3), (500, 0.001, 500)])
 def testNearestOfThinTriangles(sides):
     """Of which squared lengths alone do not tell the height: they were taken for others, millimeters away."""
