@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..cores import threads
 from ..progress import checkpoint
 from .stars import LatticeShapes, Stars
 from .triangles import columns
@@ -45,8 +44,8 @@ FEW_TRIANGLES = 20_000
 MOST_OPEN = 0.25
 # Corners of all points looked at at a time.
 MOST_AT_ONCE = 1 << 15
-# Points whose corners are searched at a time; fewer are found sooner than threads are started.
-SEARCHED, FEW = 1 << 14, 1024
+# Points whose corners are searched at a time.
+SEARCHED = 1 << 14
 # Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 12
 # What rounding may change in squared distances, as a share of them.
@@ -102,7 +101,7 @@ class NearestTriangles:
 
     def _countsWithin(self, points: np.ndarray, squared: np.ndarray) -> np.ndarray:
         """Return how many corners (n,) triangles within squared distances (n,) of points (n, 3) may have."""
-        return self._tree.query_ball_point(*self._ball(points, squared), return_length=True, **self._workers(points))
+        return self._tree.query_ball_point(*self._ball(points, squared), return_length=True)
 
     def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the places (n, 4) around which the corners of triangles within squared distances (n,) are, how far."""
@@ -119,18 +118,15 @@ class NearestTriangles:
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the points' numbers (c,), in order, and corners (c,) of all triangles within squared distances."""
-        near = self._tree.query_ball_point(*self._ball(points, squared), **self._workers(points))
+        near = self._tree.query_ball_point(*self._ball(points, squared))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
         return owners, np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
-
-    @staticmethod
-    def _workers(points: np.ndarray) -> dict[str, int]:
-        return {"workers": threads() if len(points) > FEW else 1}
 
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3). count: corners looked at, if need be more."""
         slots = np.arange(1, min(count, self._tree.n) + 1)
-        raised, near = self._tree.query(_level(points), k=slots, **self._workers(points))
+        # by one thread: for so many points, threads take longer to start than they spare
+        raised, near = self._tree.query(_level(points), k=slots)
         raised *= raised
         numbers, limits = np.empty(len(points), np.int64), np.empty(len(points))
         for first in range(0, len(points), CHUNK):
