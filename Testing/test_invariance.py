@@ -25,6 +25,9 @@ pytestmark = pytest.mark.usefixtures("coarse")
 CLOSE = 1e-6
 # Looked at slice by slice; which way the slices of cubic voxels run depends on the patient.
 BY_SLICES = ("MSI", "MSIPaired", "PairedDistance", "APL_{tolerance}mm", "RelativeAPL_{tolerance}mm")
+# Each point of a contour is paired with the nearest one of the other; of equally near ones rounding chooses, which
+# another turn of the patient changes. By how much that may change what all pairs of a small contour tell.
+PAIRED, TIES = ("MSI", "MSIPaired", "PairedDistance"), 0.005
 # Counted in voxels or pixels, or followed along contours through their centers: no triangle is looked at.
 OF_VOXELS = (*BY_SLICES, "DSC", "IoU", "TPR", "PPV", "OverVolume", "UnderVolume")
 FAMILIES_OF_VOXELS = ("agreement", "voxel", "hazard")
@@ -72,7 +75,7 @@ def testRigidMotionOfImages(voxels, settings, turn, shift):
         return not turnsWithThePatient(key) and not (isCubic and findDefinition(key)[0].key in BY_SLICES)
 
     for key in keysOf(still, moved, kept):
-        requireEqual(moved[key], still[key])
+        requireEqual(moved[key], still[key], error=TIES if findDefinition(key)[0].key in PAIRED else 0.0)
 
 
 @given(some.pairsOfMasks(some.placements(), 7), some.settings(), some.shifts())
