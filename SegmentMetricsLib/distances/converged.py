@@ -118,17 +118,17 @@ class ConvergedDistances(DirectedDistances):
 
     @cached_property
     def largest(self) -> Bounded:
-        return self.refined.largest
+        return self.refined.extremes.largest
 
     @property
     def largestPlace(self) -> np.ndarray:
-        return self.refined.largestPlace
+        return self.refined.extremes.place
 
     def reached(self, side: int) -> float:
         return float((side * self.refined.values).max())
 
     def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        return self.refined.farthest(side, known)
+        return self.refined.extremes.toward(side, known)
 
     def meanOf(self, groups: Groups, chosen: np.ndarray) -> Bounded:
         sizes = groups.sizes.take(chosen)

@@ -57,7 +57,7 @@ from .extrapolation import (
     SIZE_ROUNDING,
     errorOf,
 )
-from .farthest import MOST_OF_SIDE, MOST_PIECES, farthest, nearCorner
+from .extremes import Extremes
 from .linear import PIECES, ordered
 from .means import MeanDistances
 from .percentiles import Estimate, Percentiles
@@ -81,10 +81,6 @@ MOST_ROUNDS, MOST_HALVINGS = 6, 7
 FEW_ELEMENTS, FEW_TO_SEARCH = 4_000, 1_000
 # Fewer elements are not worth a thread for each boundary, looked up and searched.
 FEW_TO_SHARE, FEW_SEARCHED_TO_SHARE = 200_000, 3_000
-# Points whose places are found at a time, so that temporary arrays stay small.
-CHUNK = 1 << 15
-# Elements that may be the farthest, of so many their pieces are not looked at before they are themselves.
-MANY_FAR = 5_000
 # Nodes added at most, per node of the first round and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
@@ -299,81 +295,9 @@ class Refined:
         return True
 
     @cached_property
-    def largest(self) -> Bounded:
-        """Largest distance in mm toward either side; the bounds are certain."""
-        return self._largestAndPlace[0]
-
-    @property
-    def largestPlace(self) -> np.ndarray:
-        """The place (3,) of the largest distance toward either side, mm."""
-        return self._largestAndPlace[1]
-
-    def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
-
-        The bounds are certain. Where nothing lies on that side it is negative. known: one in mm that is reached
-        elsewhere: what is smaller is not looked for, and tells no more than that the upper bound is not larger.
-        """
-        # mostly the side of the largest distance is known
-        if self.values[np.abs(self.values).argmax()] * side > 0:
-            bounds, place = self._largestAndPlace
-            if self.sampler.sidesAt(place[None])[0] * side > 0:
-                return bounds, place
-        return self._farthest(side, known)
-
-    @cached_property
-    def _largestAndPlace(self) -> tuple[Bounded, np.ndarray]:
-        return self._farthest(0)
-
-    def _farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        def turned(values: np.ndarray) -> np.ndarray:
-            return side * values if side else np.abs(values)
-
-        values = turned(self.values)
-        worst = int(values.argmax())
-        lowest = float(values[worst])
-        highest = max(lowest, known)
-        place = self.sampler.points(self.coordinates[worst : worst + 1])[0]
-        nodes = []
-        for part in self.parts:
-            # so near to a corner is every place of a piece
-            near = self.sampler.longestSide * nearCorner(part.corners) / 2.0**part.halvings
-            high = part.signedRange(side)[1] if side else part.range()[1]
-            leaves = np.flatnonzero(part.isLeaf & (high + near > max(lowest, known)))
-            if side and len(leaves):
-                centers = self.coordinates[part.nodes[leaves][:, : part.corners]].sum(axis=1) // part.corners
-                leaves = leaves[self.sampler.mayReach(centers, side)]
-            if part is self.base and not self.sampler.isOnLattice:
-                equal = leaves[part.range()[1][leaves] <= ROUNDING]
-                if len(equal):
-                    isShared = self.sampler.areShared(self.chosen[equal // self.perCell])
-                    leaves = np.setdiff1d(leaves, equal[isShared])
-            # of many, as where two balls have one center, most are left out as they are
-            parts = np.arange(part.corners)[None] if len(leaves) > MANY_FAR else PIECES[part.corners]
-            nodes.append(part.nodes.take(leaves, axis=0)[:, parts].reshape(-1, part.corners))
-        nodes = np.concatenate(nodes)
-        if len(nodes):
-            found = farthest(
-                self._places(nodes),
-                values[nodes],
-                (lambda points: side * self.sampler.signedAt(points)) if side else self.sampler.distancesAt,
-                self.sampler.nearestTriangles,
-                self.largestError,
-                known,
-                MOST_OF_SIDE if side else MOST_PIECES,
-            )
-            if found[0] > lowest:
-                lowest, place = found[0], found[2]
-            highest = max(known, found[1])
-        return Bounded(lowest, lowest, max(lowest, highest)), place
-
-    def _places(self, nodes: np.ndarray) -> np.ndarray:
-        """Return the LPS points (k, c, 3) in mm of points by number (k, c)."""
-        result, numbers = np.empty((nodes.size, 3)), nodes.ravel()
-        for first in range(0, len(numbers), CHUNK):
-            chosen = slice(first, first + CHUNK)
-            result[chosen] = self.sampler.points(self.coordinates.take(numbers[chosen], axis=0))
-        return result.reshape(*nodes.shape, 3)
+    def extremes(self) -> Extremes:
+        """The largest distances, for which some elements are cut further, which changes none of the other numbers."""
+        return Extremes(self)
 
     @property
     def mean(self) -> Bounded:
@@ -393,8 +317,8 @@ class Refined:
 
     def sizeWithin(self, limit: float) -> Bounded:
         """Return the size of what is at most a limit in mm away."""
-        size, chosen, differences = self.leaves.within(limit)
-        found = self._bounded(size + self.sharedSize, chosen, differences)
+        size, _, differences = self.leaves.within(limit)
+        found = self._bounded(size + self.sharedSize, differences)
         return self._doubted(found, limit, np.abs(self.values)) if found.lower == self.totalSize else found
 
     def sizeBetween(self, low: float, high: float) -> float:
@@ -404,8 +328,8 @@ class Refined:
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""
-        size, chosen, differences = self.leaves.beyond(limit, side)
-        found = self._bounded(size + (self.sharedSize if limit < 0 else 0.0), chosen, differences)
+        size, _, differences = self.leaves.beyond(limit, side)
+        found = self._bounded(size + (self.sharedSize if limit < 0 else 0.0), differences)
         return self._doubted(found, limit, side * self.values) if found.upper == 0 else found
 
     def _doubted(self, size: float, limit: float, values: np.ndarray) -> Bounded:
@@ -413,11 +337,11 @@ class Refined:
 
         values: the distances in mm at the nodes that are to be compared with the limit.
         """
-        isExact = values.max(initial=-np.inf) + self.sampler.longestSide <= limit or self.largest <= limit
+        isExact = values.max(initial=-np.inf) + self.sampler.longestSide <= limit or self.extremes.largest <= limit
         error = 0.0 if isExact else LEAST_SHARE_ERROR * self.totalSize
         return Bounded.within(float(size), error, 0.0, self.totalSize)
 
-    def _bounded(self, size: float, _, differences: np.ndarray) -> Bounded:
+    def _bounded(self, size: float, differences: np.ndarray) -> Bounded:
         # all and nothing are exact, whatever the sum of thousands of sizes says
         if abs(size - self.totalSize) <= SIZE_ROUNDING * self.totalSize:
             size = self.totalSize
