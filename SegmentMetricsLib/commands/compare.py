@@ -15,6 +15,7 @@ from ..settings import Settings
 from ..workers import requireWorkers
 from .options import (
     BRACKETS,
+    addOutput,
     addPairs,
     addProtocol,
     addReport,
@@ -44,7 +45,7 @@ def add(commands) -> None:
         "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    compare.add_argument("--output", metavar="DIR", type=pathFrom, required=True, help="folder for the results")
+    addOutput(compare)
     compare.add_argument(
         "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
     )
