@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from commandruns import LABELS, OTHERS, contents
 
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.commands import pairwork
@@ -22,8 +23,6 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.structures import Match, Structure
 
 ROOT = Path(__file__).resolve().parent.parent
-LABELS = {1: ((2, 2, 2), (9, 9, 9)), 2: ((12, 2, 2), (14, 5, 9)), 3: ((3, 12, 3), (10, 15, 6)), 5: ((13, 13, 2),) * 2}
-OTHERS = {1: ((3, 2, 2), (9, 9, 8)), 2: ((12, 3, 2), (14, 6, 9)), 3: ((3, 12, 2), (10, 16, 6)), 4: ((14, 14, 14),) * 2}
 
 
 @pytest.fixture
@@ -33,10 +32,6 @@ def files(tmp_path, monkeypatch):
     for name, labels in (("ref.nrrd", LABELS), ("test.nrrd", OTHERS)):
         SimpleITK.WriteImage(shapes.labelImage(labels), name, True)
     return "ref.nrrd", "test.nrrd"
-
-
-def contents(folder) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 @pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")])

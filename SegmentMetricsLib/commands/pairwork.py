@@ -36,7 +36,7 @@ class Job:
     """What all pairs of a comparison have in common.
 
     protocol: to judge by, or None. criticals: critical structures by name. folder: where files are written to.
-    report: an empty one that makes the parts, or None.
+    report: an empty one that makes the parts, or None. isNumbersOnly: whether surfaces and pictures are left out.
     """
 
     settings: Settings
@@ -44,6 +44,7 @@ class Job:
     criticals: Mapping[str, Structure]
     folder: Path
     report: object
+    isNumbersOnly: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
     if result.slices:
         writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
     picture = None
-    if result.distances is not None:
+    # what they need is not even imported otherwise
+    if result.distances is not None and not job.isNumbersOnly:
         writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
         picture = overlays.prepared(result)
     # to draw takes as much memory again
