@@ -184,9 +184,11 @@ def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(pairwork.time, "perf_counter", lambda: now[0])
 
-    def started(secondsPerPair: float, pairs: int, processors: int, expected: float = 0.0) -> int | None:
+    def started(
+        secondsPerPair: float, pairs: int, processors: int, expected: float = 0.0, worth: float = 6.0
+    ) -> int | None:
         """Return after how many pairs other processes would be started, None if never."""
-        isWorth = pairwork._Forecast(np.ones(pairs), processors, expected)
+        isWorth = pairwork._Forecast(np.ones(pairs), processors, worth, expected)
         for done in range(pairs):
             if isWorth(list(range(pairs - done))):
                 return done
@@ -201,6 +203,25 @@ def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
     # nothing needs to be timed where much work is expected
     assert started(1.0, 100, 2, expected=100.0) == 0 and started(10.0, 1, 2, expected=100.0) is None
     assert started(0.01, 100, 2, expected=2.0) is None
+    assert started(0.01, 100, 2, expected=2.0, worth=1.5) == 0
+    # what was expected to be little, and is not
+    assert started(0.1, 30, 2) is None and started(0.1, 30, 2, worth=1.5) is not None
+
+
+def testNumbersAloneAreWorthWorkersSooner(files, monkeypatch):
+    """Other processes start sooner where none of them needs Slicer."""
+    worth = []
+    original = pairwork._Forecast
+
+    def watched(costs, workers, *seconds):
+        worth.append(seconds)
+        return original(costs, workers, *seconds)
+
+    monkeypatch.setattr(pairwork, "_Forecast", watched)
+    for more in ((), ("--numbers-only",), ("--numbers-only", "--metrics", "overlap")):
+        assert __main__.main(["compare", *files, "-o", "out", *more]) == 0
+    (most, long), (least, short), (_, unknown) = worth
+    assert most > least and long > short > unknown == 0
 
 
 def testOtherProcessesDoNotWaitForThisOne(monkeypatch):
