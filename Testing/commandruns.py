@@ -17,6 +17,10 @@ from SegmentMetricsLib import __main__
 ROOT = Path(__file__).resolve().parent.parent
 BOX, SHIFTED = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
 
+# Labels of two label maps that have three in common, with the corners of their boxes.
+LABELS = {1: ((2, 2, 2), (9, 9, 9)), 2: ((12, 2, 2), (14, 5, 9)), 3: ((3, 12, 3), (10, 15, 6)), 5: ((13, 13, 2),) * 2}
+OTHERS = {1: ((3, 2, 2), (9, 9, 8)), 2: ((12, 3, 2), (14, 6, 9)), 3: ((3, 12, 2), (10, 16, 6)), 4: ((14, 14, 14),) * 2}
+
 
 @pytest.fixture
 def run(withoutPictures, capfd, monkeypatch, tmp_path):
@@ -37,6 +41,10 @@ def run(withoutPictures, capfd, monkeypatch, tmp_path):
 @pytest.fixture
 def pair(tmp_path):
     return save(BOX, tmp_path / "ref.nrrd"), save(SHIFTED, tmp_path / "test.nrrd")
+
+
+def contents(folder) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def metrics(folder) -> dict:

@@ -79,7 +79,7 @@ def savedAndLoaded():
 @pytest.fixture
 def inOneProcess(monkeypatch):
     """Commands that compare start no other processes by themselves; test_workers looks at those."""
-    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.WORTH_WORKERS", float("inf"))
+    monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.availableProcessors", lambda: 1)
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ def written(modules, tmp_path_factory):
         ours = (peers.OURS, peers.OURS_WITHOUT_BANDS, *peers.OURS_OF_MORE, peers.ON_MESHES[0])
         patch.setattr(peers.Tool, "isInstalled", property(lambda tool: tool.name in ours))
         patch.setattr(run, "QUICK_SIZES", (500, 1000))
+        patch.setattr(run.wholeset, "QUICK_SET", ((40, 32, 20), 2))
         run.main(["--quick", "--growth", "--output", str(folder / "made on demand")])
     folder = folder / "made on demand"
     return json.loads((folder / "benchmark.json").read_text("utf-8")), (folder / "benchmark.md").read_text("utf-8")
@@ -57,6 +58,14 @@ def test_everyNumberIsThere(written):
     assert written[0]["machine"]["cores"] >= 1
 
 
+def test_wholeProcessesAreMeasuredInTurns(written):
+    found = written[0]["wholeSet"]
+    assert list(found["commands"]) == ["compare --numbers-only", "compare"]
+    assert found["commands"]["compare --numbers-only"]["ratio"] == 1
+    for taken in found["commands"].values():
+        assert len(taken["rounds"]) == 3 and min(taken["seconds"], taken["ratio"]) > 0 <= taken["cores"]
+
+
 def test_withoutBandsMeasuresTheSame(written):
     tools = written[0]["cases"][1]["tools"]
     for everything, withoutBands in zip(
@@ -69,9 +78,10 @@ def test_withoutBandsMeasuresTheSame(written):
 
 def test_tablesAreRegular(written):
     blocks = [block.splitlines() for block in written[1].split("\n\n") if block.startswith("|")]
-    # times of both cases, values of the single pair with the truth, growth, starting up
-    assert [(len(block), block[0].count("|")) for block in blocks] == [(10, 11), (11, 9), (10, 11), (6, 5), (6, 3)]
-    for block in blocks[:3] + blocks[4:]:
+    # times of both cases, values of the single pair with the truth, a whole set, growth, starting up
+    sizes = [(len(block), block[0].count("|")) for block in blocks]
+    assert sizes == [(10, 11), (11, 9), (10, 11), (4, 5), (6, 5), (6, 3)]
+    for block in blocks[:4] + blocks[5:]:
         assert len({len(line) for line in block}) == 1
         assert len({line.count("|") for line in block}) == 1
         assert set(block[1]) == set("|- :")
@@ -120,19 +130,24 @@ def test_pageIsMadeOfTheNumbersAlone(written, modules, tmp_path):
     page.write(result, tmp_path)
     text = (tmp_path / "performance.md").read_text("utf-8")
     assert "$" not in text and "No other tool was installed." in text and "pymeshmetrics was not installed." in text
+    assert "two label maps of 40 x 32 x 20 voxels with 2 structures, medians of 3 rounds:" in text
+    assert "| `compare --numbers-only` |" in text
     pictures = sorted(path.name for path in tmp_path.glob("*.svg"))
     assert pictures == sorted(["performance_times.svg", *(f"performance_{key}.svg" for key in page.SHOWN_ERRORS)])
     for name in pictures:
         assert f"]({name})" in text
         drawn = ElementTree.parse(tmp_path / name).getroot()
         assert any("SegmentMetrics" in (element.text or "") for element in drawn.iter())
+    # what was not measured is no reason for having no page
+    del result["wholeSet"]
     # a peer that is slower and farther from the truth shows as such
     tools = result["cases"][0]["tools"]
     tools["other"] = json.loads(json.dumps(tools["SegmentMetrics"]))
     tools["other"]["warmRatio"] = 7.0
     tools["other"]["values"][0]["HD95"] += 1
     page.write(result, tmp_path)
-    assert "- other: 7 times as long" in (tmp_path / "performance.md").read_text("utf-8")
+    text = (tmp_path / "performance.md").read_text("utf-8")
+    assert "- other: 7 times as long" in text and "Not measured in this run." in text
     rows = page.errorRows(result["cases"][:1], "HD95")
     assert rows[-1][0] == "other" and rows[-1][1] == pytest.approx(1, abs=0.1) and rows[-1][2] is False
 

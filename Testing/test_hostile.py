@@ -163,7 +163,7 @@ def compareNames(folder: Path, names: list[str], *options) -> Path:
     path = save(shapes.segmentation([array], fields), folder / CODE_AS_FILE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairwork.Overlays, "prepared", lambda *given: None)
-        patch.setattr(pairwork, "WORTH_WORKERS", float("inf"))
+        patch.setattr(pairwork, "availableProcessors", lambda: 1)
         given = [
             "compare",
             path,

@@ -28,7 +28,7 @@ def withoutPictures():
     """Pictures take long, and hold no numbers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.prepared", lambda self, result: None)
-        patch.setattr("SegmentMetricsLib.commands.pairwork.WORTH_WORKERS", float("inf"))
+        patch.setattr("SegmentMetricsLib.commands.pairwork.availableProcessors", lambda: 1)
         yield
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from commandruns import LABELS, OTHERS, contents
 
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.commands import pairwork
@@ -22,8 +23,6 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.structures import Match, Structure
 
 ROOT = Path(__file__).resolve().parent.parent
-LABELS = {1: ((2, 2, 2), (9, 9, 9)), 2: ((12, 2, 2), (14, 5, 9)), 3: ((3, 12, 3), (10, 15, 6)), 5: ((13, 13, 2),) * 2}
-OTHERS = {1: ((3, 2, 2), (9, 9, 8)), 2: ((12, 3, 2), (14, 6, 9)), 3: ((3, 12, 2), (10, 16, 6)), 4: ((14, 14, 14),) * 2}
 
 
 @pytest.fixture
@@ -33,10 +32,6 @@ def files(tmp_path, monkeypatch):
     for name, labels in (("ref.nrrd", LABELS), ("test.nrrd", OTHERS)):
         SimpleITK.WriteImage(shapes.labelImage(labels), name, True)
     return "ref.nrrd", "test.nrrd"
-
-
-def contents(folder) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 @pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")])
@@ -189,9 +184,11 @@ def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(pairwork.time, "perf_counter", lambda: now[0])
 
-    def started(secondsPerPair: float, pairs: int, processors: int, expected: float = 0.0) -> int | None:
+    def started(
+        secondsPerPair: float, pairs: int, processors: int, expected: float = 0.0, worth: float = 6.0
+    ) -> int | None:
         """Return after how many pairs other processes would be started, None if never."""
-        isWorth = pairwork._Forecast(np.ones(pairs), processors, expected)
+        isWorth = pairwork._Forecast(np.ones(pairs), processors, worth, expected)
         for done in range(pairs):
             if isWorth(list(range(pairs - done))):
                 return done
@@ -206,6 +203,25 @@ def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
     # nothing needs to be timed where much work is expected
     assert started(1.0, 100, 2, expected=100.0) == 0 and started(10.0, 1, 2, expected=100.0) is None
     assert started(0.01, 100, 2, expected=2.0) is None
+    assert started(0.01, 100, 2, expected=2.0, worth=1.5) == 0
+    # what was expected to be little, and is not
+    assert started(0.1, 30, 2) is None and started(0.1, 30, 2, worth=1.5) is not None
+
+
+def testNumbersAloneAreWorthWorkersSooner(files, monkeypatch):
+    """Other processes start sooner where none of them needs Slicer."""
+    worth = []
+    original = pairwork._Forecast
+
+    def watched(costs, workers, *seconds):
+        worth.append(seconds)
+        return original(costs, workers, *seconds)
+
+    monkeypatch.setattr(pairwork, "_Forecast", watched)
+    for more in ((), ("--numbers-only",), ("--numbers-only", "--metrics", "overlap")):
+        assert __main__.main(["compare", *files, "-o", "out", *more]) == 0
+    (most, long), (least, short), (_, unknown) = worth
+    assert most > least and long > short > unknown == 0
 
 
 def testOtherProcessesDoNotWaitForThisOne(monkeypatch):

@@ -17,6 +17,7 @@ from ..settings import OWN_CONVENTION
 from ..workers import requireWorkers
 from .options import (
     BRACKETS,
+    addOutput,
     addProtocol,
     addReport,
     addSettings,
@@ -45,13 +46,7 @@ def add(commands) -> None:
     batch.add_argument(
         "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method]"
     )
-    batch.add_argument(
-        "--output",
-        metavar="DIR",
-        type=pathFrom,
-        required=True,
-        help="folder for the results; another run goes on there",
-    )
+    addOutput(batch, "folder for the results; another run goes on there")
     addProtocol(batch)
     addReport(batch)
     where = batch.add_mutually_exclusive_group()

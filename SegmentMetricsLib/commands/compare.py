@@ -15,6 +15,7 @@ from ..settings import Settings
 from ..workers import requireWorkers
 from .options import (
     BRACKETS,
+    addOutput,
     addPairs,
     addProtocol,
     addReport,
@@ -44,11 +45,16 @@ def add(commands) -> None:
         "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    compare.add_argument("--output", metavar="DIR", type=pathFrom, required=True, help="folder for the results")
+    addOutput(compare)
     compare.add_argument(
         "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
     )
     addPairs(compare)
+    compare.add_argument(
+        "--numbers-only",
+        action="store_true",
+        help="write neither the surfaces nor the pictures of the pairs, which take most of the time",
+    )
     addProtocol(compare)
     addReport(compare)
     compare.add_argument(
@@ -101,6 +107,7 @@ def run(options: argparse.Namespace) -> int:
         isWhole=isWhole,
         report=report,
         workers=options.workers,
+        isNumbersOnly=options.numbers_only,
     )
 
 
@@ -122,12 +129,14 @@ def compareAndWrite(
     isWhole: bool = True,
     report=None,
     workers: int | None = None,
+    isNumbersOnly: bool = False,
 ) -> int:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
 
     Return the exit status: 1 if some pairs could not be compared. Raises InputError when none could.
     criticals: critical structures by name. protocol: to judge by. isWhole: whether the pairing is about all structures.
     report: to be filled and written, too, None for none. workers: processes, None as many as are worth it.
+    isNumbersOnly: whether surfaces and overlay pictures are left out.
     """
     from tqdm import tqdm
 
@@ -139,7 +148,7 @@ def compareAndWrite(
 
     with unfinishedResults(output) as unfinished:
         names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
-        job = Job(settings, protocol, criticals or {}, unfinished, report)
+        job = Job(settings, protocol, criticals or {}, unfinished, report, isNumbersOnly)
         # the bar shows on terminals only, and only when there is something to wait for
         isShown = None if len(pairing.pairs) > 1 else True
         with tqdm(total=len(pairing.pairs), unit="pair", disable=isShown, leave=False) as progress:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
-from .options import BRACKETS, addPairs, choicesFrom, pathFrom, requireWritable
+from .options import BRACKETS, addOutput, addPairs, choicesFrom, pathFrom, requireWritable
 from .results import SOME_FAILED, tellFailures, unfinishedResults
 
 LEGEND = (
@@ -34,7 +34,7 @@ def add(commands) -> None:
     )
     parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
     parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    parser.add_argument("--output", metavar="DIR", type=pathFrom, required=True, help="folder for the results")
+    addOutput(parser)
     parser.add_argument("--structure", metavar="NAME", action="append", help="only this structure (may be repeated)")
     addPairs(parser)
     parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2)")

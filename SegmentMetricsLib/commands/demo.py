@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from .compare import compareAndWrite
-from .options import BRACKETS, addSettings, pathFrom, requireWritable, settingsFrom
+from .options import BRACKETS, addOutput, addSettings, requireWritable, settingsFrom
 
 
 def add(commands) -> None:
@@ -20,9 +20,7 @@ def add(commands) -> None:
         description="Write the contours of two made-up observers into a folder, and compare them.",
         epilog=BRACKETS,
     )
-    demo.add_argument(
-        "--output", metavar="DIR", type=pathFrom, default=Path("segment-metrics-demo"), help="folder (%(default)s)"
-    )
+    addOutput(demo, "folder (%(default)s)", Path("segment-metrics-demo"))
     addSettings(demo)
     demo.set_defaults(run=run)
 

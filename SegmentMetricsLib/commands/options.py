@@ -114,6 +114,15 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
             group.add_argument(flag, **details)
 
 
+def addOutput(
+    parser: argparse.ArgumentParser, text: str = "folder for the results", default: Path | None = None
+) -> None:
+    """Add the option for the folder of the results. text: its help. default: None if it must be given."""
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", type=pathFrom, required=default is None, default=default, help=text
+    )
+
+
 def addPairs(parser: argparse.ArgumentParser) -> None:
     """Add the option that pairs structures whatever they are called."""
     parser.add_argument(

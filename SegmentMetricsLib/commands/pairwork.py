@@ -22,13 +22,25 @@ from ..records import Record
 from ..settings import Settings
 from ..structures import Match, Structure
 
-# Seconds of work that must be left for workers to be started: each takes one to two, mostly for its imports.
-WORTH_WORKERS = 6.0
 # Pairs after the first, which also imports and tabulates, from which the speed is told.
 FEWEST_TIMED = 2
-# Seconds that a pair with distances and pictures takes on a fast computer, and for each unit of costOf() beyond that:
-# where that makes much work, nothing is timed before workers are started.
-SECONDS_PER_PAIR, SECONDS_PER_COST = 0.15, 6e-5
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long things take on a fast computer, in seconds.
+
+    perPair: a pair with distances, and perCost: each unit of its costOf() beyond that; where that makes much work,
+    nothing is timed before workers are started. worthWorkers: work that must be left for workers to be started.
+    """
+
+    perPair: float
+    perCost: float
+    worthWorkers: float
+
+
+# A worker takes one to two seconds to start, mostly for its imports; without Slicer's classes less than one.
+WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 1.5)
 
 
 @dataclass(frozen=True)
@@ -36,7 +48,7 @@ class Job:
     """What all pairs of a comparison have in common.
 
     protocol: to judge by, or None. criticals: critical structures by name. folder: where files are written to.
-    report: an empty one that makes the parts, or None.
+    report: an empty one that makes the parts, or None. isNumbersOnly: whether surfaces and pictures are left out.
     """
 
     settings: Settings
@@ -44,6 +56,7 @@ class Job:
     criticals: Mapping[str, Structure]
     folder: Path
     report: object
+    isNumbersOnly: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,7 +147,8 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
     if result.slices:
         writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
     picture = None
-    if result.distances is not None:
+    # what they need is not even imported otherwise
+    if result.distances is not None and not job.isNumbersOnly:
         writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
         picture = overlays.prepared(result)
     # to draw takes as much memory again
@@ -161,9 +175,10 @@ def outcomes(
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
     number = min(workers or availableProcessors(), len(matches))
     # how long the other families take is not known beforehand
-    expected = SECONDS_PER_PAIR * len(costs) + SECONDS_PER_COST * costs.sum()
+    effort = NUMBERS_ONLY if job.isNumbersOnly else WITH_PICTURES
+    expected = effort.perPair * len(costs) + effort.perCost * costs.sum()
     expected *= "boundary" in job.settings.families
-    isWorth = _Forecast(costs, number, expected) if workers is None else lambda _: number > 1
+    isWorth = _Forecast(costs, number, effort.worthWorkers, expected) if workers is None else lambda _: number > 1
     with closing(Overlays()) as overlays:
         while waiting and not isWorth(waiting):
             pair = waiting.pop(0)
@@ -188,11 +203,12 @@ def outcomes(
 class _Forecast:
     """Tells whether so much work is left that other processes should help.
 
-    costs: of all pairs, in no unit. expected: seconds that they take together, as far as that is known beforehand.
+    costs: of all pairs, in no unit. worth: seconds of work for which they should. expected: seconds that all pairs take
+    together, as far as that is known beforehand.
     """
 
-    def __init__(self, costs: np.ndarray, workers: int, expected: float = 0.0):
-        self._costs, self._workers, self._expected = costs, workers, expected
+    def __init__(self, costs: np.ndarray, workers: int, worth: float, expected: float = 0.0):
+        self._costs, self._workers, self._worth, self._expected = costs, workers, worth, expected
         self._start, self._done = time.perf_counter(), -1
         self._count = len(costs)
 
@@ -200,7 +216,7 @@ class _Forecast:
         done = self._count - len(waiting)
         if self._workers < 2 or len(waiting) < 2:
             return False
-        if self._expected > WORTH_WORKERS:
+        if self._expected > self._worth:
             return True
         if done <= 1:
             self._start, self._done = time.perf_counter(), 0.0
@@ -210,7 +226,7 @@ class _Forecast:
         if done <= FEWEST_TIMED or not spent:
             return False
         rate = (time.perf_counter() - self._start) / spent
-        return rate * self._costs[list(waiting)].sum() > WORTH_WORKERS
+        return rate * self._costs[list(waiting)].sum() > self._worth
 
 
 def costOf(match: Match) -> float:

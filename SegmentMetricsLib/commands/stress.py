@@ -7,7 +7,7 @@ import os
 
 from ..errors import InputError, oneLine
 from ..settings import KERNELS, Settings
-from .options import BRACKETS, namedWeights, pathFrom, requireWritable
+from .options import BRACKETS, addOutput, namedWeights, pathFrom, requireWritable
 from .results import unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -35,7 +35,7 @@ def add(commands) -> None:
         "--count", metavar="K", type=int, help="voxels to leave out and to add (a tenth of the inner boundary)"
     )
     stress.add_argument("--kernel", choices=KERNELS, help="how hazard falls with the distance (polynomial)")
-    stress.add_argument("--output", metavar="DIR", type=pathFrom, required=True, help="folder for the results")
+    addOutput(stress)
     stress.set_defaults(run=run)
 
 

@@ -18,6 +18,7 @@ import charts
 HOME = Path(__file__).parent
 OURS = "SegmentMetrics"
 SHOWN_ERRORS = {"HD95": "mm", "MASD": "mm", "NSD_2mm": "%pt"}
+NOT_MEASURED = "Not measured in this run."
 # Errors below this are drawn as large: what rounding leaves.
 LEAST_ERROR = {"mm": 1e-4, "%pt": 1e-2}
 
@@ -64,6 +65,7 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
             f"### {case['name']}: {case['triangles']:,} triangles\n\n" + "\n".join(run.timeTable(case))
             for case in result["cases"]
         ),
+        "wholeSet": wholeSetOf(result.get("wholeSet")),
         "growth": growthOf(result.get("growth")),
         "notes": run.notes(result["rounds"]),
     }
@@ -90,10 +92,22 @@ def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
 
+def wholeSetOf(found: dict | None) -> str:
+    """Return what a whole structure set takes from the command line, in words and as a table."""
+    import run
+    import wholeset
+
+    if not found:
+        return NOT_MEASURED
+    rounds = max(len(taken["rounds"]) for taken in found["commands"].values())
+    lines = run.table(wholeset.COLUMNS, wholeset.rows(found))
+    return f"Of {wholeset.described(found)}, medians of {rounds} rounds:\n\n" + "\n".join(lines)
+
+
 def growthOf(rows: Sequence[dict] | None) -> str:
     import growth
 
-    return "Not measured in this run." if not rows else "\n".join(growth.table(rows))
+    return NOT_MEASURED if not rows else "\n".join(growth.table(rows))
 
 
 def timesChart(case: dict) -> str:

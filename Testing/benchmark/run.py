@@ -27,6 +27,7 @@ import measure
 import page
 import pairs
 import peers
+import wholeset
 
 ROUNDS, QUICK_ROUNDS = 9, 3
 # Elements of both boundaries that the densest subdivision, which tells the truth, may have.
@@ -62,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.output.mkdir(parents=True, exist_ok=True)
     cases = pairs.fromFolder(options.data, options.quick) if options.data else pairs.generated(options.quick)
     result = benchmark(cases, QUICK_ROUNDS if options.quick else ROUNDS, QUICK_TRUTH if options.quick else TRUTH)
+    print("a whole structure set ...", file=sys.stderr, flush=True)
+    size = wholeset.QUICK_SET if options.quick else wholeset.SET
+    result["wholeSet"] = wholeset.wholeSet(*size, measure.FEWEST_ROUNDS)
     if options.growth:
         result["growth"] = growth.growth(QUICK_SIZES if options.quick else growth.SIZES, measure.FEWEST_ROUNDS)
     text = markdown(result)
@@ -173,6 +177,8 @@ def markdown(result: dict) -> str:
     for case in result["cases"]:
         lines += ["", f"## {case['name']}: {case['triangles']:,} triangles", "", *timeTable(case), ""]
         lines += valueTable(case) if len(case["pairs"]) == 1 else [slowestPairs(case)]
+    lines += ["", f"## A whole structure set: {wholeset.described(result['wholeSet'])}", ""]
+    lines += table(wholeset.COLUMNS, wholeset.rows(result["wholeSet"]))
     if "growth" in result:
         lines += ["", "## Growth", "", *growth.table(result["growth"])]
     lines += ["", "## Starting up", "", *table(("whole process", "ms"), startUpRows(result["startUp"]))]

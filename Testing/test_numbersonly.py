@@ -1,0 +1,105 @@
+"""The command compare with the numbers alone: the same ones, without what surfaces and pictures need."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from commandruns import BOX, LABELS, OTHERS, ROOT, command, contents, metrics
+from commandruns import run as run  # the fixture
+from imagefiles import save
+
+from SegmentMetricsLib import __main__
+
+# A stand-in for Slicer's classes that notes who imports it.
+NOTING = "open('imported', 'a').close(); raise ImportError('they are not there')"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two label maps with three structures in both."""
+    return [save(shapes.labelImage(labels), tmp_path / f"{n}.nrrd") for n, labels in enumerate((LABELS, OTHERS))]
+
+
+def withoutSurfaces(folder) -> dict[str, bytes]:
+    """Return the files of a comparison but for surfaces and pictures, as if there had never been any."""
+    found = {name: content for name, content in contents(folder).items() if not name.endswith((".vtp", ".png"))}
+    document = json.loads(found["metrics.json"])
+    for given in document["pairs"]:
+        given["files"] = {kind: name for kind, name in given["files"].items() if kind not in ("distances", "overlay")}
+    found["metrics.json"] = (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+    return found
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize(
+    "more", [(), ("--metrics", "all", "--critical", "Label 2", "--protocol", "head-and-neck-observers")]
+)
+def testTheNumbersAreTheSame(run, files, workers, more):
+    given = ("compare", *files, "--workers", workers, *more)
+    status, out, err = run(*given, "-o", "out")
+    assert (status, err) == (0, "")
+    assert "distances_Label_1.vtp" in contents("out")
+    expected = withoutSurfaces("out")
+    # in place of the others, which go
+    assert run(*given, "--numbers-only", "-o", "out") == (0, out, "")
+    assert contents("out") == expected
+    assert {kind for pair in metrics("out")["pairs"] for kind in pair["files"]} == ({"slices"} if more else set())
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def testSlicerIsNotImported(files, tmp_path, workers):
+    (tmp_path / "slicer.py").write_text(NOTING)
+    given = ["compare", *files, "--workers", workers, "--report-conventions", "--metrics", "all"]
+    environment = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = command(*given, "--numbers-only", "-o", "out", cwd=tmp_path, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (tmp_path / "imported").exists()
+    # as it is for the pictures
+    done = command(*given, "-o", "out", cwd=tmp_path, env=environment)
+    assert (tmp_path / "imported").exists() and done.stderr.startswith("No overlay pictures: ")
+
+
+def testAReportIsTheSame(run, files):
+    """It was asked for by name, and draws its distance maps itself, without Slicer."""
+    pages = []
+    for more in ((), ("--numbers-only",)):
+        assert run("compare", *files, "--report", *more, "-o", "out")[0] == 0
+        assert metrics("out")["report"] == "report.html" and "slices_Label_1.csv" in contents("out")
+        pages.append(re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "now", Path("out/report.html").read_text("utf-8")))
+    assert pages[0] == pages[1] and 'id="map0"' in pages[1]
+    assert "distances_Label_1.vtp" not in contents("out")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def testPairsThatFailStopNoOthers(run, workers):
+    planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    for which, second in (("a", BOX), ("b", planar)):
+        Path(which).mkdir()
+        for name, image in (("one", BOX), ("two", second), ("three", BOX)):
+            SimpleITK.WriteImage(image, f"{which}/{name}.nrrd")
+    status, _, err = run("compare", "a", "b", "--numbers-only", "--workers", workers, "-o", "out")
+    assert status == 1 and err.startswith("segment-metrics: two of ") and err.count("\n") == 1
+    assert [given["reference"]["name"] for given in metrics("out")["pairs"]] == ["one", "three"]
+    assert set(contents("out")) == {"metrics.json", "metrics.csv", "metrics.schema.csv"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "a", "b"),
+        ("conventions", "a", "b"),
+        ("stress", "a", "--structure", "Lung", "--critical", "Heart"),
+        ("batch", "cases.csv"),
+        ("demo",),
+    ],
+)
+def testTheFolderHasAShortOption(arguments):
+    short, long = (__main__.makeParser().parse_args([*arguments, option, "out"]) for option in ("-o", "--output"))
+    assert short == long and short.output == Path("out")
