@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
@@ -67,7 +70,10 @@ class Comparison(Mapping):
         try:
             return self.measurements[key]
         except KeyError:
-            raise KeyError(f"There is no measurement {key!r} here; there are {', '.join(self.measurements)}.") from None
+            spelled = {known.casefold(): known for known in self.measurements}
+            close = [spelled[name] for name in difflib.get_close_matches(str(key).casefold(), spelled, 1)]
+            told = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self.measurements)}."
+            raise KeyError(f"There is no measurement {key!r} here; {told}") from None
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
@@ -78,6 +84,11 @@ class Comparison(Mapping):
 
     def __len__(self) -> int:
         return len(self.measurements)
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The values alone by key, in each measurement's own unit: NaN where undefined, and infinite where infinite."""
+        return {key: measurement.value for key, measurement in self.items()}
 
     @cached_property
     def worstPlaces(self) -> tuple[Place, ...]:
@@ -214,9 +225,17 @@ def asStructure(given, which: str, label: int | None, settings: Settings) -> Str
             return inputs.structureFromPolyData(given, which)
     except InputError as error:
         raise InputError(f"The {which} cannot be compared. {error}") from error
-    raise InputError(
-        f"The {which} must be a SimpleITK image, a vtkPolyData or a Structure, not {type(given).__name__}."
-    )
+    kind = type(given).__name__
+    raise InputError(f"The {which} must be a SimpleITK image, a vtkPolyData or a Structure, not {kind}{_hint(given)}.")
+
+
+def _hint(given) -> str:
+    """Return how what compare() was given becomes something that it takes, "" where that is not known."""
+    if isinstance(given, (str, os.PathLike)):
+        return ": readStructures(path, name=...) of SegmentMetricsLib reads files"
+    if isinstance(given, np.ndarray):
+        return ": SimpleITK.GetImageFromArray() makes an image of it, whose spacing is to be set with SetSpacing()"
+    return ""
 
 
 def describe(structure: Structure) -> dict:

@@ -28,6 +28,8 @@ LENGTHS = ("mm", "voxel", "pixel")
 DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "": 3}
 # How many mm3 (mm2) there are in the unit in which volumes (areas) are shown.
 IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
+# Less than this in the larger unit has too few digits there: of small organs, volumes are compared by their ratio.
+LEAST_IN_CENTIMETERS = 0.1
 # Below these, numbers are nothing but rounding: lengths, and others.
 LEAST_LENGTH, LEAST = 1e-5, 1e-12
 
@@ -125,10 +127,10 @@ class Measurement:
 
 
 def written(value: float, unit: str) -> str:
-    """Return a number with its unit as people read it, as by fixed(); volumes in cm3 unless they would be 0 there."""
+    """Return a number with its unit as people read it, as by fixed(); volumes in cm3 unless they are small."""
     if unit in IN_CENTIMETERS:
         larger, scale = IN_CENTIMETERS[unit]
-        if abs(value) <= LEAST or _isSeen(value / scale, larger):
+        if abs(value) <= LEAST or abs(value) / scale >= LEAST_IN_CENTIMETERS:
             value, unit = value / scale, larger
     return f"{fixed(value, unit)} {unit}".rstrip()
 

@@ -28,7 +28,7 @@ WITHOUT_VOXELS = "withoutVoxels"
 LEFT_OUT = "leftOut"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Structure:
     """One contour of one observer.
 
@@ -51,6 +51,10 @@ class Structure:
     def __post_init__(self) -> None:
         if self.mask is None and self.givenSurface is None:
             raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
+
+    def __repr__(self) -> str:
+        size = "empty" if self.isEmpty else f"{self.mask.count} voxels" if self.mask else "a surface"
+        return f"<Structure {self.name!r}{f' of {self.file}' if self.file else ''}: {size}>"
 
     def named(self, name: str) -> Structure:
         """Return the structure under another name."""

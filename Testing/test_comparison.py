@@ -7,6 +7,7 @@ import json
 import math
 import pickle
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 import SegmentMetricsLib
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, compare, inputs
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.measurements import rounded
 from SegmentMetricsLib.registry import REGISTRY
@@ -70,8 +71,8 @@ def testBothEmpty(inputs):
 
 
 def testEmptyResultsAreStrictJson():
-    for inputs in ((EMPTY, BOX), (EMPTY, EMPTY)):
-        text = json.dumps(compare(*inputs).toDictionary(), allow_nan=False)
+    for pair in ((EMPTY, BOX), (EMPTY, EMPTY)):
+        text = json.dumps(compare(*pair).toDictionary(), allow_nan=False)
         measured = json.loads(text)["measurements"]
         assert measured["HD"]["value"] is None and measured["HD"]["reason"]
 
@@ -320,3 +321,37 @@ def testZerosHaveNoSign():
     box = shapes.box((5, 5, 5), (9, 9, 9))
     for measurement in compare(box, box).values():
         assert not any(math.copysign(1, x) < 0 for x in (measurement.value, measurement.lower or 0) if x == 0)
+
+
+def testNumbersAreTheValues():
+    comparison = compare(shapes.ball(5), shapes.ball(5, (1, 0, 0)), Settings(families="overlap"))
+    assert comparison.numbers == {key: measurement.value for key, measurement in comparison.items()}
+    assert comparison.numbers["DSC"] == comparison["DSC"].value
+
+
+def testMisspelledKey():
+    comparison = compare(shapes.ball(5), shapes.ball(5), Settings(families="boundary"))
+    with pytest.raises(KeyError, match=r"no measurement 'hd95' here; did you mean 'HD95'\?"):
+        comparison["hd95"]
+    with pytest.raises(KeyError, match="there are HD, HD95"):
+        comparison["?"]
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("a.nrrd", "readStructures"),
+        (Path("a.nrrd"), "readStructures"),
+        (np.zeros((2, 2, 2)), "SetSpacing"),
+        (5, "int."),
+    ],
+)
+def testWhatIsNoStructureIsToldHowToBecomeOne(given, hint):
+    with pytest.raises(ValueError, match=hint):
+        compare(given, shapes.ball(5))
+
+
+def testStructuresAreShownInALine():
+    assert repr(inputs.structureFromImage(shapes.ball(1), "A", None, None)) == "<Structure 'A': 7 voxels>"
+    assert repr(inputs.structureFromImage(EMPTY, "B", None, None)) == "<Structure 'B': empty>"
+    assert repr(inputs.structureFromPolyData(shapes.boxMesh((0, 0, 0), (1, 1, 1)), "C")) == "<Structure 'C': a surface>"

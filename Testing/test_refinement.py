@@ -113,7 +113,7 @@ class TestKnownShapes:
         assert refined.sizeWithin(2.0) / refined.totalSize == pytest.approx(0.5, abs=1e-6)
         assert refined.boundedPercentile(25) == pytest.approx(1.5, abs=1e-5)
         assert refined.boundedPercentile(95) == pytest.approx(2.9, abs=1e-5)
-        assert 3 <= refined.extremes.largest.upper <= 3.01
+        assert 3 <= refined.largestAndPlace[0].upper <= 3.01
         assert refined.sizesBeyond(np.array([0.5, 1.5, 2.0, 3.5]), 1) / refined.totalSize == pytest.approx(
             [1, 0.75, 0.5, 0], abs=1e-6
         )

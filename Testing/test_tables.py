@@ -35,8 +35,9 @@ def testSidesOfThePatientHaveATableOfTheirOwn():
         (3e-7, "mm", "0.00 mm"),  # rounding
         (0.0028, "voxel", "< 0.01 voxel"),
         (1234.5, "mm3", "1.23 cm3"),
-        (12, "mm3", "0.01 cm3"),
-        (4.21, "mm3", "4.2 mm3"),  # what would be 0 in cm3
+        (120, "mm3", "0.12 cm3"),
+        (12, "mm3", "12.0 mm3"),  # of which cm3 would show a digit
+        (4.21, "mm3", "4.2 mm3"),
         (-0.0123, "mm3", "> -0.1 mm3"),
         (3e-22, "mm3", "0.00 cm3"),
         (40, "mm2", "0.40 cm2"),
@@ -80,7 +81,7 @@ def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
 def testSmallVolumesAreNotShownAsNothing():
     table = tables.pairTable(compare(*PAIR).record())
     rows = {line.split()[0]: line for line in table.splitlines() if line}
-    assert rows["OverVolume"].endswith(" 0.06 cm3") and rows["UnderVolume"].endswith(" 0.07 cm3")
+    assert rows["OverVolume"].endswith(" 63.0 mm3") and rows["UnderVolume"].endswith(" 68.0 mm3")
     assert rows["VoxelVolumeReference"].endswith(" 0.58 cm3")
     same = {m.key: m.text() for m in compare(PAIR[0], PAIR[0]).values()}
     assert same["OverVolume"] == "0.00 cm3"

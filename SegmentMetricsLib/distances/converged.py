@@ -118,17 +118,17 @@ class ConvergedDistances(DirectedDistances):
 
     @cached_property
     def largest(self) -> Bounded:
-        return self.refined.extremes.largest
+        return self.refined.largestAndPlace[0]
 
     @property
     def largestPlace(self) -> np.ndarray:
-        return self.refined.extremes.place
+        return self.refined.largestAndPlace[1]
 
     def reached(self, side: int) -> float:
         return float((side * self.refined.values).max())
 
     def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        return self.refined.extremes.toward(side, known)
+        return self.refined.largestToward(side, known)
 
     def meanOf(self, groups: Groups, chosen: np.ndarray) -> Bounded:
         sizes = groups.sizes.take(chosen)
@@ -146,14 +146,13 @@ class ConvergedDistances(DirectedDistances):
 
     def _ofCells(self) -> Groups:
         """Return what is known of the pieces of every cell."""
-        means, largest, smallest, high, low, differences = np.zeros((6, len(self.surface.cells)))
+        means, high, low, differences = np.zeros((4, len(self.surface.cells)))
         for cells, values in self._eachPart():
             ofPieces = values.mean(axis=0)
             means[cells] = ofPieces.mean(axis=0)
-            largest[cells], smallest[cells] = ofPieces.max(axis=0), ofPieces.min(axis=0)
             high[cells], low[cells] = values.max(axis=(0, 1)), values.min(axis=(0, 1))
             differences[cells] = self._differences(cells, values, ofPieces).sum(axis=0)
-        return Groups(self.surface.sizes, means, largest, smallest, high, low, differences)
+        return Groups(self.surface.sizes, means, high, low, differences)
 
     def _differences(self, cells: np.ndarray, values: np.ndarray, means: np.ndarray) -> np.ndarray:
         """Return by how much distance times size of pieces (p, k) is more than told by what these were cut from.

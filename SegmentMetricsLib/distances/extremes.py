@@ -6,7 +6,6 @@ search between bounds tells (farthest.py).
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,89 +25,63 @@ CHUNK = 1 << 15
 MANY_FAR = 5_000
 
 
-class Extremes:
-    """The largest distances of a refined boundary, and where they are."""
+def extreme(refined: Refined, side: int = 0, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
+    """Return the largest distance in mm of a refined boundary toward either side, and its place (3,).
 
-    def __init__(self, refined: Refined):
-        self._refined, self._sampler = refined, refined.sampler
+    The bounds are certain. side: 1 or -1 asks for the largest signed distance toward the positive or the negative one;
+    where nothing lies there it is negative. known: one in mm that is reached elsewhere: what is smaller is not looked
+    for, and tells no more than that the upper bound is not larger.
+    """
+    sampler = refined.sampler
+    values = side * refined.values if side else np.abs(refined.values)
+    worst = int(values.argmax())
+    lowest = float(values[worst])
+    highest = max(lowest, known)
+    place = sampler.points(refined.coordinates[worst : worst + 1])[0]
+    nodes = np.concatenate([_mayExceed(refined, part, side, highest) for part in refined.parts])
+    if len(nodes):
+        found = farthest(
+            _places(refined, nodes),
+            values[nodes],
+            (lambda points: side * sampler.signedAt(points)) if side else sampler.distancesAt,
+            sampler.nearestTriangles,
+            refined.largestError,
+            known,
+            MOST_OF_SIDE if side else MOST_PIECES,
+        )
+        if found[0] > lowest:
+            lowest, place = found[0], found[2]
+        highest = max(known, found[1])
+    return Bounded(lowest, lowest, max(lowest, highest)), place
 
-    @property
-    def largest(self) -> Bounded:
-        """Largest distance in mm toward either side; the bounds are certain."""
-        return self._largestAndPlace[0]
 
-    @property
-    def place(self) -> np.ndarray:
-        """The place (3,) of the largest distance toward either side, mm."""
-        return self._largestAndPlace[1]
+def _mayExceed(refined: Refined, part: Part, side: int, limit: float) -> np.ndarray:
+    """Return the corners (k, c), as points by number, of the pieces that may hold a distance over a limit in mm.
 
-    def toward(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
+    side: to which distances count, 0 for both.
+    """
+    sampler = refined.sampler
+    # so near to a corner is every place of a piece
+    near = sampler.longestSide * nearCorner(part.corners) / 2.0**part.halvings
+    high = part.signedRange(side)[1] if side else part.range()[1]
+    leaves = np.flatnonzero(part.isLeaf & (high + near > limit))
+    if side and len(leaves):
+        centers = refined.coordinates[part.nodes[leaves][:, : part.corners]].sum(axis=1) // part.corners
+        leaves = leaves[sampler.mayReach(centers, side)]
+    if part is refined.base and not sampler.isOnLattice:
+        equal = leaves[part.range()[1][leaves] <= ROUNDING]
+        if len(equal):
+            isShared = sampler.areShared(refined.chosen[equal // refined.perCell])
+            leaves = np.setdiff1d(leaves, equal[isShared])
+    # of many, as where two balls have one center, most are left out as they are
+    parts = np.arange(part.corners)[None] if len(leaves) > MANY_FAR else PIECES[part.corners]
+    return part.nodes.take(leaves, axis=0)[:, parts].reshape(-1, part.corners)
 
-        The bounds are certain. Where nothing lies on that side it is negative. known: one in mm that is reached
-        elsewhere: what is smaller is not looked for, and tells no more than that the upper bound is not larger.
-        """
-        # mostly the side of the largest distance is known
-        values = self._refined.values
-        if values[np.abs(values).argmax()] * side > 0:
-            bounds, place = self._largestAndPlace
-            if self._sampler.sidesAt(place[None])[0] * side > 0:
-                return bounds, place
-        return self._found(side, known)
 
-    @cached_property
-    def _largestAndPlace(self) -> tuple[Bounded, np.ndarray]:
-        return self._found(0)
-
-    def _found(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        refined, sampler = self._refined, self._sampler
-        values = side * refined.values if side else np.abs(refined.values)
-        worst = int(values.argmax())
-        lowest = float(values[worst])
-        highest = max(lowest, known)
-        place = sampler.points(refined.coordinates[worst : worst + 1])[0]
-        nodes = np.concatenate([self._mayExceed(part, side, highest) for part in refined.parts])
-        if len(nodes):
-            found = farthest(
-                self._places(nodes),
-                values[nodes],
-                (lambda points: side * sampler.signedAt(points)) if side else sampler.distancesAt,
-                sampler.nearestTriangles,
-                refined.largestError,
-                known,
-                MOST_OF_SIDE if side else MOST_PIECES,
-            )
-            if found[0] > lowest:
-                lowest, place = found[0], found[2]
-            highest = max(known, found[1])
-        return Bounded(lowest, lowest, max(lowest, highest)), place
-
-    def _mayExceed(self, part: Part, side: int, limit: float) -> np.ndarray:
-        """Return the corners (k, c), as points by number, of the pieces that may hold a distance over a limit in mm.
-
-        side: to which distances count, 0 for both.
-        """
-        refined, sampler = self._refined, self._sampler
-        # so near to a corner is every place of a piece
-        near = sampler.longestSide * nearCorner(part.corners) / 2.0**part.halvings
-        high = part.signedRange(side)[1] if side else part.range()[1]
-        leaves = np.flatnonzero(part.isLeaf & (high + near > limit))
-        if side and len(leaves):
-            centers = refined.coordinates[part.nodes[leaves][:, : part.corners]].sum(axis=1) // part.corners
-            leaves = leaves[sampler.mayReach(centers, side)]
-        if part is refined.base and not sampler.isOnLattice:
-            equal = leaves[part.range()[1][leaves] <= ROUNDING]
-            if len(equal):
-                isShared = sampler.areShared(refined.chosen[equal // refined.perCell])
-                leaves = np.setdiff1d(leaves, equal[isShared])
-        # of many, as where two balls have one center, most are left out as they are
-        parts = np.arange(part.corners)[None] if len(leaves) > MANY_FAR else PIECES[part.corners]
-        return part.nodes.take(leaves, axis=0)[:, parts].reshape(-1, part.corners)
-
-    def _places(self, nodes: np.ndarray) -> np.ndarray:
-        """Return the LPS points (k, c, 3) in mm of points by number (k, c)."""
-        result, numbers = np.empty((nodes.size, 3)), nodes.ravel()
-        for first in range(0, len(numbers), CHUNK):
-            chosen = slice(first, first + CHUNK)
-            result[chosen] = self._sampler.points(self._refined.coordinates.take(numbers[chosen], axis=0))
-        return result.reshape(*nodes.shape, 3)
+def _places(refined: Refined, nodes: np.ndarray) -> np.ndarray:
+    """Return the LPS points (k, c, 3) in mm of points by number (k, c)."""
+    result, numbers = np.empty((nodes.size, 3)), nodes.ravel()
+    for first in range(0, len(numbers), CHUNK):
+        chosen = slice(first, first + CHUNK)
+        result[chosen] = refined.sampler.points(refined.coordinates.take(numbers[chosen], axis=0))
+    return result.reshape(*nodes.shape, 3)

@@ -57,7 +57,7 @@ from .extrapolation import (
     SIZE_ROUNDING,
     errorOf,
 )
-from .extremes import Extremes
+from .extremes import extreme
 from .linear import PIECES, ordered
 from .means import MeanDistances
 from .percentiles import Estimate, Percentiles
@@ -295,9 +295,18 @@ class Refined:
         return True
 
     @cached_property
-    def extremes(self) -> Extremes:
-        """The largest distances, for which some elements are cut further, which changes none of the other numbers."""
-        return Extremes(self)
+    def largestAndPlace(self) -> tuple[Bounded, np.ndarray]:
+        """Largest distance in mm toward either side, whose bounds are certain, and its place (3,)."""
+        return extreme(self)
+
+    def largestToward(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
+        """Return the same toward the positive (1) or the negative (-1) side. known: as for extreme()."""
+        # mostly the side of the largest distance is known
+        if self.values[np.abs(self.values).argmax()] * side > 0:
+            bounds, place = self.largestAndPlace
+            if self.sampler.sidesAt(place[None])[0] * side > 0:
+                return bounds, place
+        return extreme(self, side, known)
 
     @property
     def mean(self) -> Bounded:
@@ -337,7 +346,7 @@ class Refined:
 
         values: the distances in mm at the nodes that are to be compared with the limit.
         """
-        isExact = values.max(initial=-np.inf) + self.sampler.longestSide <= limit or self.extremes.largest <= limit
+        isExact = values.max(initial=-np.inf) + self.sampler.longestSide <= limit or self.largestAndPlace[0] <= limit
         error = 0.0 if isExact else LEAST_SHARE_ERROR * self.totalSize
         return Bounded.within(float(size), error, 0.0, self.totalSize)
 

@@ -30,14 +30,12 @@ T = TypeVar("T")
 class Groups(NamedTuple):
     """Groups (g,) of elements of one boundary: their sizes in mm2 or mm, and signed distances in mm.
 
-    means: of the groups. largest, smallest: of the elements' distances. high, low: of all that was found on an element.
+    means: of the groups. high, low: the largest and the smallest that were found on an element.
     differences: by how much distance times size of what the groups were cut from is less; None where that is unknown.
     """
 
     sizes: np.ndarray
     means: np.ndarray
-    largest: np.ndarray
-    smallest: np.ndarray
     high: np.ndarray
     low: np.ndarray
     differences: np.ndarray | None = None
@@ -139,8 +137,6 @@ class DirectedDistances:
         return Groups(
             sizes,
             reduce(np.add, means) / pieces,
-            reduce(np.maximum, means),
-            reduce(np.minimum, means),
             reduce(np.maximum, high),
             reduce(np.minimum, low),
         )

@@ -90,36 +90,29 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
         if sum(sizes) > 0:
             means = [one.mean for one in there]
             mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
-            largest, high = max(one.largest for one in there), max(one.high for one in there)
-            smallest, low = min(one.smallest for one in there), min(one.low for one in there)
-            found[name] = mean, (largest, high), (-smallest, -low)
+            found[name] = mean, max(one.high for one in there), -min(one.low for one in there)
     overmost, undermost = (_farthestSides({name: one[n] for name, one in found.items()}) for n in (1, 2))
     return {
         name: Side(
             mean,
-            _extreme(*out, between, over if name in overmost else None, over),
-            _opposite(_extreme(*inward, between, under if name in undermost else None, under)),
+            _extreme(out, between, over if name in overmost else None, over),
+            _opposite(_extreme(inward, between, under if name in undermost else None, under)),
         )
         for name, (mean, out, inward) in found.items()
     }
 
 
-def _farthestSides(extremes: dict[str, tuple[float, float]]) -> list[str]:
-    """Return which sides have the largest distance of all, from that of elements' means and of their ends by side.
-
-    Elements that face different sides have common ends: the largest one belongs to those with the larger mean.
-    """
-    top = max((high for _, high in extremes.values()), default=0.0)
-    tie = touching(abs(top))
-    shared = {name: value for name, (value, high) in extremes.items() if high >= top - tie}
-    return [name for name, value in shared.items() if value >= max(shared.values()) - tie]
+def _farthestSides(extremes: dict[str, float]) -> list[str]:
+    """Return which sides have the largest distance of all, told that of each: several, where it lies between them."""
+    top = max(extremes.values(), default=0.0)
+    return [name for name, value in extremes.items() if value >= top - touching(abs(top))]
 
 
-def _extreme(value: float, high: float, between: float | None, reached: float | None, known: float) -> float:
+def _extreme(value: float, between: float | None, reached: float | None, known: float) -> float:
     """Return the largest distance toward one side, with bounds where `between` tells how close it is known.
 
-    value, high: of what faces that side, as in _Faces. reached: that of all in mm if it is on this side. known: that of
-    all, not negative, which nothing exceeds.
+    value: the largest that was found on what faces that side. reached: that of all in mm if it is on this side. known:
+    that of all, not negative, which nothing exceeds.
     """
     if reached:
         return reached
@@ -127,8 +120,8 @@ def _extreme(value: float, high: float, between: float | None, reached: float | 
     if between is None:
         return value
     upper = getattr(known, "upper", None)
-    upper = high + between if upper is None else min(high + between, upper)
-    return Bounded(value, value - between, max(value, upper))
+    upper = value + between if upper is None else min(value + between, upper)
+    return Bounded(value, value, max(value, upper))
 
 
 def _opposite(number: float) -> float:
@@ -142,14 +135,11 @@ def _opposite(number: float) -> float:
 class _Faces(NamedTuple):
     """What of one boundary faces one side: its size in mm2 or mm, and signed distances in mm.
 
-    largest, smallest: of an element's mean, not of its ends, which may belong to a neighbor that faces another side.
-    high, low: of all that was found there.
+    high, low: the largest and the smallest that were found there, the ends of elements included.
     """
 
     size: float = 0.0
     mean: float = 0.0
-    largest: float = -math.inf
-    smallest: float = math.inf
     high: float = -math.inf
     low: float = math.inf
 
@@ -165,10 +155,9 @@ def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, _Faces]
         part = np.flatnonzero((sides & sideBit(name)) != 0)
         if len(part):
             size = float(groups.sizes.take(part).sum())
-            largest, high = (float(values.take(part).max()) for values in (groups.largest, groups.high))
-            smallest, low = (float(values.take(part).min()) for values in (groups.smallest, groups.low))
+            high, low = float(groups.high.take(part).max()), float(groups.low.take(part).min())
             mean = distances.meanOf(groups, part) if size else 0.0
-            found[name] = _Faces(size, mean, largest, smallest, high, low)
+            found[name] = _Faces(size, mean, high, low)
     return found
 
 
