@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
 # Elements looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
+# A limit passes next to a node where it is closer to that distance than this share of how much the element bends.
+NEXT_TO_NODE = 0.25
 
 
 @dataclass(eq=False)
@@ -112,6 +115,19 @@ class Part:
         return coarse, fine
 
 
+class Passed(NamedTuple):
+    """What is known of the size up to a limit, or beyond it, from the leaves that the limit passes through.
+
+    size: mm or mm2. chosen: (c,) numbers of these leaves. differences: (c,) by how much the size of each from its pieces
+    is more than from the whole. doubts: (c,) how much of each both may miss, see doubtfulShares().
+    """
+
+    size: float
+    chosen: np.ndarray
+    differences: np.ndarray
+    doubts: np.ndarray
+
+
 class Leaves:
     """The elements of two parts that have not been cut further, numbered one part after the other.
 
@@ -121,7 +137,7 @@ class Leaves:
     def __init__(self, base: Part, fine: Part):
         self.base, self.fine = base, fine
         self.rows = np.flatnonzero(base.isLeaf), np.flatnonzero(fine.isLeaf)
-        self._within: dict[float, tuple[float, np.ndarray, np.ndarray]] = {}
+        self._within: dict[float, Passed] = {}
         self.low, self.high = self._joined(base.range(), fine.range())
         self.sizes, self.halvings = self._joined((base.sizes, base.halvings), (fine.sizes, fine.halvings))
 
@@ -153,32 +169,46 @@ class Leaves:
             flags[rows] |= (low <= limit) & (high > limit)
         return flags
 
-    def within(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the size within a limit in mm, the leaves (c,) it passes through, and by how much these differ."""
+    def within(self, limit: float) -> Passed:
+        """Return what is known of the size within a limit in mm."""
         if limit not in self._within:
-            size, chosen, differences = self.passed(limit)
-            self._within[limit] = size + float(self.sizes.compress(self.high <= limit).sum()), chosen, differences
+            found = self.passed(limit)
+            whole = float(self.sizes.compress(self.high <= limit).sum())
+            self._within[limit] = found._replace(size=found.size + whole)
         return self._within[limit]
 
-    def passed(self, limit: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the same with the size within a limit of those leaves alone that it passes through."""
+    def passed(self, limit: float) -> Passed:
+        """Return the same of the size within a limit of those leaves alone that it passes through."""
         chosen = np.flatnonzero((self.low <= limit) & (self.high > limit))
-        return self._summed(chosen, lambda nodes: shareWithin(withPieces(turned(nodes)), limit))
+        return self._summed(chosen, turned, lambda values: shareWithin(values, limit), limit)
 
-    def beyond(self, limit: float, side: int) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the same for the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
+    def beyond(self, limit: float, side: int) -> Passed:
+        """Return the same of the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
         low, high = self._joined(*(part.signedRange(side) for part in (self.base, self.fine)))
         chosen = np.flatnonzero((low <= limit) & (high > limit))
-        size, *passed = self._summed(chosen, lambda nodes: 1 - shareBelow(withPieces(side * nodes), limit))
-        return size + float(self.sizes.compress(low > limit).sum()), *passed
+        found = self._summed(chosen, lambda nodes: side * nodes, lambda values: 1 - shareBelow(values, limit), limit)
+        return found._replace(size=found.size + float(self.sizes.compress(low > limit).sum()))
 
-    def _summed(self, chosen: np.ndarray, share) -> tuple[float, np.ndarray, np.ndarray]:
-        coarse, fine = np.empty((2, len(chosen)))
+    def _summed(
+        self,
+        chosen: np.ndarray,
+        toward: Callable[[np.ndarray], np.ndarray],
+        share: Callable[[np.ndarray], np.ndarray],
+        limit: float,
+    ) -> Passed:
+        """Return what is known of the shares of some leaves (c,).
+
+        toward: gives the distances at nodes the sign in which they are compared with the limit. share: (k,) of elements
+        with such distances (corners, k) at their corners.
+        """
+        coarse, fine, doubts = np.empty((3, len(chosen)))
         for first in range(0, len(chosen), CHUNK):
             part = slice(first, first + CHUNK)
-            coarse[part], fine[part] = ofWholeAndPieces(share(self.signed(chosen[part])), self.base.corners)
+            nodes = toward(self.signed(chosen[part]))
+            coarse[part], fine[part] = ofWholeAndPieces(share(withPieces(nodes)), self.base.corners)
+            doubts[part] = doubtfulShares(nodes, limit)
         sizes = self.sizes.take(chosen)
-        return total(fine, sizes), chosen, (fine - coarse) * sizes
+        return Passed(total(fine, sizes), chosen, (fine - coarse) * sizes, doubts * sizes)
 
     def between(self, low: float, high: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the size up to a limit in mm, and distances (corners, n) in order on pieces with their sizes (n,).
@@ -195,6 +225,20 @@ class Leaves:
                 column[:, part] = values.reshape(count, -1)
         sizes = np.tile(self.sizes.take(chosen) / count, count)
         return float(self.sizes.compress(isBelow).sum()), ascending.reshape(len(ascending), -1), sizes
+
+
+def doubtfulShares(nodes: np.ndarray, limit: float) -> np.ndarray:
+    """Return what share of elements (c,) may lie on the other side of a limit in mm, though whole and pieces agree.
+
+    Where a flat place ends in a kink, and the limit is next to what is flat, both let it pass right beside the flat
+    node: it may as well pass at the kink, half-way on average. nodes: (., c) distances at the nodes in mm.
+    """
+    corners, middles = (nodes[:2], nodes[2:]) if len(nodes) == 3 else (nodes[:3], nodes[3:])
+    following = np.roll(corners, -1, axis=0)[: len(middles)]
+    bends = np.maximum.reduce(np.abs(middles - (corners[: len(middles)] + following) / 2))
+    ranges = np.maximum.reduce(nodes) - np.minimum.reduce(nodes)
+    isNear = np.minimum.reduce(np.abs(nodes - limit)) < NEXT_TO_NODE * bends
+    return np.where(isNear, bends / np.maximum(ranges, bends) / 2, 0.0)
 
 
 def turned(nodes: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ class Percentiles:
             self._known.insert(0, around)
         low, high = np.interp([fine - near, fine + near], around.limits, around.reached)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
-        _, chosen, differences = self.leaves.passed(fine)
+        _, chosen, differences, _ = self.leaves.passed(fine)
         # with a third of the differences the size up to it is that much larger, so another one is wanted
         size -= float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)

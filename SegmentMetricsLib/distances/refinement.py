@@ -46,7 +46,7 @@ from ..progress import checkpoint
 from .bounded import Bounded
 from .crossing import sizesBeyond
 from .cutting import compacted, divided, middlesOf, quartered, sidesOfPieces
-from .elements import Leaves, Part, pieces
+from .elements import Leaves, Part, Passed, pieces
 from .extrapolation import (
     BOUNDS,
     LEAST_SHARE_ERROR,
@@ -265,8 +265,9 @@ class Refined:
             self._isKnown.clear()
 
     def _markForShare(self, limit: float, flags) -> bool:
-        _, chosen, differences = self.leaves.within(limit)
-        return self._mark(flags, chosen, differences, SHARE_ERROR * self.totalSize)
+        found, wanted = self.leaves.within(limit), SHARE_ERROR * self.totalSize
+        wasMarked = self._mark(flags, found.chosen, found.differences, wanted)
+        return self._markDoubtful(flags, found.chosen, found.doubts, wanted) or wasMarked
 
     def percentileEstimate(self, percent: float) -> Estimate:
         """Return a percentile of the elements as they are now."""
@@ -276,6 +277,19 @@ class Refined:
             self._estimates[percent] = percentiles.estimate(percent)
             self._isKnown.add(percent)
         return self._estimates[percent]
+
+    @staticmethod
+    def _markDoubtful(flags: np.ndarray, chosen: np.ndarray, doubts: np.ndarray, wanted: float) -> bool:
+        """Flag the leaves with the largest doubts, so that without them half of what is wanted is left.
+
+        These all err to one side, so that they do not cancel. Returns whether any had to be.
+        """
+        if float(doubts.sum()) <= wanted:
+            return False
+        order = np.argsort(-doubts, kind="stable")
+        left = doubts.sum() - np.cumsum(doubts.take(order))
+        flags[chosen[order[: 1 + np.count_nonzero(left > wanted / 2)]]] = True
+        return True
 
     @staticmethod
     def _mark(flags: np.ndarray, chosen: np.ndarray, differences: np.ndarray, wanted: float) -> bool:
@@ -326,8 +340,8 @@ class Refined:
 
     def sizeWithin(self, limit: float) -> Bounded:
         """Return the size of what is at most a limit in mm away."""
-        size, _, differences = self.leaves.within(limit)
-        found = self._bounded(size + self.sharedSize, differences)
+        passed = self.leaves.within(limit)
+        found = self._bounded(passed.size + self.sharedSize, passed)
         return self._doubted(found, limit, np.abs(self.values)) if found.lower == self.totalSize else found
 
     def sizeBetween(self, low: float, high: float) -> float:
@@ -337,8 +351,8 @@ class Refined:
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""
-        size, _, differences = self.leaves.beyond(limit, side)
-        found = self._bounded(size + (self.sharedSize if limit < 0 else 0.0), differences)
+        passed = self.leaves.beyond(limit, side)
+        found = self._bounded(passed.size + (self.sharedSize if limit < 0 else 0.0), passed)
         return self._doubted(found, limit, side * self.values) if found.upper == 0 else found
 
     def _doubted(self, size: float, limit: float, values: np.ndarray) -> Bounded:
@@ -350,15 +364,16 @@ class Refined:
         error = 0.0 if isExact else LEAST_SHARE_ERROR * self.totalSize
         return Bounded.within(float(size), error, 0.0, self.totalSize)
 
-    def _bounded(self, size: float, differences: np.ndarray) -> Bounded:
+    def _bounded(self, size: float, passed: Passed) -> Bounded:
+        """Return a size with bounds, from what is known of the leaves that the limit passes through."""
         # all and nothing are exact, whatever the sum of thousands of sizes says
         if abs(size - self.totalSize) <= SIZE_ROUNDING * self.totalSize:
             size = self.totalSize
         elif size <= SIZE_ROUNDING * self.totalSize:
             size = 0.0
-        size += float(differences.sum()) / 3
-        error = BOUNDS * errorOf(differences)
-        if error > 0:
+        size += float(passed.differences.sum()) / 3
+        error = BOUNDS * errorOf(passed.differences) + float(passed.doubts.sum())
+        if len(passed.chosen):
             error = max(error, LEAST_SHARE_ERROR * self.totalSize)
         return Bounded.within(size, error, 0.0, self.totalSize)
 
