@@ -12,6 +12,7 @@ import SimpleITK
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
 # What is kept quiet is the whole process: two threads would each give back what the other one had taken away.
+# Nor may two of them read images side by side: ITK's readers abort the process when two damaged files fail at once.
 _oneAtATime = RLock()
 
 

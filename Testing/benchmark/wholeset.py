@@ -17,7 +17,7 @@ NUMBERS, EVERYTHING, SCRIPT = "compare --numbers-only", "compare", "a script wit
 COMPARE = ("-m", "SegmentMetricsLib", "compare")
 LABEL_SCRIPT = Path(__file__).with_name("labelscript.py")
 # Voxels along i, j, k, and structures.
-SET, QUICK_SET = ((360, 300, 200), 40), ((200, 160, 90), 24)
+SET, QUICK_SET = ((360, 300, 200), 40), ((160, 130, 70), 12)
 COLUMNS = ("whole process", "s", "ratio", "cores")
 
 
