@@ -81,10 +81,10 @@ def readStructures(
     such file of a folder (named by stem). An image without labels is one empty structure. An image in a folder that is
     no segmentation, such as a CT, is left out, which the sources of the others tell. threshold, maximum: of images of
     memberships, see Settings. name: of the structures that are wanted, such as "Parotid_L", usually one, or the number
-    of a label; all when None. labelNames: what labels are called that have no names of their own, by number, or a file
-    that says it: see readLabelNames. Raises UnusableFile, a ValueError, for whatever cannot be read or is no
-    segmentation, and when there is no structure of that name: the message lists those that there are; InputError, a
-    ValueError, for names of labels that make no sense.
+    of a label; all when None. labelNames: what labels are called that have no names of their own, by number; or a file
+    that says it, of the kinds that the option --label-names of the command line takes. Raises UnusableFile, a
+    ValueError, for whatever cannot be read or is no segmentation, and when there is no structure of that name: the
+    message lists those that there are. InputError, a ValueError, for names of labels that make no sense.
     """
     names = labelNamesFrom(labelNames)
     structures = _readAny(Path(path), _How(threshold, maximum, names))
@@ -146,7 +146,7 @@ def _readAny(path: Path, how: _How) -> list[Structure]:
 
 
 def readAll(
-    paths: Iterable[Path],
+    paths: Iterable[str | Path],
     threshold: float | None = None,
     maximum: int | None = None,
     labelNames: Mapping[int, str] | None = None,
@@ -158,19 +158,19 @@ def readAll(
     return _readEach(paths, _How(threshold, maximum, labelNames or {}))
 
 
-def _readEach(paths: Iterable[Path], how: _How, isFolder: bool = False) -> list:
+def _readEach(paths: Iterable[str | Path], how: _How, isFolder: bool = False) -> list:
     """Return the structures of each of some files or folders. Raises the UnusableFile of the first in order.
 
     isFolder: whether the files are those of a folder; then an image that is no segmentation stands as its error.
     """
     errors: dict[int, UnusableFile] = {}
 
-    def attempt(numbered: tuple[int, Path]) -> list[Structure] | NoSegmentationFile:
+    def attempt(numbered: tuple[int, str | Path]) -> list[Structure] | NoSegmentationFile:
         number, path = numbered
         if any(other < number for other in list(errors)):
             return []  # nobody wants to see it any more
         try:
-            return _readAny(path, how)
+            return _readAny(Path(path), how)
         except UnusableFile as error:
             if isFolder and isinstance(error, NoSegmentationFile):
                 return error
