@@ -28,6 +28,10 @@ def reasonOf(error: Exception) -> str:
     return oneLine(error.reason if isinstance(error, PairError) else str(error))
 
 
+class NoSegmentation(InputError):
+    """An image that is whole and can be read, but holds no structures: a CT, say, or a dose."""
+
+
 class Undefined(ValueError):
     """A measurement has no value for a pair; the message is the reason."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from .errors import InputError
+from .errors import InputError, NoSegmentation
 from .geometry import masks, meshing
 from .geometry.grids import Grid
 from .settings import shortest
@@ -64,8 +64,8 @@ def structureFromMemberships(name: str, memberships: masks.Mask, threshold: floa
 def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.Mask | None:
     """Return the voxels of an image of memberships, None when it is a mask or a label map.
 
-    maximum: full membership of images with values beyond 1; None: those are no memberships. Raises ValueError when the
-    image has larger or negative values.
+    maximum: full membership of images with values beyond 1; None: those are no memberships. Raises NoSegmentation, a
+    ValueError, when the image has larger or negative values.
     """
     array = SimpleITK.GetArrayViewFromImage(image)
     if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in ("fiu" if maximum is not None else "f"):
@@ -74,7 +74,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
     low, high = float(array.min()), float(array.max())
     if high > 1 and maximum is not None:
         if low < 0 or high > maximum:
-            raise InputError(
+            raise NoSegmentation(
                 f"The image is no map of memberships from 0 to {maximum}: it has values from {low:g} to {high:g}."
             )
         # as exact as single precision is: 8 bits of 255, or percent
@@ -99,41 +99,42 @@ def structureFromPolyData(polyData: vtkPolyData, name: str) -> Structure:
 def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask]:
     """Return the mask of every label of an image, {1: mask} for memberships.
 
-    threshold: membership from which a voxel belongs to the structure. Raises ValueError for images that are no
-    segmentation: vector images, values outside [0, 1] that are not whole, negative values, more values than labels.
+    threshold: membership from which a voxel belongs to the structure. Raises NoSegmentation, a ValueError, for images
+    that are no segmentation: vector images, values outside [0, 1] that are not whole, negative values, more values than
+    labels.
     """
     if image.GetNumberOfComponentsPerPixel() != 1:
-        raise InputError("The image has several values per voxel; a segmentation has one.")
+        raise NoSegmentation("The image has several values per voxel; a segmentation has one.")
     grid = Grid.fromImage(image)
     array = SimpleITK.GetArrayViewFromImage(image)
     if array.ndim == 2:
         array = array[None]
     if array.dtype.kind == "c":
-        raise InputError("The image has complex values; a segmentation has labels.")
+        raise NoSegmentation("The image has complex values; a segmentation has labels.")
     if array.dtype.kind == "f":
         low, high = float(array.min()), float(array.max())
         if not (np.isfinite(low) and np.isfinite(high)):
-            raise InputError(NO_NUMBERS)
+            raise NoSegmentation(NO_NUMBERS)
         if _areMemberships(low, high):
             mask = masks.Mask.fromArray(array >= threshold, grid)
             return {} if mask.isEmpty else {1: mask}
         if max(-low, high) > LARGEST_FLOAT_LABEL or not _areWhole(array):
-            raise InputError(
+            raise NoSegmentation(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
                 f"it has values from {shortest(low)} to {shortest(high)}."
             )
         array = array.astype(np.int64)
     low, high = array.min(), array.max()
     if low < 0:
-        raise InputError(f"The image is not a label map: it has negative values, from {low} to {high}.")
+        raise NoSegmentation(f"The image is not a label map: it has negative values, from {low} to {high}.")
     if high > MOST_UNSUSPICIOUS_LABELS and _looksLikeIntensities(array):
-        raise InputError(
+        raise NoSegmentation(
             f"The image is not a label map: its values, up to {high}, change from voxel to voxel like those of a CT or "
             "MR image."
         )
     found = masks.fromLabels(array, grid, (low, high))
     if len(found) > MOST_LABELS:
-        raise InputError(f"The image is not a label map: it has {len(found)} different values.")
+        raise NoSegmentation(f"The image is not a label map: it has {len(found)} different values.")
     return found
 
 

@@ -20,6 +20,7 @@ from .structures import (
     Match,
     Pairing,
     Structure,
+    labelNamed,
     listed,
     pairByName,
     requireKnown,
@@ -174,11 +175,14 @@ def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
 
 
 def _inAnySpelling(names: Iterable[str], *sets: list[Structure]) -> list[str]:
-    """Return names, those that no structure has as the ones that differ from them in spelling only."""
+    """Return names, those that no structure has as the ones that differ from them in spelling only.
+
+    The number of a label is its name, too.
+    """
     everything = [s for structures in sets for s in structures]
     known = {s.name for s in everything}
     found = []
-    for name in names:
+    for name in (labelNamed(name, everything) for name in names):
         alike = [s.name for s in everything if _spelling(s) == naming.parse(name).spelled]
         found += alike if alike and name not in known else [name]
     return list(dict.fromkeys(found))

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from . import naming
 from .errors import InputError
 from .geometry import meshing
 from .geometry.grids import Grid
@@ -26,6 +27,8 @@ PATIENT, NOTES = "patient", "notes"
 WITHOUT_VOXELS = "withoutVoxels"
 # In the source of every other structure of a file: what there is to say, by name, about those that cannot be used.
 LEFT_OUT = "leftOut"
+# In the same source: which of these names are of images in a folder that hold no structures, such as a CT.
+NO_STRUCTURES = "noStructures"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,7 +197,7 @@ def pairByName(
     reference, test = list(reference), list(test)
     if names is not None:
         requireKnown(names, reference, test)
-    if isAlonePair and len(reference) == len(test) == 1 and not _isRest(*reference, *test):
+    if isAlonePair and len(reference) == len(test) == 1 and not unusableOf(reference, test):
         isNameless = any(s.source.get(WITHOUT_LABELS) for s in (*reference, *test))
         how = "name" if isNameless or reference[0].name == test[0].name else "only"
         return Pairing((Match(reference[0], test[0], how),), (), ())
@@ -213,16 +216,28 @@ def pairByName(
     return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
 
 
-def _isRest(*structures: Structure) -> bool:
-    """Return whether others of the files that structures are from cannot be used, so that these are no sole ones."""
-    return any(structure.source.get(LEFT_OUT) for structure in structures)
-
-
 def _lacking(structures: list[Structure], others: list[Structure]) -> list[Structure]:
     """Return the structures; for an image without labels, an empty one for each of the others."""
     if len(structures) == 1 and structures[0].source.get(WITHOUT_LABELS):
         return [replace(structures[0], name=other.name) for other in others]
     return structures
+
+
+def numbered(label: int) -> str:
+    """Return what a label is called that has a number only."""
+    return f"Label {label}"
+
+
+def labelNamed(name: str, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
+    """Return the name of the structure that is meant by the number of a label; any other name as it is.
+
+    labelNames: what labels are called, by number. A structure that is really called by a number goes before.
+    """
+    known = {structure.name for structure in structures}
+    if name in known or not (name.isascii() and name.isdigit()):
+        return name
+    meant = ((labelNames or {}).get(int(name)), numbered(int(name)))
+    return next((other for other in meant if other in known), name)
 
 
 def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
@@ -246,16 +261,24 @@ def requireUsable(name: str, structures: Iterable[Structure]) -> None:
 
 def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
     """Return what there is to say about structures that were left out of the files of some sets."""
-    return list(dict.fromkeys(why for structures in sets for why in unusableOf(structures).values()))
+    remarks = (s.source.get(LEFT_OUT, {}).values() for structures in sets for s in structures)
+    return list(dict.fromkeys(why for reasons in remarks for why in reasons))
 
 
-def unusableOf(*sets: Iterable[Structure]) -> dict[str, str]:
-    """Return why structures were left out of the files of some sets, by name; of one in several sets, all reasons."""
+def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
+    """Return why structures were left out of the files of some sets, by name; of one in several sets, all reasons.
+
+    An image without structures in a folder, such as a CT beside the masks, is one only where another set has a
+    structure of its name, in any spelling.
+    """
+    spelled = {naming.parse(s.name).spelled for structures in sets for s in structures}
     found: dict[str, dict[str, None]] = {}
     for structures in sets:
         for structure in structures:
             for name, why in structure.source.get(LEFT_OUT, {}).items():
-                found.setdefault(name, {})[why] = None
+                isNone = name in structure.source.get(NO_STRUCTURES, ())
+                if not isNone or naming.parse(name).spelled in spelled:
+                    found.setdefault(name, {})[why] = None
     return {name: " ".join(reasons) for name, reasons in found.items()}
 
 

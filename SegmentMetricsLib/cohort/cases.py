@@ -34,7 +34,7 @@ class Task:
     case, method: what it is called; two tasks differ in one of them. reference, test: paths. problem: why it cannot be
     run, "" if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for
     none. choices: names of a structure of the reference and one of the test that are compared whatever they are called,
-    where a case has both.
+    where a case has both. labelNames: numbers of labels, and what they are called where their files do not say it.
     """
 
     case: str
@@ -48,6 +48,7 @@ class Task:
     report: str = ""
     withConventions: bool = False
     choices: tuple[tuple[str, str], ...] = ()
+    labelNames: tuple[tuple[int, str], ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -65,13 +66,14 @@ def readCases(
     protocol: Protocol | None = None,
     asked: Sequence[str] = (),
     choices: Mapping[str, str] | None = None,
+    labelNames: Mapping[int, str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a CSV file with the columns case, reference and test, where wanted protocol and method.
 
     Paths are relative to the file's folder. protocol: for cases that name none of their own; it is a file or the name
-    of an example. asked: as of a Protocol, for those that cases name. choices: as of a Task. A line that cannot be run,
-    such as a second one of the same case and method, is a task with a problem. Raises InputError, naming the line, for
-    a file that is no such table.
+    of an example. asked: as of a Protocol, for those that cases name. choices, labelNames: as of a Task. A line that
+    cannot be run, such as a second one of the same case and method, is a task with a problem. Raises InputError, naming
+    the line, for a file that is no such table.
     """
     path = Path(path)
     sheet = readSheet(path, REQUIRED, OPTIONAL)
@@ -83,8 +85,8 @@ def readCases(
     for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
         if name not in protocols:
             protocols[name] = _protocol(name, folder, tuple(asked))
-    chosen = tuple((choices or {}).items())
-    return [_task(line, folder, settings, protocols, seen, chosen) for line in sheet.lines]
+    chosen, named = (tuple((given or {}).items()) for given in (choices, labelNames))
+    return [_task(line, folder, settings, protocols, seen, chosen, named) for line in sheet.lines]
 
 
 def _task(
@@ -94,6 +96,7 @@ def _task(
     protocols: Mapping,
     seen: dict[tuple[str, str], str],
     choices: tuple[tuple[str, str], ...],
+    labelNames: tuple[tuple[int, str], ...],
 ) -> Task:
     cells = line.cells
     problem = ""
@@ -117,8 +120,9 @@ def _task(
         settings,
         protocol,
         problem,
-        fingerprint((reference, test), settings, protocol, choices),
+        fingerprint((reference, test), settings, protocol, choices, labelNames),
         choices=choices,
+        labelNames=labelNames,
     )
 
 
@@ -136,14 +140,17 @@ def fingerprint(
     settings: Settings,
     protocol: Protocol | None,
     choices: Sequence[tuple[str, str]] = (),
+    labelNames: Sequence[tuple[int, str]] = (),
 ) -> str:
-    """Return a text that changes with the files, the settings, the rules, the chosen pairs and the software."""
+    """Return a text that changes with the files, settings, rules, chosen pairs, names of labels and the software."""
     content = {
         "software": __version__,
         "form": FORM,
         "settings": settings.toDictionary(),
         "protocol": protocol and [protocol.version, *protocol.asked],
         "choices": list(choices),
+        # without them, what is done stays done
+        **({"labelNames": sorted(labelNames)} if labelNames else {}),
         "files": [_state(Path(path)) for path in paths],
     }
     text = json.dumps(content, sort_keys=True)

@@ -71,7 +71,7 @@ def _compared(task: Task) -> dict:
     from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
 
     paths = (task.reference, task.test)
-    sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum)
+    sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, dict(task.labelNames))
     pairing = pairStructures(*sets, choices=_applicable(task, *sets), isAlonePair=isAlonePair(*sets, paths))
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     report = _newReport(task)

@@ -17,6 +17,7 @@ from ..settings import OWN_CONVENTION
 from ..workers import requireWorkers
 from .options import (
     BRACKETS,
+    addLabelNames,
     addOutput,
     addProtocol,
     addReport,
@@ -70,6 +71,7 @@ def add(commands) -> None:
         action="append",
         help="compare these two structures, where a case has them, whatever they are called (may be repeated)",
     )
+    addLabelNames(batch)
     batch.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
     batch.add_argument("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
     addSettings(batch)
@@ -89,9 +91,11 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.resultfiles import CohortFiles, writeParquet
     from ..cohort.statistics import Cohort
     from ..cohort.summarywriting import remarks, summaryTable, writeSummary
+    from ..files.labelnames import labelNamesFrom
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
-    tasks = readCases(options.cases, settings, protocolFrom(options), askedIn(options), pairsFrom(options))
+    protocol, pairs, labelNames = protocolFrom(options), pairsFrom(options), labelNamesFrom(options.label_names)
+    tasks = readCases(options.cases, settings, protocol, askedIn(options), pairs, labelNames)
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
 

@@ -15,6 +15,7 @@ from ..settings import Settings
 from ..workers import requireWorkers
 from .options import (
     BRACKETS,
+    addLabelNames,
     addOutput,
     addPairs,
     addProtocol,
@@ -47,9 +48,10 @@ def add(commands) -> None:
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
     addOutput(compare)
     compare.add_argument(
-        "--structure", metavar="NAME", action="append", help="compare only this structure (may be repeated)"
+        "--structure", metavar="NAME", action="append", help="compare only this structure, or label (may be repeated)"
     )
     addPairs(compare)
+    addLabelNames(compare)
     compare.add_argument(
         "--numbers-only",
         action="store_true",
@@ -81,12 +83,18 @@ def run(options: argparse.Namespace) -> int:
     from .. import structures
     from ..cohort.casework import criticalsOf
     from ..files import reading as files
+    from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
-    sets = files.readAll((options.reference, options.test), settings.threshold, settings.membershipMaximum)
-    pairing = pairStructures(*sets, options.structure, choices)
+    labelNames = labelNamesFrom(options.label_names)
+    paths = (options.reference, options.test)
+    sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
+    names = options.structure
+    if names:
+        names = [structures.labelNamed(name, [*sets[0], *sets[1]], labelNames) for name in names]
+    pairing = pairStructures(*sets, names, choices)
     if not pairing.pairs and not options.structure:
         reference, test = (
             structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     if not pairing.pairs:
         names = (structures.listed(s.name for s in given) for given in sets)
         problem = "No structure has the same name in both: the reference has {}; the test has {}."
-        raise InputError(problem.format(*names))
+        raise InputError(" ".join((problem.format(*names), *structures.leftOutOf(*sets))))
     records, errors = evaluate(pairing, settings, tools, options.at_edge)
     write(records, pairing, settings, options.output, errors)
     show(records, options.reasons)

@@ -133,6 +133,17 @@ def addPairs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def addLabelNames(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the labels of label maps."""
+    parser.add_argument(
+        "--label-names",
+        metavar="FILE",
+        type=pathFrom,
+        help="what labels are called that have a number only: dataset.json of nnU-Net, other JSON, table (.csv, .tsv) "
+        "of numbers and names, or color table (.ctbl)",
+    )
+
+
 def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
     """Return the pairs that the options name. Raises InputError for an option that names none, or one twice."""
     choices: dict[str, str | None] = {}

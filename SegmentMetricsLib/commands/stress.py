@@ -50,8 +50,10 @@ def run(options: argparse.Namespace) -> int:
     from ..files import stressfiles
 
     found = files.readStructures(options.reference, settings.threshold)
-    matches = [structure for structure in found if structure.name == options.structure]
+    wanted = structures.labelNamed(options.structure, found)
+    matches = [structure for structure in found if structure.name == wanted]
     if len(matches) != 1:
+        structures.requireUsable(wanted, found)
         problem = "more than one" if matches else "no"
         raise InputError(
             f"{options.reference} has {problem} structure named {options.structure!r}; it has "

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import SimpleITK
-from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from .. import dicom, inputs
 from ..cores import eachSideBySide
-from ..errors import InputError, requireText
-from ..geometry import meshing
+from ..errors import InputError, NoSegmentation, requireText
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..structures import LEFT_OUT, NOTES, WITHOUT_LABELS, Structure, listed
-from . import fractional, integrity, niftiheaders, stlheaders, vtpheaders
+from ..structures import (
+    LEFT_OUT,
+    NO_STRUCTURES,
+    NOTES,
+    WITHOUT_LABELS,
+    Structure,
+    labelNamed,
+    listed,
+    numbered,
+    requireUsable,
+)
+from . import fractional, integrity, niftiheaders, vtpheaders
+from .labelnames import labelNamesFrom
+from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
 from .textheaders import unicodeText
@@ -41,28 +51,58 @@ class UnusableFile(InputError):
     """A file that cannot be compared; the message says which file and why."""
 
 
+class NoSegmentationFile(UnusableFile):
+    """An image file that holds no structures, such as a CT. reason: alone, without the file's name."""
+
+    def __init__(self, path: Path, reason: str):
+        super().__init__(f"{path}: {reason}")
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class _How:
+    """How images are read. threshold, maximum: of memberships, see Settings. labelNames: by the number of the label."""
+
+    threshold: float | None
+    maximum: int | None
+    labelNames: Mapping[int, str]
+
+
 def readStructures(
-    path: str | Path, threshold: float | None = None, maximum: int | None = None, name: str | None = None
+    path: str | Path,
+    threshold: float | None = None,
+    maximum: int | None = None,
+    name: str | None = None,
+    labelNames: Mapping[int, str] | str | Path | None = None,
 ) -> list[Structure]:
     """Return the structures of a file or folder.
 
     Every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the file's stem), or every
-    such file of a folder (named by stem). An image without labels is one empty structure. threshold, maximum: of images
-    of memberships, see Settings. name: of the structures that are wanted, such as "Parotid_L", usually one; all when
-    None. Raises UnusableFile, a ValueError, for whatever cannot be read or is no segmentation, and when there
-    is no structure of that name: the message lists those that there are.
+    such file of a folder (named by stem). An image without labels is one empty structure. An image in a folder that is
+    no segmentation, such as a CT, is left out, which the sources of the others tell. threshold, maximum: of images of
+    memberships, see Settings. name: of the structures that are wanted, such as "Parotid_L", usually one, or the number
+    of a label; all when None. labelNames: what labels are called that have no names of their own, by number; or a file
+    that says it, of the kinds that the option --label-names of the command line takes. Raises UnusableFile, a
+    ValueError, for whatever cannot be read or is no segmentation, and when there is no structure of that name: the
+    message lists those that there are. InputError, a ValueError, for names of labels that make no sense.
     """
-    structures = _readAny(Path(path), threshold, maximum)
+    names = labelNamesFrom(labelNames)
+    structures = _readAny(Path(path), _How(threshold, maximum, names))
     if name is None:
         return structures
-    named = [structure for structure in structures if structure.name == name]
+    wanted = labelNamed(name, structures, names)
+    named = [structure for structure in structures if structure.name == wanted]
     if not named:
+        try:
+            requireUsable(wanted, structures)
+        except InputError as error:
+            raise UnusableFile(f"{path}: {error}") from error
         known = listed(structure.name for structure in structures)
         raise UnusableFile(f"{path}: there is no structure named {name!r}; it has {known}.")
     return named
 
 
-def _readAny(path: Path, threshold: float | None, maximum: int | None) -> list[Structure]:
+def _readAny(path: Path, how: _How) -> list[Structure]:
     try:
         requireText(path)
     except InputError as error:
@@ -72,7 +112,7 @@ def _readAny(path: Path, threshold: float | None, maximum: int | None) -> list[S
     except OSError as error:  # a name that is too long, say
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     if isFolder:
-        return _readFolder(path, threshold, maximum)
+        return _readFolder(path, how)
     if not isThere:
         raise UnusableFile(f"{path}: there is no such file.")
     suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
@@ -91,30 +131,49 @@ def _readAny(path: Path, threshold: float | None, maximum: int | None) -> list[S
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
         if suffix == DICOM_SUFFIX:
-            return dicom.readStructures(path, threshold)
-        return _readMesh(path, suffix) if suffix in MESH_SUFFIXES else _readImage(path, suffix, threshold, maximum)
+            return dicom.readStructures(path, how.threshold)
+        if suffix in MESH_SUFFIXES:
+            return [readMesh(path, suffix, stemOf(path))]
+        return _readImage(path, suffix, how)
     except UnusableFile:
         raise
+    except NoSegmentation as error:
+        raise NoSegmentationFile(path, str(error)) from error
     except ValueError as error:
         raise UnusableFile(f"{path}: {error}") from error
     except MemoryError as error:
         raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
-def readAll(paths: Iterable[Path], threshold: float | None = None, maximum: int | None = None) -> list[list[Structure]]:
+def readAll(
+    paths: Iterable[str | Path],
+    threshold: float | None = None,
+    maximum: int | None = None,
+    labelNames: Mapping[int, str] | None = None,
+) -> list[list[Structure]]:
     """Return what readStructures() returns for each of some files or folders, several of them read at a time.
 
     Raises its UnusableFile, that of the first in order.
     """
+    return _readEach(paths, _How(threshold, maximum, labelNames or {}))
+
+
+def _readEach(paths: Iterable[str | Path], how: _How, isFolder: bool = False) -> list:
+    """Return the structures of each of some files or folders. Raises the UnusableFile of the first in order.
+
+    isFolder: whether the files are those of a folder; then an image that is no segmentation stands as its error.
+    """
     errors: dict[int, UnusableFile] = {}
 
-    def attempt(numbered: tuple[int, Path]) -> list[Structure]:
+    def attempt(numbered: tuple[int, str | Path]) -> list[Structure] | NoSegmentationFile:
         number, path = numbered
         if any(other < number for other in list(errors)):
             return []  # nobody wants to see it any more
         try:
-            return readStructures(path, threshold, maximum)
+            return _readAny(Path(path), how)
         except UnusableFile as error:
+            if isFolder and isinstance(error, NoSegmentationFile):
+                return error
             errors[number] = error
             return []
 
@@ -141,7 +200,7 @@ def _saysDicom(path: Path) -> bool:
         return False
 
 
-def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> list[Structure]:
+def _readFolder(folder: Path, how: _How) -> list[Structure]:
     """Return the structures of the files of a folder; of DICOM files, the contours and segmentations; no results.
 
     Where nothing in it can be compared, DICOM files in the folders below count: a patient has some for each series.
@@ -152,21 +211,57 @@ def _readFolder(folder: Path, threshold: float | None, maximum: int | None) -> l
     if not found and not objects:
         objects = _dicomObjects(sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")))
     if len(objects) == 1 and not found:
-        return readStructures(objects[0], threshold)
+        return _readAny(objects[0], how)
     found = sorted([*found, *objects])
     if not found:
         raise UnusableFile(f"{folder}: the folder holds no files that can be compared ({', '.join(SUFFIXES)}).")
-    structures = []
-    for path, members in zip(found, readAll(found, threshold, maximum), strict=True):
-        leftOut = {name: why for member in members for name, why in member.source.get(LEFT_OUT, {}).items()}
-        for member in members:
-            name = stemOf(path) if len(members) + len(leftOut) == 1 else f"{stemOf(path)} {member.name}"
-            # in a folder an image without labels is the empty structure of that name
-            source = {key: value for key, value in member.source.items() if key != WITHOUT_LABELS}
-            if leftOut:
-                source[LEFT_OUT] = {f"{stemOf(path)} {name}": why for name, why in leftOut.items()}
-            structures.append(replace(member, name=name, source=source))
-    return structures
+    contents = list(zip(found, _readEach(found, how, isFolder=True), strict=True))
+    others = {path: content for path, content in contents if isinstance(content, NoSegmentationFile)}
+    if len(others) == len(found):
+        raise _noneOf(folder, others)
+    if len(objects) == 1 and [path for path in found if path not in others] == objects:
+        # a structure set beside a CT is the only file, too
+        structures = next(content for path, content in contents if path == objects[0])
+    else:
+        structures = [s for path, content in contents if path not in others for s in _inFolder(path, content)]
+    return _besideOthers(structures, others) if others else structures
+
+
+def _inFolder(path: Path, structures: list[Structure]) -> list[Structure]:
+    """Return the structures of a file as those of its folder, where the file's name is part of theirs."""
+    leftOut = {name: why for s in structures for name, why in s.source.get(LEFT_OUT, {}).items()}
+    found = []
+    for structure in structures:
+        name = stemOf(path) if len(structures) + len(leftOut) == 1 else f"{stemOf(path)} {structure.name}"
+        # in a folder an image without labels is the empty structure of that name
+        source = {key: value for key, value in structure.source.items() if key != WITHOUT_LABELS}
+        if leftOut:
+            source[LEFT_OUT] = {f"{stemOf(path)} {name}": why for name, why in leftOut.items()}
+        found.append(replace(structure, name=name, source=source))
+    return found
+
+
+def _besideOthers(structures: list[Structure], others: Mapping[Path, NoSegmentationFile]) -> list[Structure]:
+    """Return structures of a folder that say which other images there are no segmentations, and why."""
+    remarks = {path: f"{path.name} was left out: {error.reason}" for path, error in others.items()}
+    # a structure that another file has is none that is left out
+    names = {structure.name for structure in structures}
+    leftOut = {stemOf(path): remark for path, remark in remarks.items() if stemOf(path) not in names}
+    found = []
+    for structure in structures:
+        source = {**structure.source, NO_STRUCTURES: tuple(leftOut)}
+        source[LEFT_OUT] = {**leftOut, **source.get(LEFT_OUT, {})}
+        source[NOTES] = (*source.get(NOTES, ()), *remarks.values())
+        found.append(replace(structure, source=source))
+    return found
+
+
+def _noneOf(folder: Path, others: Mapping[Path, NoSegmentationFile]) -> UnusableFile:
+    """Return the error to raise about a folder in which no file is a segmentation."""
+    path, error = next(iter(others.items()))
+    if len(others) == 1:
+        return UnusableFile(str(error))
+    return UnusableFile(f"{folder}: none of its {len(others)} files is a segmentation. {path.name}: {error.reason}")
 
 
 def _isResult(path: Path) -> bool:
@@ -189,14 +284,14 @@ def _holdsStructures(path: Path) -> bool:
         raise UnusableFile(f"{path}: {error}") from error
 
 
-def _readImage(path: Path, suffix: str, threshold: float | None, maximum: int | None) -> list[Structure]:
+def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     remarks, image = _inspected(path, suffix)
     frame = frameOfReference(image)
     if suffix in (".nii", ".nii.gz") and (header := niftiheaders.check(path)) is not None:
         grid = Grid.fromImage(image)
         remarks += niftiheaders.remarks(header, grid)
         frame = frameOfReference(image, niftiheaders.formsTaken(header, grid))
-    structures = _structuresOf(path, image, frame, threshold, maximum)
+    structures = _structuresOf(path, image, frame, how)
     return [replace(s, source={**s.source, NOTES: remarks}) for s in structures] if remarks else structures
 
 
@@ -213,18 +308,17 @@ def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Imag
     return integrity.inspect(path, suffix), _loadImage(path, suffix)
 
 
-def _structuresOf(
-    path: Path, image: SimpleITK.Image, frame: str, threshold: float | None, maximum: int | None
-) -> list[Structure]:
+def _structuresOf(path: Path, image: SimpleITK.Image, frame: str, how: _How) -> list[Structure]:
     segments = segmentHeaders(image)
     common = {"file": str(path), "frameOfReference": frame}
     if segments:
         if fractional.isFractional(image):
-            return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), threshold, common)
+            whole = wholeGrid(image, Grid.fromImage(image))
+            return fractional.segmentsOf(image, segments, whole, how.threshold, common)
         return readSegments(path, image, segments, frame)
-    memberships = inputs.membershipsOf(image, maximum)
+    memberships = inputs.membershipsOf(image, how.maximum)
     if memberships is not None:
-        structure = inputs.structureFromMemberships("Label 1", memberships, threshold, **common)
+        structure = inputs.structureFromMemberships(numbered(1), memberships, how.threshold, **common)
         if structure.isEmpty:
             structure = replace(structure, name=stemOf(path), source={WITHOUT_LABELS: True})
         return [structure]
@@ -232,7 +326,7 @@ def _structuresOf(
     if not labels:
         nothing = Mask.empty(Grid.fromImage(image))
         return [Structure(stemOf(path), nothing, source={WITHOUT_LABELS: True}, **common)]
-    return [Structure(f"Label {label}", mask, **common) for label, mask in labels.items()]
+    return [Structure(how.labelNames.get(label, numbered(label)), mask, **common) for label, mask in labels.items()]
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
@@ -303,46 +397,3 @@ def frameOfReference(image: SimpleITK.Image, forms: Iterable[str] = ("sform", "q
         if name in NIFTI_SPACES:
             return NIFTI_SPACES[name]
     return ""
-
-
-def _readMesh(path: Path, suffix: str) -> list[Structure]:
-    polyData, inRas = readPolyData(path, suffix)
-    if polyData.GetNumberOfCells() == 0:
-        raise InputError("the mesh has no cells: no triangles and no contour lines.")
-    surface = meshing.fromPolyData(polyData)
-    if inRas:
-        surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
-    return [Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))]
-
-
-def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
-    """Return a mesh file's polydata, and whether the file says that it is in RAS; files that say nothing are in LPS."""
-    if suffix == ".ply":
-        from .ply import readPly
-
-        polyData, note = readPly(path)
-        return polyData, "SPACE=RAS" in note
-    if suffix == ".vtp":
-        vtpheaders.check(path)
-        from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader
-    elif suffix == ".stl":
-        stlheaders.check(path)
-        from vtkmodules.vtkIOGeometry import vtkSTLReader as Reader
-    else:
-        from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
-    reader = Reader()
-    reader.SetFileName(str(path))
-    with quiet() as messages:
-        reader.Update()
-    polyData = reader.GetOutput()
-    if polyData is None or "ERROR:" in messages.GetOutput():
-        raise InputError(vtpheaders.NO_MESH)
-    # Slicer notes the coordinate system in the header or in the field data
-    if suffix == ".vtp":
-        space = polyData.GetFieldData().GetAbstractArray("SPACE")
-        note = f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
-    else:
-        note = (reader.GetHeader() if suffix == ".stl" else reader.GetComment()) or ""
-    if isinstance(note, bytes):  # a header that is no text in VTK's eyes
-        note = note.decode("latin-1")
-    return polyData, "SPACE=RAS" in note

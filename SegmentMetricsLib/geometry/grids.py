@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, NoSegmentation
 
 # Headers store single-precision numbers; two grids whose voxels differ by less than this share of a voxel are one grid.
 SAME_LATTICE_TOLERANCE = 1e-3
@@ -68,7 +68,7 @@ class Grid:
         """Return the grid of a 2D or 3D SimpleITK image; 2D images and images of one slice are planar."""
         dimension = image.GetDimension()
         if dimension not in (2, 3):
-            raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
+            raise NoSegmentation(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
         matrix = np.eye(4)
         direction = np.reshape(image.GetDirection(), (dimension, dimension))
         with np.errstate(invalid="ignore"):  # what is not finite is refused below

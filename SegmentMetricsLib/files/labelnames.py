@@ -1,0 +1,178 @@
+"""Names of the labels of label maps, from the files that go with them: JSON, tables, and color tables of Slicer."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ..errors import InputError, oneLine, requireText
+from .sheets import COMMENT, LARGEST_SHEET, SEPARATORS
+
+SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
+BACKGROUND = 0
+# What Slicer writes for a color that nobody has given a name.
+UNNAMED = "(none)"
+NUMBER = re.compile(r"\d{1,18}")
+# A name may have spaces; red, green, blue and opacity follow it.
+COLOR = re.compile(r"(?P<number>\S+)\s+(?P<name>\S.*?)(\s+[-+.\deE]+){4}", re.ASCII)
+
+
+def labelNamesFrom(given: Mapping[int, str] | str | Path | None) -> dict[int, str]:
+    """Return names by the number of the label, as they are given or as a file says. Raises InputError as below."""
+    if given is None:
+        return {}
+    if isinstance(given, str | Path):
+        return readLabelNames(given)
+    return _collected("labelNames", [("", number, name) for number, name in given.items()])
+
+
+def readLabelNames(path: str | Path) -> dict[int, str]:
+    """Return the names in a file by the number of the label, from 1; the background, which is 0, has none.
+
+    The file is a dataset.json of nnU-Net, JSON such as {"1": "liver"} or {"liver": 1}, a table of two columns with
+    numbers and names in either order, with a heading or without (.csv, .tsv), or a color table of Slicer (.ctbl).
+    Raises InputError, naming the file and the place, for a file that is none of these, numbers or names that are there
+    twice, regions of several labels, and a file without any name.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{path}: names of labels are read from {', '.join(SUFFIXES)}, not from this kind of file.")
+    return _collected(str(path), READERS[suffix](str(path), _text(path)))
+
+
+def _text(path: Path) -> str:
+    requireText(path)
+    try:
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file.")
+        if path.is_file() and path.stat().st_size > LARGEST_SHEET:
+            raise InputError(f"{path}: the file is too large to hold names of labels.")
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: the file is no text in UTF-8.") from error
+    except OSError as error:
+        raise InputError(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    if "\0" in text:
+        raise InputError(f"{path}: the file holds zeros, so it is no text.")
+    return text
+
+
+def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> dict[int, str]:
+    """Return names by number. entries: where each is said, "" if there is no telling; its number, and its name."""
+    found: dict[int, str] = {}
+    numbers: set[int] = set()
+    for where, number, name in entries:
+        place = f"{source}{where}"
+        label = _labelFrom(number)
+        if label is None:
+            raise InputError(oneLine(f"{place}: a label is a whole number from 0, not {number!r}."))
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(oneLine(f"{place}: label {label} needs a name, not {name!r}."))
+        name = name.strip()
+        if label in numbers:
+            raise InputError(f"{place}: label {label} is there twice.")
+        numbers.add(label)
+        if label == BACKGROUND:
+            continue
+        if name in found.values():
+            raise InputError(oneLine(f"{place}: two labels are called {name!r}."))
+        found[label] = name
+    if not found:
+        raise InputError(f"{source}: there are no names of labels.")
+    return found
+
+
+def _labelFrom(number: object) -> int | None:
+    """Return the label that a number or its digits say, None where they say none."""
+    if isinstance(number, str) and NUMBER.fullmatch(number.strip()) and number.isascii():
+        return int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
+
+
+def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
+    def pairs(items: list[tuple[str, object]]) -> dict:
+        # a plain dictionary would forget the first of two equal keys
+        if len(dict(items)) < len(items):
+            keys = [key for key, _ in items]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(oneLine(f"{source}: {twice!r} is there twice."))
+        return dict(items)
+
+    try:
+        content = json.loads(text, object_pairs_hook=pairs)
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: the file is no JSON.") from error
+    if isinstance(content, dict) and isinstance(content.get("labels"), dict):
+        content = content["labels"]
+    if not isinstance(content, dict):
+        raise InputError(f'{source}: names of labels look like {{"1": "liver"}} or {{"liver": 1}}.')
+    areNumbersFirst = all(isinstance(value, str) for value in content.values())
+    for key, value in content.items():
+        if areNumbersFirst:
+            yield "", key, value
+            continue
+        if isinstance(value, list):
+            # a region of one label is that label
+            if len(value) != 1:
+                raise InputError(
+                    oneLine(
+                        f"{source}: {key!r} is a region of the labels {', '.join(map(str, value)) or 'none'}; "
+                        'give the names of single labels, as in {"1": "liver"}.'
+                    )
+                )
+            value = value[0]
+        yield "", value, key
+
+
+def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
+    lines = ["\n" if line.startswith(COMMENT) else line for line in text.splitlines(keepends=True)]
+    first = next((line for line in lines if line.strip()), "")
+    reader = csv.reader(lines, delimiter=max(SEPARATORS, key=first.count), strict=True)
+    rows = []
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append((f", line {reader.line_num}", cells))
+    except csv.Error as error:
+        raise InputError(f"{source}, line {reader.line_num}: this is no line of a table ({error}).") from error
+    for where, cells in rows:
+        if len(cells) != 2:
+            raise InputError(f"{source}{where}: two cells are wanted, a number and a name, not {len(cells)}.")
+    if rows and not any(map(NUMBER.fullmatch, rows[0][1])):
+        del rows[0]  # the heading
+    # where names are numbers, too, the first column has the labels
+    column = next((n for n in (0, 1) if all(NUMBER.fullmatch(cells[n]) for _, cells in rows)), None)
+    if column is None:
+        counts = [sum(bool(NUMBER.fullmatch(cells[n])) for _, cells in rows) for n in (0, 1)]
+        column = int(counts[1] > counts[0])
+    for where, cells in rows:
+        yield where, cells[column], cells[1 - column]
+
+
+def _ofColorTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.strip()
+        if not line or line.startswith(COMMENT):
+            continue
+        found = COLOR.fullmatch(line)
+        if found is None:
+            raise InputError(
+                f"{source}, line {number}: a line of a color table is: number name red green blue opacity."
+            )
+        if found["name"] != UNNAMED:
+            yield f", line {number}", found["number"], found["name"]
+
+
+READERS: dict[str, Callable[[str, str], Iterator[tuple[str, object, object]]]] = {
+    ".json": _ofJson,
+    ".csv": _ofTable,
+    ".tsv": _ofTable,
+    ".ctbl": _ofColorTable,
+}

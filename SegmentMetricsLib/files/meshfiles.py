@@ -1,0 +1,57 @@
+"""Meshes as VTK's readers give them, in the coordinates that their files say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from ..errors import InputError
+from ..geometry import meshing
+from ..structures import Structure
+from . import stlheaders, vtpheaders
+from .messages import quiet
+
+
+def readMesh(path: Path, suffix: str, name: str) -> Structure:
+    """Return the structure of a mesh file. suffix: of the file, in lower case. Raises InputError for no mesh."""
+    polyData, inRas = readPolyData(path, suffix)
+    if polyData.GetNumberOfCells() == 0:
+        raise InputError("the mesh has no cells: no triangles and no contour lines.")
+    surface = meshing.fromPolyData(polyData)
+    if inRas:
+        surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
+    return Structure(name, givenSurface=surface, surfaceKind="imported", file=str(path))
+
+
+def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
+    """Return a mesh file's polydata, and whether the file says that it is in RAS; files that say nothing are in LPS."""
+    if suffix == ".ply":
+        from .ply import readPly
+
+        polyData, note = readPly(path)
+        return polyData, "SPACE=RAS" in note
+    if suffix == ".vtp":
+        vtpheaders.check(path)
+        from vtkmodules.vtkIOXML import vtkXMLPolyDataReader as Reader
+    elif suffix == ".stl":
+        stlheaders.check(path)
+        from vtkmodules.vtkIOGeometry import vtkSTLReader as Reader
+    else:
+        from vtkmodules.vtkIOGeometry import vtkOBJReader as Reader
+    reader = Reader()
+    reader.SetFileName(str(path))
+    with quiet() as messages:
+        reader.Update()
+    polyData = reader.GetOutput()
+    if polyData is None or "ERROR:" in messages.GetOutput():
+        raise InputError(vtpheaders.NO_MESH)
+    # Slicer notes the coordinate system in the header or in the field data
+    if suffix == ".vtp":
+        space = polyData.GetFieldData().GetAbstractArray("SPACE")
+        note = f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
+    else:
+        note = (reader.GetHeader() if suffix == ".stl" else reader.GetComment()) or ""
+    if isinstance(note, bytes):  # a header that is no text in VTK's eyes
+        note = note.decode("latin-1")
+    return polyData, "SPACE=RAS" in note

@@ -1,0 +1,162 @@
+"""Names of the labels of label maps: the files that say them, and what is called by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+from commandruns import metrics
+from commandruns import run as run  # the fixture
+from imagefiles import OVERLAPPING, SEGMENTS, save
+
+from SegmentMetricsLib import readStructures
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.files.labelnames import readLabelNames
+
+NAMES = {1: "liver", 5: "kidney left"}
+BOXES = {1: ((2, 2, 2), (6, 6, 6)), 2: ((8, 8, 8), (9, 9, 9)), 5: ((11, 3, 3), (14, 6, 6))}
+COLORS = "# Color table file x.ctbl\n# 3 values\n0 Background 0 0 0 0\n1 liver 221 130 101 255\n2 (none) 0 0 0 0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dataset.json", '{"labels": {"background": 0, "liver": 1, "kidney left": 5}, "numTraining": 3}'),
+        ("dataset.json", '{"labels": {"background": 0, "liver": [1], "kidney left": 5}, "regions_class_order": [1]}'),
+        ("old.json", '{"labels": {"0": "background", "1": "liver", "5": "kidney left"}}'),
+        ("plain.JSON", '{"1": "liver", "5": " kidney left "}'),
+        ("plain.json", '\ufeff{"liver": 1, "kidney left": "5"}'),
+        ("a.csv", "1,liver\n5,kidney left\n"),
+        ("a.csv", "number,name\n0,background\n1,liver\n\n# more\n5,kidney left\n"),
+        ("a.csv", "Name;Label\nliver;1\nkidney left;5"),
+        ("a.csv", "liver,1\n5 kidney,2\n"),
+        ("a.tsv", "1\tliver\n5\tkidney left\n"),
+        ("a.csv", "label,name\n1,2\n2,1\n"),
+        ("a.ctbl", COLORS + "5 kidney left 1 2.5 3 255\n"),
+    ],
+)
+def testFilesOfNames(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    expected = {"liver,1\n5 kidney,2\n": {1: "liver", 2: "5 kidney"}, "label,name\n1,2\n2,1\n": {1: "2", 2: "1"}}
+    assert readLabelNames(path) == expected.get(text, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.txt", "1 liver", ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."),
+        ("a.json", "{", ": the file is no JSON."),
+        ("a.json", "[1]", ': names of labels look like {"1": "liver"} or {"liver": 1}.'),
+        ("a.json", '{"labels": {"background": 0, "tumor": [1, 2]}}',
+         ": 'tumor' is a region of the labels 1, 2; give the names of single labels, as in {\"1\": \"liver\"}."),
+        ("a.json", '{"liver": 1.5}', ": a label is a whole number from 0, not 1.5."),
+        ("a.json", '{"liver": true}', ": a label is a whole number from 0, not True."),
+        ("a.json", '{"liver": -1}', ": a label is a whole number from 0, not -1."),
+        ("a.json", '{"liver": 1, "heart": 1}', ": label 1 is there twice."),
+        ("a.json", '{"liver": 1, "liver": 2}', ": 'liver' is there twice."),
+        ("a.json", '{"1": "liver", "2": "liver"}', ": two labels are called 'liver'."),
+        ("a.json", '{"1": ""}', ": label 1 needs a name, not ''."),
+        ("a.json", '{"background": 0}', ": there are no names of labels."),
+        ("a.csv", "", ": there are no names of labels."),
+        ("a.csv", "number,name\n1,liver,red\n", ", line 2: two cells are wanted, a number and a name, not 3."),
+        ("a.csv", "1,liver\nx,heart\n", ", line 2: a label is a whole number from 0, not 'x'."),
+        ("a.csv", "1,liver\n1,heart\n", ", line 2: label 1 is there twice."),
+        ("a.csv", "1,liver\n2,\n", ", line 2: label 2 needs a name, not ''."),
+        ("a.csv", '1,"liver\n', ", line 1: this is no line of a table (unexpected end of data)."),
+        ("a.ctbl", "1 liver 0 0\n", ", line 1: a line of a color table is: number name red green blue opacity."),
+        ("a.ctbl", "x liver 0 0 0 0\n", ", line 1: a label is a whole number from 0, not 'x'."),
+        ("a.csv", "1,\0", ": the file holds zeros, so it is no text."),
+    ],
+)  # fmt: skip
+def testFilesThatAreRefused(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        readLabelNames(path)
+    assert str(caught.value) == f"{path}{message}"
+
+
+def testFilesThatCannotBeOpened(tmp_path):
+    with pytest.raises(InputError, match=r"gone\.json: there is no such file\."):
+        readLabelNames(tmp_path / "gone.json")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv: the file cannot be opened"):
+        readLabelNames(tmp_path / "folder.csv")
+    (tmp_path / "bytes.csv").write_bytes(b"1,\xff\n")
+    with pytest.raises(InputError, match=r"bytes\.csv: the file is no text in UTF-8\."):
+        readLabelNames(tmp_path / "bytes.csv")
+
+
+def testStructuresOfLabelMaps(tmp_path):
+    path = save(shapes.labelImage(BOXES), tmp_path / "labels.nii.gz")
+    found = {s.name: s.mask.count for s in readStructures(path, labelNames=NAMES)}
+    assert list(found) == ["liver", "Label 2", "kidney left"] and found["liver"] == 125
+    (tmp_path / "names.json").write_text(json.dumps(NAMES))
+    assert [s.name for s in readStructures(path, labelNames=tmp_path / "names.json")] == list(found)
+    for name in ("kidney left", "5", "05"):
+        (kidney,) = readStructures(path, name=name, labelNames=NAMES)
+        assert kidney.name == "kidney left"
+    assert readStructures(path, name="5")[0].name == "Label 5"
+    assert readStructures(path, name="2", labelNames=NAMES)[0].name == "Label 2"
+    with pytest.raises(ValueError, match="there is no structure named '3'; it has liver, Label 2, kidney left"):
+        readStructures(path, name="3", labelNames=NAMES)
+    with pytest.raises(InputError, match="labelNames: a label is a whole number from 0, not 'liver'"):
+        readStructures(path, labelNames={"liver": 1})
+    # a folder has a name for every file
+    assert next(s.name for s in readStructures(tmp_path, labelNames=NAMES)) == "labels liver"
+
+
+def testSegmentsKeepTheirNames(tmp_path):
+    path = save(shapes.segmentation(OVERLAPPING[:1], SEGMENTS[:1]), tmp_path / "x.seg.nrrd")
+    assert [s.name for s in readStructures(path, labelNames={1: "liver", 2: "heart"})] == ["Tumor, left", "Label 2"]
+
+
+def testCompare(run, tmp_path):
+    save(shapes.labelImage(BOXES), Path("ref.nii.gz"))
+    layer = np.zeros((20, 20, 20), np.uint8)
+    layer[2:7, 2:7, 2:7], layer[3:7, 3:7, 10:15] = 1, 2
+    segments = [{"ID": n, "Name": n, "LabelValue": v, "Layer": 0} for v, n in enumerate(("Liver", "Kidney_L"), 1)]
+    save(shapes.segmentation([layer], segments), Path("test.seg.nrrd"))
+    Path("dataset.json").write_text('{"labels": {"background": 0, "liver": 1, "kidney left": 5}}')
+    Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\nliver,DSC,>=,0.9\n")
+    given = ("compare", "ref.nii.gz", "test.seg.nrrd", "--label-names", "dataset.json", "--metrics", "overlap", "-o")
+    assert run(*given, "out", "--protocol", "limits.csv")[0] == 0
+    document = metrics("out")
+    assert [(p["reference"]["name"], p["test"]["name"]) for p in document["pairs"]] == [
+        ("liver", "Liver"), ("kidney left", "Kidney_L")
+    ]  # fmt: skip
+    assert document["unmatched"] == {"reference": ["Label 2"], "test": []}
+    assert document["protocol"]["verdict"] == "pass"
+    assert run(*given, "out", "--structure", "5")[0] == 0
+    assert [p["reference"]["name"] for p in metrics("out")["pairs"]] == ["kidney left"]
+    assert run("compare", "ref.nii.gz", "ref.nii.gz", "--structure", "5", "--structure", "1", "-o", "out")[0] == 0
+    assert [p["reference"]["name"] for p in metrics("out")["pairs"]] == ["Label 1", "Label 5"]
+    status, _, err = run("compare", "ref.nii.gz", "ref.nii.gz", "--structure", "7", "-o", "other")
+    assert status == 2 and "There is no structure named '7'; there are Label 1, Label 2, Label 5." in err
+    status, _, err = run("compare", "ref.nii.gz", "ref.nii.gz", "--label-names", "gone.csv", "-o", "other")
+    assert (status, err) == (2, "segment-metrics: gone.csv: there is no such file.\n") and not Path("other").exists()
+
+
+def testBatch(run, tmp_path):
+    save(shapes.labelImage(BOXES), Path("ref.nii.gz"))
+    Path("names.csv").write_text("1,liver\n5,kidney left\n")
+    Path("cases.csv").write_text("case,reference,test\na,ref.nii.gz,ref.nii.gz\n")
+    given = ("batch", "cases.csv", "--metrics", "overlap", "--workers", "1", "-o", "out")
+    for more, first, repeated in (
+        ((), "Label 1", False),
+        (("--label-names", "names.csv"), "liver", False),
+        (("--label-names", "names.csv"), "liver", True),
+    ):
+        status, out, _ = run(*given, *more)
+        assert status == 0 and ("in an earlier run" in out) == repeated
+        outcome = json.loads(Path("out/results.jsonl").read_text().splitlines()[-1])
+        assert outcome["pairs"][0]["structure"] == first
+    Path("names.csv").write_text("1,liver\n5,left kidney\n")
+    assert "in an earlier run" not in run(*given, "--label-names", "names.csv")[1]
+    Path("names.csv").write_text("1,liver\n5,liver\n")
+    status, _, err = run(*given, "--label-names", "names.csv")
+    assert (status, err) == (2, "segment-metrics: names.csv, line 2: two labels are called 'liver'.\n")
