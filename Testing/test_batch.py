@@ -91,7 +91,8 @@ def testABatch(study, inline, capsys):
     # shifted by n of 10 voxels: (10 - n) of 10 are shared
     assert [float(row["DSC"]) for row in found] == pytest.approx([1, 0.9, 0.8, 0.9, 0.8, 0.7, 0.9])
     assert [row["Verdict"] for row in found] == ["pass", "pass", "warn", "pass", "warn", "fail", ""]
-    assert found[0]["NSD_1mm"] == "1.0" and found[0]["NSD_2mm"] == "" and found[6]["NSD_2mm"] != ""
+    assert [row["NSD_1mm"] for row in found[:2]] == ["1.0", "1.0"] and found[6]["NSD_1mm"] == ""
+    assert all(row["NSD_2mm"] for row in found)
     judged = table("verdicts")
     assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
     assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
@@ -109,14 +110,15 @@ def testABatch(study, inline, capsys):
 
 
 @pytest.mark.parametrize("named", ["limits.csv", ""])
-def testTolerancesThatSomebodyAskedFor(study, inline, named):
-    """Beside those of a protocol, whether cases name it or the command does."""
+def testTheProtocolAddsToTheTolerances(study, inline, named):
+    """What the settings ask for is measured, too, whether cases name the protocol or the command does."""
     Path("data/limits.csv").write_text(PROTOCOL)
     write(f"a,ref.nrrd,t1.nrrd,{named}")
     options = () if named else ("--protocol", "data/limits.csv")
-    assert batch(*options) == 0 and table()[0]["NSD_2mm"] == ""
-    assert batch(*options, "--tolerance", 2) == 0 and Inline.count == 2
+    assert batch(*options) == 0
     assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_2mm"] == "1.0"
+    assert batch(*options, "--tolerance", 3) == 0 and Inline.count == 2
+    assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_3mm"] == "1.0" and "NSD_2mm" not in table()[0]
 
 
 def testParquet(study, inline):

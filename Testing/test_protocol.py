@@ -178,15 +178,15 @@ def testSettingsFollow():
     chosen = protocol.settingsFor(Settings(families=("overlap",)), "Lens-Lt")
     assert list(chosen) == ["SegmentMetrics", "MeshMetrics-1.4.1"]
     own, other = chosen.values()
-    assert (own.tolerances, own.percentiles, own.betas) == ((1.0,), (99.0,), (2.0,))
+    assert (own.tolerances, own.percentiles, own.betas) == ((2.0, 1.0), (95.0, 99.0), (1.0, 2.0))
     assert own.families == ("boundary", "overlap", "agreement")
     assert (other.percentiles, other.tolerances, other.subdivisions, other.families) == ((95.0,), (), 0, ("boundary",))
-    # what somebody asked for beyond the default stays
+    # what is asked for stays, and comes first
     own = protocol.settingsFor(Settings(tolerances=(3.0,)), "Lens_L")["SegmentMetrics"]
-    assert own.tolerances == (1.0, 3.0)
+    assert own.tolerances == (3.0, 1.0)
     # a rule without a convention is judged in that of the comparison, others in theirs
     own = protocol.settingsFor(Settings.preset("MeshMetrics-1.4.1"), "Lens_L")
-    assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (99.0, 95.0)
+    assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (95.0, 99.0)
     back = protocolOf("A,HD95,<=,2,,,SegmentMetrics").settingsFor(Settings.preset("MeshMetrics-1.4.1"), "A")
     assert back["SegmentMetrics"].subdivisions is None and back["SegmentMetrics"].oversampling is None
     # another tool leaves nothing to choose
@@ -223,14 +223,22 @@ def case(withoutPictures, tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("given, expected", [((), {"1.5"}), (("--tolerance", "2"), {"1.5", "2"})])
-def testTolerancesThatSomebodyAskedFor(case, given, expected):
-    """The default tolerance gives way to those of the protocol, but not where it was asked for."""
-    (case / "limits.csv").write_text(HEADING + "Brain,NSD_1.5mm,>=,0.99\n")
-    assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv", *given]) == 0
-    pairs = json.loads((case / "out" / "metrics.json").read_text())["pairs"]
-    brain = next(pair["measurements"] for pair in pairs if pair["reference"]["name"] == "Brain")
-    assert {key[4:-2] for key in brain if key.startswith("NSD_")} == expected
+@pytest.mark.parametrize("given, chosen", [((), "2"), (("--tolerance", "3"), "3")])
+def testTheProtocolAddsToTheTolerances(case, capsys, given, chosen):
+    """What the settings ask for is measured of every structure, so that the table and the summary can show it."""
+    (case / "limits.csv").write_text(HEADING + "Brain,NSD_1.5mm,>=,0.99\n*,DSC,>=,0.1\n")
+    arguments = ["--output", "out", "--protocol", "limits.csv", "--metrics", "boundary", *given]
+    assert __main__.main(["compare", "ref", "test", *arguments]) == 0
+    document = json.loads((case / "out" / "metrics.json").read_text())
+    pairs = {pair["reference"]["name"]: pair for pair in document["pairs"]}
+    found = {name: [k for k in pair["measurements"] if k.startswith("NSD_")] for name, pair in pairs.items()}
+    assert found == {"Brain": [f"NSD_{chosen}mm", "NSD_1.5mm"], "Lens_L": [f"NSD_{chosen}mm"]}
+    assert f"within {chosen} mm" in pairs["Brain"]["summary"]
+    heading = capsys.readouterr().out.splitlines()[0]
+    assert heading.split("  ")[0] == "Structure" and f"NSD {chosen} mm" in heading and "DSC" in heading
+    assert "1.5" not in heading
+    with (case / "out" / "metrics.csv").open(newline="", encoding="utf-8") as file:
+        assert all(row[f"NSD_{chosen}mm"] for row in csv.DictReader(file))
 
 
 def testCommandLine(case, capsys):
@@ -248,8 +256,8 @@ def testCommandLine(case, capsys):
         "Brain": "fail", "Lens_L": "pass", "=Eye": "not evaluable"
     }  # fmt: skip
     pairs = {pair["reference"]["name"]: pair["measurements"] for pair in document["pairs"]}
-    assert "NSD_1.5mm" in pairs["Brain"] and "NSD_2mm" in pairs["Lens_L"] and "NSD_2mm" not in pairs["Brain"]
-    assert [pair["settings"]["tolerances"] for pair in document["pairs"]] == [[1.5], [2.0]]
+    assert "NSD_1.5mm" in pairs["Brain"] and "NSD_2mm" in pairs["Lens_L"] and "NSD_2mm" in pairs["Brain"]
+    assert [pair["settings"]["tolerances"] for pair in document["pairs"]] == [[2.0, 1.5], [2.0]]
     with (case / "out" / "verdicts.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["Structure"], row["Verdict"]) for row in rows] == [

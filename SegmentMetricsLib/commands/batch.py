@@ -21,7 +21,6 @@ from .options import (
     addProtocol,
     addReport,
     addSettings,
-    askedIn,
     choicesFrom,
     isReportWanted,
     pathFrom,
@@ -91,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.summarywriting import remarks, summaryTable, writeSummary
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
-    tasks = readCases(options.cases, settings, protocolFrom(options), askedIn(options), pairsFrom(options))
+    tasks = readCases(options.cases, settings, protocolFrom(options), pairsFrom(options))
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError, requireText
@@ -270,14 +269,7 @@ def protocolFrom(options: argparse.Namespace):
         return None
     from ..protocol.protocol import readProtocol
 
-    return replace(readProtocol(options.protocol), asked=askedIn(options))
-
-
-def askedIn(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the settings whose values are measured beside those of a protocol, as the options name them."""
-    options = vars(options)
-    names = {"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"}
-    return tuple(setting for setting, name in names.items() if options[name] is not None)
+    return readProtocol(options.protocol)
 
 
 def requireWritable(folder: Path) -> Path:

@@ -98,14 +98,12 @@ class Rule:
 class Protocol:
     """The rules that a case is judged by.
 
-    name: of the file or table. comments: what is said about it. asked: settings such as "tolerances" that somebody
-    asked for: their values are measured beside those of the rules even where they are the default ones.
+    name: of the file or table. comments: what is said about it.
     """
 
     rules: tuple[Rule, ...]
     name: str = ""
     comments: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:
@@ -127,13 +125,13 @@ class Protocol:
     def settingsFor(self, base: Settings, *names: str) -> dict[str, Settings]:
         """Return how to measure a structure that is called so, by the name of the convention; the base's comes first.
 
-        The tolerances, percentiles and so on of the rules take the place of those of the base that are the default
-        ones, if nobody asked for these, and come before others; families are added. A convention of its own measures
-        what its rules need.
+        What the base asks for is always measured, and comes first, so that one table can hold all structures. The
+        tolerances, percentiles, families and so on of the rules are added. A convention of its own measures what its
+        rules need.
         """
         rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
         own = [rule for rule in rules if rule.convention == base.convention]
-        result = {base.convention: _withNeeds(base, own, self.asked)}
+        result = {base.convention: _withNeeds(base, own)}
         for convention in dict.fromkeys(rule.convention for rule in rules):
             if convention != base.convention:
                 result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
@@ -278,8 +276,8 @@ def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Set
     return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
 
 
-def _withNeeds(base: Settings, rules: Iterable[Rule], asked: Sequence[str] = ()) -> Settings:
-    """Return settings with which everything that the rules ask for is measured. asked: as of a Protocol."""
+def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
+    """Return settings with which what they ask for and everything that the rules ask for is measured."""
     needs: dict[str, list[float]] = {}
     families = list(base.families)
     for rule in rules:
@@ -287,10 +285,5 @@ def _withNeeds(base: Settings, rules: Iterable[Rule], asked: Sequence[str] = ())
         families.append(definition.family)
         for name, word in words.items():
             needs.setdefault(PARAMETERS[name], []).append(float(word))
-    defaults = Settings()
-    changes: dict[str, Sequence] = {}
-    for name, values in needs.items():
-        own = getattr(base, name)
-        isDefault = name not in asked and own == getattr(defaults, name)
-        changes[name] = (*values, *(() if isDefault else own))
+    changes = {name: (*getattr(base, name), *values) for name, values in needs.items()}
     return replace(base, families=tuple(dict.fromkeys(families)), **changes)
