@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.errors import MOST_MISTAKES, InputError, Mistakes
 from SegmentMetricsLib.measurements import Measurement
 from SegmentMetricsLib.protocol.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
 
@@ -97,6 +98,67 @@ def testSeparatorsAndOrderOfColumns(separator):
 def testWhatIsWrongAndWhere(line, message):
     with pytest.raises(InputError, match=message):
         protocolOf(line)
+
+
+def testAllMistakesAreToldAtOnce():
+    """Line by line, and in a line cell by cell; what nobody can judge because of another mistake is not one."""
+    with pytest.raises(InputError) as told:
+        protocolOf(
+            "Brain,Dyce,=,95,x",
+            "Brain,HD95,<=,3",
+            ",DSC,<=,95,0.9,0,MONAY",
+            "Eye,HD95,<=,3,,,,,more",
+            "# a comment",
+            "brain,HD95,<=,4",
+            "Brain,NSD_2mm,>=,0.9,,,MedPy",
+        )
+    assert [sentence.partition(" ")[2].partition(":")[0] for sentence in str(told.value).split("\n")] == [
+        "line 2, column Measurement",
+        "line 2, column Relation",
+        "line 2, column Warn",
+        "line 4, column Structure",
+        "line 4, column Relation",
+        "line 4, column Pass",
+        "line 4, column Weight",
+        "line 4, column Convention",
+        "line 5",
+        "line 7, column Structure",
+        "line 8, column Convention",
+    ]
+
+
+def testVeryManyMistakesAreCounted():
+    with pytest.raises(Mistakes) as told:
+        protocolOf(*(["Brain,Dyce,>=,0.9"] * 50))
+    told = pickle.loads(pickle.dumps(told.value))
+    assert len(str(told).splitlines()) == MOST_MISTAKES + 1 and str(told).endswith("\n... and 30 more.")
+
+
+@pytest.mark.parametrize(
+    "first, second, isSame",
+    [
+        ("Parotid_L", "Left Parotid", True),
+        ("Glnd_Submand_L", "Submandibular-Lt", True),
+        ("SpinalCord", "Spinal Cord", True),
+        ("Spinal Cord", "Cord_Spinal", True),
+        ("Parotid_*", "parotid_*", True),
+        ("Parotid_L", "Parotid_R", False),
+        ("Parotid_L", "Parotid_*", False),
+        ("Lung-GTV", "Lung_GTV", False),
+    ],
+)
+def testOneRuleForAStructureHoweverItIsSpelled(first, second, isSame):
+    lines = [f"{name},DSC,>=,{limit}" for name, limit in ((first, 0.8), (second, 0.9))]
+    if isSame:
+        with pytest.raises(InputError) as told:
+            protocolOf(*lines)
+        assert str(told.value) == (
+            f"limits.csv, line 3, column Structure: there is such a rule already for {first} (limits.csv, line 2)."
+        )
+    else:
+        assert len(protocolOf(*lines).rules) == 2
+    # other limits of the same structure are no second ones
+    assert len(protocolOf(lines[0], f"{second},HD95,<=,3", f"{second},DSC,>=,0.9,,,MedPy").rules) == 3
 
 
 @pytest.mark.parametrize(
@@ -270,9 +332,11 @@ def testCommandLine(case, capsys):
 
 
 def testAWrongProtocolComesBeforeAnyWork(case, capsys):
-    (case / "limits.csv").write_text(HEADING + "Brain,Dyce,>=,0.9\n")
+    (case / "limits.csv").write_text(HEADING + "Brain,Dyce,>=,0.9\nBrain,DSC,>=,95\n")
     assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv"]) == 2
-    assert "limits.csv, line 2, column Measurement" in capsys.readouterr().err and not (case / "out").exists()
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in told] == ["segment-metrics"] * 2 and not (case / "out").exists()
+    assert "limits.csv, line 2, column Measurement" in told[0] and "limits.csv, line 3, column Pass" in told[1]
 
 
 def testTableNodes(scene, savedAndLoaded):
