@@ -45,7 +45,10 @@ def wholeNumber(text: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0, 1 if some cases failed, 2 for input that cannot be used."""
+    """Run the command line and return the exit status: 0, 1 if some cases failed, 2 for input that cannot be used.
+
+    Who asks for it with --fail-on gets 3 for a verdict that is too bad.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # a name that the terminal cannot show is no reason to fail

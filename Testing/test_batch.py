@@ -121,6 +121,27 @@ def testTheProtocolAddsToTheTolerances(study, inline, named):
     assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_3mm"] == "1.0" and "NSD_2mm" not in table()[0]
 
 
+def testVerdictsDecideTheStatusOnRequest(study, inline, capsys):
+    """Those of all cases, also of an earlier run, and whatever failed beside them."""
+    Path("data/limits.csv").write_text(PROTOCOL)
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t2.nrrd,limits.csv", "c,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+    assert [batch("--fail-on", verdict) for verdict in ("fail", "not-evaluable", "warn")] == [0, 0, 3]
+    assert "the verdict is warn" in capsys.readouterr().err and Inline.count == 3
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t3.nrrd,limits.csv", "c,ref.nrrd,nowhere.nrrd,limits.csv")
+    assert [batch("--fail-on", verdict) for verdict in ("fail", "warn")] == [3, 3] and batch() == 1
+    assert "the verdict is fail" in capsys.readouterr().err
+    write("a,ref.nrrd,t0.nrrd")
+    assert batch("--fail-on", "warn") == 2 and "No case has a protocol" in capsys.readouterr().err
+
+
+def testStructuresWithoutLimitsAreTold(study, inline, capsys):
+    Path("data/limits.csv").write_text("Structure,Measurement,Relation,Pass\nChiasm,DSC,>=,0.9\n")
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t2.nrrd,limits.csv", "c,ref.nrrd,t1.nrrd")
+    assert batch("--metrics", "overlap") == 0
+    assert "  not evaluable: a, b\nNo limits for: Label 1\n" in capsys.readouterr().out
+
+
 def testParquet(study, inline):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")

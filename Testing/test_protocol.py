@@ -331,6 +331,47 @@ def testCommandLine(case, capsys):
     assert not (case / "out" / "verdicts.csv").exists()
 
 
+@pytest.mark.parametrize(
+    "rule, failOn, status",
+    [
+        ("Brain,DSC,>=,0.9", None, 0),
+        ("Brain,DSC,>=,0.9", "fail", 3),
+        ("Brain,DSC,>=,0.9", "warn", 3),
+        ("Brain,DSC,>=,0.9,0.7", "not-evaluable", 0),
+        ("Brain,DSC,>=,0.9,0.7", "warn", 3),
+        ("Chiasm,DSC,>=,0.9", "fail", 0),
+        ("Chiasm,DSC,>=,0.9", "not-evaluable", 3),
+        ("Chiasm,DSC,>=,0.9", "warn", 3),
+        ("Brain,DSC,>=,0.7", "warn", 0),
+    ],
+)
+def testVerdictsDecideTheStatusOnRequest(case, capsys, rule, failOn, status):
+    (case / "limits.csv").write_text(f"{HEADING}{rule}\n")
+    given = ["--protocol", "limits.csv", "--metrics", "overlap", *(("--fail-on", failOn) if failOn else ())]
+    assert __main__.main(["compare", "ref", "test", "--output", "out", *given]) == status
+    assert ("--fail-on" in capsys.readouterr().err) == (status == 3)
+    # the results are there all the same
+    assert (case / "out" / "verdicts.csv").is_file()
+
+
+def testOnlyAProtocolHasVerdicts(case, capsys):
+    assert __main__.main(["compare", "ref", "test", "--output", "out", "--fail-on", "warn"]) == 2
+    assert "give --protocol" in capsys.readouterr().err and not (case / "out").exists()
+
+
+def testStructuresWithoutLimitsAreTold(case, capsys):
+    (case / "limits.csv").write_text(HEADING + "brain,DSC,>=,0.1\n")
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 14, 13)), str(case / "ref" / "Orbit-Lt.nrrd"))
+    given = ["--protocol", "limits.csv", "--metrics", "overlap", "--output", "out"]
+    assert __main__.main(["compare", "ref", "test", *given]) == 0
+    assert "is at least 0.1.\n\nNo limits for: Lens_L, Orbit-Lt\n" in capsys.readouterr().out
+    judged = json.loads((case / "out" / "metrics.json").read_text())["protocol"]
+    assert judged["withoutLimits"] == ["Lens_L", "Orbit-Lt"]
+    (case / "limits.csv").write_text(HEADING + "*,DSC,>=,0.1\n")
+    assert __main__.main(["compare", "ref", "test", *given]) == 0
+    assert "No limits" not in capsys.readouterr().out
+
+
 def testAWrongProtocolComesBeforeAnyWork(case, capsys):
     (case / "limits.csv").write_text(HEADING + "Brain,Dyce,>=,0.9\nBrain,DSC,>=,95\n")
     assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv"]) == 2
