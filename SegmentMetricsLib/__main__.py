@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from .allocation import giveBackLargeArrays
 from .commands import batch, compare, conventions, demo, stress
-from .errors import InputError, oneLine
+from .errors import InputError, Mistakes, oneLine
 from .version import __version__
 
 UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
@@ -45,7 +45,10 @@ def wholeNumber(text: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0, 1 if some cases failed, 2 for input that cannot be used."""
+    """Run the command line and return the exit status: 0, 1 if some cases failed, 2 for input that cannot be used.
+
+    Who asks for it with --fail-on gets 3 for a verdict that is too bad.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # a name that the terminal cannot show is no reason to fail
@@ -69,18 +72,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("segment-metrics: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Mistakes as error:
+        problems = error.problems
     except InputError as error:
-        problem = str(error)
+        problems = (str(error),)
     except OSError as error:
         # writing to a full disk names no file
         where = error.filename or getattr(options, "output", "")
-        problem = f"{where}: {error.strerror}" if where and error.strerror else str(error)
+        problems = (f"{where}: {error.strerror}" if where and error.strerror else str(error),)
     except MemoryError:
-        problem = "The input is too large for the memory of this computer."
+        problems = ("The input is too large for the memory of this computer.",)
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
-    print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
+    for problem in problems:
+        print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+# More mistakes in a file than this are no typing errors, and told by their number.
+MOST_MISTAKES = 20
 # Control characters, line breaks, and those that turn the direction of writing: names may contain them.
 UNSHOWABLE = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
 
@@ -21,6 +24,29 @@ class PairError(InputError):
     def __init__(self, message: str, reason: str = ""):
         super().__init__(message)
         self.reason = reason or message
+
+
+class Mistakes(InputError):
+    """Several mistakes in one file, told a line each; so many lines say how many more there are.
+
+    problems: the sentences that are told.
+    """
+
+    def __init__(self, *problems: str):
+        super().__init__(*problems)
+        more = len(problems) - MOST_MISTAKES
+        self.problems = tuple(map(oneLine, problems[:MOST_MISTAKES]))
+        if more > 0:
+            self.problems += (f"... and {more} more.",)
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
+
+
+def raiseAny(problems: Sequence[InputError]) -> None:
+    """Raise one error that tells all problems; nothing where there are none."""
+    if problems:
+        raise problems[0] if len(problems) == 1 else Mistakes(*map(str, problems))
 
 
 def reasonOf(error: Exception) -> str:

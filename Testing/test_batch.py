@@ -91,7 +91,8 @@ def testABatch(study, inline, capsys):
     # shifted by n of 10 voxels: (10 - n) of 10 are shared
     assert [float(row["DSC"]) for row in found] == pytest.approx([1, 0.9, 0.8, 0.9, 0.8, 0.7, 0.9])
     assert [row["Verdict"] for row in found] == ["pass", "pass", "warn", "pass", "warn", "fail", ""]
-    assert found[0]["NSD_1mm"] == "1.0" and found[0]["NSD_2mm"] == "" and found[6]["NSD_2mm"] != ""
+    assert [row["NSD_1mm"] for row in found[:2]] == ["1.0", "1.0"] and found[6]["NSD_1mm"] == ""
+    assert all(row["NSD_2mm"] for row in found)
     judged = table("verdicts")
     assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
     assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
@@ -109,14 +110,36 @@ def testABatch(study, inline, capsys):
 
 
 @pytest.mark.parametrize("named", ["limits.csv", ""])
-def testTolerancesThatSomebodyAskedFor(study, inline, named):
-    """Beside those of a protocol, whether cases name it or the command does."""
+def testTheProtocolAddsToTheTolerances(study, inline, named):
+    """What the settings ask for is measured, too, whether cases name the protocol or the command does."""
     Path("data/limits.csv").write_text(PROTOCOL)
     write(f"a,ref.nrrd,t1.nrrd,{named}")
     options = () if named else ("--protocol", "data/limits.csv")
-    assert batch(*options) == 0 and table()[0]["NSD_2mm"] == ""
-    assert batch(*options, "--tolerance", 2) == 0 and Inline.count == 2
+    assert batch(*options) == 0
     assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_2mm"] == "1.0"
+    assert batch(*options, "--tolerance", 3) == 0 and Inline.count == 2
+    assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_3mm"] == "1.0" and "NSD_2mm" not in table()[0]
+
+
+def testVerdictsDecideTheStatusOnRequest(study, inline, capsys):
+    """Those of all cases, also of an earlier run, and whatever failed beside them."""
+    Path("data/limits.csv").write_text(PROTOCOL)
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t2.nrrd,limits.csv", "c,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+    assert [batch("--fail-on", verdict) for verdict in ("fail", "not-evaluable", "warn")] == [0, 0, 3]
+    assert "the verdict is warn" in capsys.readouterr().err and Inline.count == 3
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t3.nrrd,limits.csv", "c,ref.nrrd,nowhere.nrrd,limits.csv")
+    assert [batch("--fail-on", verdict) for verdict in ("fail", "warn")] == [3, 3] and batch() == 1
+    assert "the verdict is fail" in capsys.readouterr().err
+    write("a,ref.nrrd,t0.nrrd")
+    assert batch("--fail-on", "warn") == 2 and "No case has a protocol" in capsys.readouterr().err
+
+
+def testStructuresWithoutLimitsAreTold(study, inline, capsys):
+    Path("data/limits.csv").write_text("Structure,Measurement,Relation,Pass\nChiasm,DSC,>=,0.9\n")
+    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t2.nrrd,limits.csv", "c,ref.nrrd,t1.nrrd")
+    assert batch("--metrics", "overlap") == 0
+    assert "  not evaluable: a, b\nNo limits for: Label 1\n" in capsys.readouterr().out
 
 
 def testParquet(study, inline):

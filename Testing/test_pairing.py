@@ -367,4 +367,4 @@ def testSegmentations(scene):
     assert [(v.structure, v.verdict) for v in result.judgment.verdicts] == [
         ("Parotid_L / left parotid", "pass"), ("Eye", "not evaluable")
     ]  # fmt: skip
-    assert "HD99" in result[0] and "HD95" not in result[0] and "HD95" in result[1]
+    assert {"HD95", "HD99"} <= set(result[0].measurements) and "HD99" not in result[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
-from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.errors import MOST_MISTAKES, InputError, Mistakes
 from SegmentMetricsLib.measurements import Measurement
 from SegmentMetricsLib.protocol.protocol import EXAMPLES, Rule, exampleNames, parseProtocol, readProtocol
 
@@ -99,6 +100,67 @@ def testWhatIsWrongAndWhere(line, message):
         protocolOf(line)
 
 
+def testAllMistakesAreToldAtOnce():
+    """Line by line, and in a line cell by cell; what nobody can judge because of another mistake is not one."""
+    with pytest.raises(InputError) as told:
+        protocolOf(
+            "Brain,Dyce,=,95,x",
+            "Brain,HD95,<=,3",
+            ",DSC,<=,95,0.9,0,MONAY",
+            "Eye,HD95,<=,3,,,,,more",
+            "# a comment",
+            "brain,HD95,<=,4",
+            "Brain,NSD_2mm,>=,0.9,,,MedPy",
+        )
+    assert [sentence.partition(" ")[2].partition(":")[0] for sentence in str(told.value).split("\n")] == [
+        "line 2, column Measurement",
+        "line 2, column Relation",
+        "line 2, column Warn",
+        "line 4, column Structure",
+        "line 4, column Relation",
+        "line 4, column Pass",
+        "line 4, column Weight",
+        "line 4, column Convention",
+        "line 5",
+        "line 7, column Structure",
+        "line 8, column Convention",
+    ]
+
+
+def testVeryManyMistakesAreCounted():
+    with pytest.raises(Mistakes) as told:
+        protocolOf(*(["Brain,Dyce,>=,0.9"] * 50))
+    told = pickle.loads(pickle.dumps(told.value))
+    assert len(str(told).splitlines()) == MOST_MISTAKES + 1 and str(told).endswith("\n... and 30 more.")
+
+
+@pytest.mark.parametrize(
+    "first, second, isSame",
+    [
+        ("Parotid_L", "Left Parotid", True),
+        ("Glnd_Submand_L", "Submandibular-Lt", True),
+        ("SpinalCord", "Spinal Cord", True),
+        ("Spinal Cord", "Cord_Spinal", True),
+        ("Parotid_*", "parotid_*", True),
+        ("Parotid_L", "Parotid_R", False),
+        ("Parotid_L", "Parotid_*", False),
+        ("Lung-GTV", "Lung_GTV", False),
+    ],
+)
+def testOneRuleForAStructureHoweverItIsSpelled(first, second, isSame):
+    lines = [f"{name},DSC,>=,{limit}" for name, limit in ((first, 0.8), (second, 0.9))]
+    if isSame:
+        with pytest.raises(InputError) as told:
+            protocolOf(*lines)
+        assert str(told.value) == (
+            f"limits.csv, line 3, column Structure: there is such a rule already for {first} (limits.csv, line 2)."
+        )
+    else:
+        assert len(protocolOf(*lines).rules) == 2
+    # other limits of the same structure are no second ones
+    assert len(protocolOf(lines[0], f"{second},HD95,<=,3", f"{second},DSC,>=,0.9,,,MedPy").rules) == 3
+
+
 @pytest.mark.parametrize(
     "heading, message",
     [
@@ -178,15 +240,15 @@ def testSettingsFollow():
     chosen = protocol.settingsFor(Settings(families=("overlap",)), "Lens-Lt")
     assert list(chosen) == ["SegmentMetrics", "MeshMetrics-1.4.1"]
     own, other = chosen.values()
-    assert (own.tolerances, own.percentiles, own.betas) == ((1.0,), (99.0,), (2.0,))
+    assert (own.tolerances, own.percentiles, own.betas) == ((2.0, 1.0), (95.0, 99.0), (1.0, 2.0))
     assert own.families == ("boundary", "overlap", "agreement")
     assert (other.percentiles, other.tolerances, other.subdivisions, other.families) == ((95.0,), (), 0, ("boundary",))
-    # what somebody asked for beyond the default stays
+    # what is asked for stays, and comes first
     own = protocol.settingsFor(Settings(tolerances=(3.0,)), "Lens_L")["SegmentMetrics"]
-    assert own.tolerances == (1.0, 3.0)
+    assert own.tolerances == (3.0, 1.0)
     # a rule without a convention is judged in that of the comparison, others in theirs
     own = protocol.settingsFor(Settings.preset("MeshMetrics-1.4.1"), "Lens_L")
-    assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (99.0, 95.0)
+    assert list(own) == ["MeshMetrics-1.4.1"] and own["MeshMetrics-1.4.1"].percentiles == (95.0, 99.0)
     back = protocolOf("A,HD95,<=,2,,,SegmentMetrics").settingsFor(Settings.preset("MeshMetrics-1.4.1"), "A")
     assert back["SegmentMetrics"].subdivisions is None and back["SegmentMetrics"].oversampling is None
     # another tool leaves nothing to choose
@@ -223,14 +285,22 @@ def case(withoutPictures, tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("given, expected", [((), {"1.5"}), (("--tolerance", "2"), {"1.5", "2"})])
-def testTolerancesThatSomebodyAskedFor(case, given, expected):
-    """The default tolerance gives way to those of the protocol, but not where it was asked for."""
-    (case / "limits.csv").write_text(HEADING + "Brain,NSD_1.5mm,>=,0.99\n")
-    assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv", *given]) == 0
-    pairs = json.loads((case / "out" / "metrics.json").read_text())["pairs"]
-    brain = next(pair["measurements"] for pair in pairs if pair["reference"]["name"] == "Brain")
-    assert {key[4:-2] for key in brain if key.startswith("NSD_")} == expected
+@pytest.mark.parametrize("given, chosen", [((), "2"), (("--tolerance", "3"), "3")])
+def testTheProtocolAddsToTheTolerances(case, capsys, given, chosen):
+    """What the settings ask for is measured of every structure, so that the table and the summary can show it."""
+    (case / "limits.csv").write_text(HEADING + "Brain,NSD_1.5mm,>=,0.99\n*,DSC,>=,0.1\n")
+    arguments = ["--output", "out", "--protocol", "limits.csv", "--metrics", "boundary", *given]
+    assert __main__.main(["compare", "ref", "test", *arguments]) == 0
+    document = json.loads((case / "out" / "metrics.json").read_text())
+    pairs = {pair["reference"]["name"]: pair for pair in document["pairs"]}
+    found = {name: [k for k in pair["measurements"] if k.startswith("NSD_")] for name, pair in pairs.items()}
+    assert found == {"Brain": [f"NSD_{chosen}mm", "NSD_1.5mm"], "Lens_L": [f"NSD_{chosen}mm"]}
+    assert f"within {chosen} mm" in pairs["Brain"]["summary"]
+    heading = capsys.readouterr().out.splitlines()[0]
+    assert heading.split("  ")[0] == "Structure" and f"NSD {chosen} mm" in heading and "DSC" in heading
+    assert "1.5" not in heading
+    with (case / "out" / "metrics.csv").open(newline="", encoding="utf-8") as file:
+        assert all(row[f"NSD_{chosen}mm"] for row in csv.DictReader(file))
 
 
 def testCommandLine(case, capsys):
@@ -248,8 +318,8 @@ def testCommandLine(case, capsys):
         "Brain": "fail", "Lens_L": "pass", "=Eye": "not evaluable"
     }  # fmt: skip
     pairs = {pair["reference"]["name"]: pair["measurements"] for pair in document["pairs"]}
-    assert "NSD_1.5mm" in pairs["Brain"] and "NSD_2mm" in pairs["Lens_L"] and "NSD_2mm" not in pairs["Brain"]
-    assert [pair["settings"]["tolerances"] for pair in document["pairs"]] == [[1.5], [2.0]]
+    assert "NSD_1.5mm" in pairs["Brain"] and "NSD_2mm" in pairs["Lens_L"] and "NSD_2mm" in pairs["Brain"]
+    assert [pair["settings"]["tolerances"] for pair in document["pairs"]] == [[2.0, 1.5], [2.0]]
     with (case / "out" / "verdicts.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["Structure"], row["Verdict"]) for row in rows] == [
@@ -261,10 +331,53 @@ def testCommandLine(case, capsys):
     assert not (case / "out" / "verdicts.csv").exists()
 
 
+@pytest.mark.parametrize(
+    "rule, failOn, status",
+    [
+        ("Brain,DSC,>=,0.9", None, 0),
+        ("Brain,DSC,>=,0.9", "fail", 3),
+        ("Brain,DSC,>=,0.9", "warn", 3),
+        ("Brain,DSC,>=,0.9,0.7", "not-evaluable", 0),
+        ("Brain,DSC,>=,0.9,0.7", "warn", 3),
+        ("Chiasm,DSC,>=,0.9", "fail", 0),
+        ("Chiasm,DSC,>=,0.9", "not-evaluable", 3),
+        ("Chiasm,DSC,>=,0.9", "warn", 3),
+        ("Brain,DSC,>=,0.7", "warn", 0),
+    ],
+)
+def testVerdictsDecideTheStatusOnRequest(case, capsys, rule, failOn, status):
+    (case / "limits.csv").write_text(f"{HEADING}{rule}\n")
+    given = ["--protocol", "limits.csv", "--metrics", "overlap", *(("--fail-on", failOn) if failOn else ())]
+    assert __main__.main(["compare", "ref", "test", "--output", "out", *given]) == status
+    assert ("--fail-on" in capsys.readouterr().err) == (status == 3)
+    # the results are there all the same
+    assert (case / "out" / "verdicts.csv").is_file()
+
+
+def testOnlyAProtocolHasVerdicts(case, capsys):
+    assert __main__.main(["compare", "ref", "test", "--output", "out", "--fail-on", "warn"]) == 2
+    assert "give --protocol" in capsys.readouterr().err and not (case / "out").exists()
+
+
+def testStructuresWithoutLimitsAreTold(case, capsys):
+    (case / "limits.csv").write_text(HEADING + "brain,DSC,>=,0.1\n")
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 14, 13)), str(case / "ref" / "Orbit-Lt.nrrd"))
+    given = ["--protocol", "limits.csv", "--metrics", "overlap", "--output", "out"]
+    assert __main__.main(["compare", "ref", "test", *given]) == 0
+    assert "is at least 0.1.\n\nNo limits for: Lens_L, Orbit-Lt\n" in capsys.readouterr().out
+    judged = json.loads((case / "out" / "metrics.json").read_text())["protocol"]
+    assert judged["withoutLimits"] == ["Lens_L", "Orbit-Lt"]
+    (case / "limits.csv").write_text(HEADING + "*,DSC,>=,0.1\n")
+    assert __main__.main(["compare", "ref", "test", *given]) == 0
+    assert "No limits" not in capsys.readouterr().out
+
+
 def testAWrongProtocolComesBeforeAnyWork(case, capsys):
-    (case / "limits.csv").write_text(HEADING + "Brain,Dyce,>=,0.9\n")
+    (case / "limits.csv").write_text(HEADING + "Brain,Dyce,>=,0.9\nBrain,DSC,>=,95\n")
     assert __main__.main(["compare", "ref", "test", "--output", "out", "--protocol", "limits.csv"]) == 2
-    assert "limits.csv, line 2, column Measurement" in capsys.readouterr().err and not (case / "out").exists()
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in told] == ["segment-metrics"] * 2 and not (case / "out").exists()
+    assert "limits.csv, line 2, column Measurement" in told[0] and "limits.csv, line 3, column Pass" in told[1]
 
 
 def testTableNodes(scene, savedAndLoaded):

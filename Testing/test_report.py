@@ -318,6 +318,14 @@ def testColumnsOfTheOverviewAreOfOneDefinition():
     assert [heading for heading, _ in _columns(records, "HD{percentile}")] == ["HD95"]
     ((heading, cells),) = _columns(records, "NSD_{tolerance}mm")
     assert heading == "NSD" and [cell.partition("(")[2] for cell in cells] == ["1 mm)", "2.5 mm)"]
+    # beside a tolerance that all have
+    settings = [one.changed(tolerances=(2.0, *one.tolerances)) for one in settings] + [
+        settings[0].changed(tolerances=2.0)
+    ]
+    records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
+    (shared, own) = _columns(records, "NSD_{tolerance}mm")
+    assert shared[0] == "NSD 2 mm" and all(shared[1])
+    assert own[0] == "NSD" and [cell.partition("(")[2] for cell in own[1]] == ["1 mm)", "2.5 mm)", ""]
 
 
 def testSizesOfPatches():

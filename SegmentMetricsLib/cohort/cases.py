@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import dicom
@@ -23,8 +23,9 @@ REQUIRED = ("case", "reference", "test")
 OPTIONAL = ("protocol", "method")
 # What a batch writes, line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
-# Goes up when these lines get something that the statistics need: 2 has what only one side has.
-FORM = 2
+# Goes up when these lines get something that the statistics need: 2 has what only one side has, 3 what
+# the settings ask for where a rule has a parameter of its own.
+FORM = 3
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,14 @@ def readCases(
     path: str | Path,
     settings: Settings,
     protocol: Protocol | None = None,
-    asked: Sequence[str] = (),
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a CSV file with the columns case, reference and test, where wanted protocol and method.
 
     Paths are relative to the file's folder. protocol: for cases that name none of their own; it is a file or the name
-    of an example. asked: as of a Protocol, for those that cases name. choices, labelNames: as of a Task. A line that
-    cannot be run, such as a second one of the same case and method, is a task with a problem. Raises InputError, naming
-    the line, for a file that is no such table.
+    of an example. choices, labelNames: as of a Task. A line that cannot be run, such as a second one of the same case
+    and method, is a task with a problem. Raises InputError, naming the line, for a file that is no such table.
     """
     path = Path(path)
     sheet = readSheet(path, REQUIRED, OPTIONAL)
@@ -84,7 +83,7 @@ def readCases(
     seen: dict[tuple[str, str], str] = {}
     for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
         if name not in protocols:
-            protocols[name] = _protocol(name, folder, tuple(asked))
+            protocols[name] = _protocol(name, folder)
     chosen, named = (tuple((given or {}).items()) for given in (choices, labelNames))
     return [_task(line, folder, settings, protocols, seen, chosen, named) for line in sheet.lines]
 
@@ -126,11 +125,11 @@ def _task(
     )
 
 
-def _protocol(name: str, folder: Path, asked: tuple[str, ...]) -> Protocol | InputError:
+def _protocol(name: str, folder: Path) -> Protocol | InputError:
     """Return a protocol that cases name, or what is wrong with it."""
     beside = folder / name
     try:
-        return replace(readProtocol(beside if beside.exists() else name), asked=asked)
+        return readProtocol(beside if beside.exists() else name)
     except InputError as error:
         return error
 
@@ -147,7 +146,7 @@ def fingerprint(
         "software": __version__,
         "form": FORM,
         "settings": settings.toDictionary(),
-        "protocol": protocol and [protocol.version, *protocol.asked],
+        "protocol": protocol and protocol.version,
         "choices": list(choices),
         # without them, what is done stays done
         **({"labelNames": sorted(labelNames)} if labelNames else {}),

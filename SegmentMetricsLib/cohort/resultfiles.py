@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from ..definitions import PARAMETERS
 from ..errors import InputError
 from ..files.writing import UNENCODABLE, VERDICTS_FILE, cell, harmless
 from ..measurements import Measurement
@@ -262,8 +261,7 @@ def _everything(base: Settings, protocol: Protocol | None) -> Settings:
     if protocol is None:
         return base
     rules = tuple(replace(rule, structure="*") for rule in protocol.rules)
-    asked = replace(protocol, rules=rules).settingsFor(base, "any")[base.convention]
-    return replace(asked, **{name: (*getattr(base, name), *getattr(asked, name)) for name in PARAMETERS.values()})
+    return replace(protocol, rules=rules).settingsFor(base, "any")[base.convention]
 
 
 def _parsed(line: bytes) -> dict | None:

@@ -22,7 +22,6 @@ from .options import (
     addProtocol,
     addReport,
     addSettings,
-    askedIn,
     choicesFrom,
     isReportWanted,
     pathFrom,
@@ -30,7 +29,7 @@ from .options import (
     requireWritable,
     settingsFrom,
 )
-from .results import SOME_FAILED, tellFailures
+from .results import finalStatus, tellFailures
 
 NOTHING_RUN = 2
 
@@ -79,7 +78,10 @@ def add(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run all cases that have no outcome yet and return the exit status: 1 if any failed, 2 if none has a pair."""
+    """Run all cases that have no outcome yet and return the exit status.
+
+    It is 1 if any failed, 2 if none has a pair, and 3 if any has a verdict that the options do not let pass.
+    """
     requireWorkers(options.workers)
     if options.seed < 0:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
@@ -94,8 +96,11 @@ def run(options: argparse.Namespace) -> int:
     from ..files.labelnames import labelNamesFrom
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
-    protocol, pairs, labelNames = protocolFrom(options), pairsFrom(options), labelNamesFrom(options.label_names)
-    tasks = readCases(options.cases, settings, protocol, askedIn(options), pairs, labelNames)
+    pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
+    tasks = readCases(options.cases, settings, protocolFrom(options), pairs, labelNames)
+    # what is wrong with a protocol is the problem of a task
+    if options.fail_on and not any(task.protocol or task.problem for task in tasks):
+        raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     if isReportWanted(options):
         tasks = withReports(tasks, options.output, options.report_conventions)
 
@@ -109,24 +114,25 @@ def run(options: argparse.Namespace) -> int:
         failures = broken + runWaiting(tasks, files, makeExecutor, window)
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
-        together, judged, lines = Cohort(roster=files.roster), [], []
+        together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
         for outcome in files.outcomes():
             together.add(outcome)
             lines.append(lineOf(outcome))
             if outcome.get("protocol"):
                 judged.append((titleOf(outcome), outcome["protocol"]["verdict"]))
+                unlimited += outcome["protocol"].get("withoutLimits", ())
         lines += map(lineOf, broken)
         files.writeIndex(lines, options.cases.stem)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention)
         writeParquet(options.output)
     table = summaryTable(summaries, together.undrawn, summaryOptions)
     said = remarks(together, summaryOptions)
-    report(failures, judged, counts, table, said, options.output, settings.convention)
+    report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:
             print("segment-metrics: in no case has a structure the same name in both", file=sys.stderr)
         return NOTHING_RUN
-    return SOME_FAILED if failures else 0
+    return finalStatus(bool(failures), [verdict for _, verdict in judged], options.fail_on)
 
 
 def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
@@ -197,13 +203,17 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
 def report(
     failures: Sequence[dict],
     judged: Sequence[tuple[str, str]],
+    unlimited: Sequence[str],
     counts,
     table: str,
     sentences: Sequence[str],
     output: Path,
     convention: str,
 ) -> None:
-    """Print what became of the cases; what failed goes to standard error. judged: titles of cases and verdicts."""
+    """Print what became of the cases; what failed goes to standard error.
+
+    judged: titles of cases and verdicts. unlimited: names of structures without limits.
+    """
     from ..cohort.caselist import notPassing, titleOf
 
     if table:
@@ -214,9 +224,10 @@ def report(
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
     if judged:
-        from ..protocol.verdictwriting import summary
+        from ..protocol.verdictwriting import summary, unjudged
 
         print(f"Protocol: {summary(verdict for _, verdict in judged)}.")
         print("".join(f"{oneLine(line)}\n" for line in notPassing(judged)), end="")
+        print("".join(f"{line}\n" for line in filter(None, [unjudged(unlimited)])), end="")
     tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in failures], "results.csv")
     print(f"Results are in {oneLine(str(output))}{os.sep}")

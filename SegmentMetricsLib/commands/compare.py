@@ -28,7 +28,7 @@ from .options import (
     requireWritable,
     settingsFrom,
 )
-from .results import SOME_FAILED, tellFailures, unfinishedResults
+from .results import finalStatus, tellFailures, unfinishedResults
 
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
@@ -76,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
     settings = settingsFrom(options)
+    if options.fail_on and options.protocol is None:
+        raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
     report = newReport(options, settings) if isReportWanted(options) else None
     if report is not None:
         settings = report.settings
@@ -116,6 +118,7 @@ def run(options: argparse.Namespace) -> int:
         report=report,
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
+        failOn=options.fail_on,
     )
 
 
@@ -138,10 +141,12 @@ def compareAndWrite(
     report=None,
     workers: int | None = None,
     isNumbersOnly: bool = False,
+    failOn: str | None = None,
 ) -> int:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
 
-    Return the exit status: 1 if some pairs could not be compared. Raises InputError when none could.
+    Return the exit status: 1 if some pairs could not be compared, 3 where the verdict is as bad as failOn says, as the
+    option spells it. Raises InputError when none could.
     criticals: critical structures by name. protocol: to judge by. isWhole: whether the pairing is about all structures.
     report: to be filled and written, too, None for none. workers: processes, None as many as are worth it.
     isNumbersOnly: whether surfaces and overlay pictures are left out.
@@ -221,7 +226,7 @@ def compareAndWrite(
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
     tellFailures(list(map(str, errors.values())), "metrics.json")
-    return SOME_FAILED if errors else 0
+    return finalStatus(bool(errors), [judged.verdict] if judged else [], failOn)
 
 
 def unusableIn(pairing) -> dict[str, str]:

@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError, requireText
@@ -29,6 +28,10 @@ from ..settings import (
 
 # Below the help of every command.
 BRACKETS = "In brackets stands what holds where an option is not given."
+
+# The verdicts that can decide the exit status, from the worst down, as options spell them; and that status.
+FAIL_ON = ("fail", "not-evaluable", "warn")
+VERDICT_REACHED = 3
 
 # Bytes of a name on any file system.
 LONGEST_NAME = 255
@@ -158,10 +161,17 @@ def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
 
 
 def addProtocol(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the protocol to judge by."""
+    """Add the options for the protocol to judge by, and for the exit status that follows."""
     examples = ", ".join(exampleNames())
     parser.add_argument(
         "--protocol", metavar="FILE", help=f"table of limits to judge by, or one of the examples {examples}"
+    )
+    parser.add_argument(
+        "--fail-on",
+        metavar="VERDICT",
+        choices=FAIL_ON,
+        help=f"end with the status {VERDICT_REACHED} where the protocol's verdict is this one or a worse one: "
+        f"{', '.join(FAIL_ON)}, from the worst down (verdicts do not decide the status)",
     )
 
 
@@ -281,14 +291,7 @@ def protocolFrom(options: argparse.Namespace):
         return None
     from ..protocol.protocol import readProtocol
 
-    return replace(readProtocol(options.protocol), asked=askedIn(options))
-
-
-def askedIn(options: argparse.Namespace) -> tuple[str, ...]:
-    """Return the settings whose values are measured beside those of a protocol, as the options name them."""
-    options = vars(options)
-    names = {"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"}
-    return tuple(setting for setting, name in names.items() if options[name] is not None)
+    return readProtocol(options.protocol)
 
 
 def requireWritable(folder: Path) -> Path:

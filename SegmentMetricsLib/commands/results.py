@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import InputError, oneLine
-from .options import requireWritable
+from .options import FAIL_ON, VERDICT_REACHED, requireWritable
 
 # The exit status when some pairs or cases could not be compared, and others could; and how many of them are told of.
 SOME_FAILED, MOST_FAILURES = 1, 12
@@ -39,6 +39,25 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
         raise InputError(f"{output}: the results cannot be written into this folder ({reason}).") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) -> int:
+    """Return the exit status of a command that has compared something, and say why if verdicts decide it.
+
+    isPartial: whether some pairs or cases could not be compared. failOn: as the option gives it; who asks for it wants
+    to know of verdicts whatever else there is.
+    """
+    bad = [verdict for verdict in verdicts if verdict in reached(failOn)]
+    if bad:
+        worst = min(bad, key=reached(failOn).index)
+        print(f"segment-metrics: the verdict is {worst}, which --fail-on {failOn} tells by the status", file=sys.stderr)
+        return VERDICT_REACHED
+    return SOME_FAILED if isPartial else 0
+
+
+def reached(failOn: str | None) -> list[str]:
+    """Return the verdicts that are at least as bad as an option says, the worst first; none without one."""
+    return [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
 
 
 def tellFailures(sentences: Sequence[str], where: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError, counted, oneLine, requireText
+from ..errors import InputError, counted, oneLine, raiseAny, requireText
 
 # What spreadsheets of different countries put between the cells.
 SEPARATORS = (",", ";", "\t")
@@ -19,10 +19,14 @@ LARGEST_SHEET = 50_000_000
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a table: its cells by the name of their column, without spaces around, and where it is."""
+    """One line of a table: its cells by the name of their column, without spaces around, and where it is.
+
+    mistake: what is wrong with the line as such, None for nothing; its cells are those that have a column then.
+    """
 
     cells: Mapping[str, str]
     where: str
+    mistake: InputError | None = None
 
     def problem(self, column: str, message: str) -> InputError:
         """Return the error to raise about a cell."""
@@ -38,12 +42,15 @@ class Sheet:
     lines: tuple[Line, ...]
 
 
-def readSheet(path: str | Path, required: Sequence[str], optional: Sequence[str] = ()) -> Sheet:
+def readSheet(
+    path: str | Path, required: Sequence[str], optional: Sequence[str] = (), keepsMistakes: bool = False
+) -> Sheet:
     """Return a CSV file as a table whose columns are called as asked for, whatever their case and order.
 
     Cells are separated by commas, semicolons or tabs; lines that start with # are comments; empty lines are skipped.
     Raises InputError, naming the file and the line, for a file that cannot be read, wrong quoting, lines of the wrong
-    length, and columns that are missing, unknown or there twice.
+    length, and columns that are missing, unknown or there twice. keepsMistakes: whether those of the lines are left to
+    the caller, who may find others in their cells.
     """
     path = Path(path)
     requireText(path)
@@ -55,10 +62,12 @@ def readSheet(path: str | Path, required: Sequence[str], optional: Sequence[str]
         raise InputError(f"{path}: the file is no text in UTF-8; save it as CSV UTF-8.") from error
     except OSError as error:
         raise InputError(f"{path}: the file cannot be opened ({error.strerror}).") from error
-    return parseSheet(text, str(path), required, optional)
+    return parseSheet(text, str(path), required, optional, keepsMistakes)
 
 
-def parseSheet(text: str, source: str, required: Sequence[str], optional: Sequence[str] = ()) -> Sheet:
+def parseSheet(
+    text: str, source: str, required: Sequence[str], optional: Sequence[str] = (), keepsMistakes: bool = False
+) -> Sheet:
     """Return text as a table; as readSheet."""
     if "\0" in text:
         raise InputError(f"{source}: the file holds zeros, so it is no text.")
@@ -85,11 +94,14 @@ def parseSheet(text: str, source: str, required: Sequence[str], optional: Sequen
     lines = []
     for number, row in body:
         where = f"{source}, line {number}"
+        mistake = None
         if len(row) > len(columns) and any(cell.strip() for cell in row[len(columns) :]):
             there = counted(len(columns), "column")
-            raise InputError(f"{where}: there are {len(row)} cells, but the heading has {there}.")
+            mistake = InputError(f"{where}: there are {len(row)} cells, but the heading has {there}.")
         cells = {name: cell.strip() for name, cell in zip(columns, row)}
-        lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where))
+        lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where, mistake))
+    if not keepsMistakes:
+        raiseAny([line.mistake for line in lines if line.mistake])
     return Sheet(source, comments, tuple(lines))
 
 

@@ -97,10 +97,14 @@ def ruleOf(data: Mapping) -> Rule:
 
 @dataclass(frozen=True)
 class Judgment:
-    """What a protocol says about a case."""
+    """What a protocol says about a case.
+
+    withoutLimits: the names of the structures, and titles of the pairs, that no rule is about.
+    """
 
     protocol: Protocol
     verdicts: tuple[Verdict, ...]
+    withoutLimits: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -133,6 +137,7 @@ class Judgment:
             "verdict": self.verdict,
             "score": score(self.verdicts),
             "structures": structures,
+            "withoutLimits": list(self.withoutLimits),
         }
 
 
@@ -165,26 +170,34 @@ def judgeCase(
     """
     failures = failures or {}
     verdicts = []
+    withoutLimits = []
+
+    def rulesFor(title: str, *names: str) -> tuple[Rule, ...]:
+        rules = protocol.rulesFor(*names)
+        if not rules:
+            withoutLimits.append(title)
+        return rules
+
     for names, byConvention in measured:
-        for rule in protocol.rulesFor(*names):
+        for rule in rulesFor(titleOf(names), *names):
             measurements = byConvention.get(rule.convention or next(iter(byConvention)), {})
             verdicts.append(judge(titleOf(names), rule, measurements.get(rule.measurement)))
     failed = {title: _namesIn(title) for title in failures}
     for title, names in failed.items():
-        verdicts += [judge(title, rule, None, failures[title]) for rule in protocol.rulesFor(*names)]
+        verdicts += [judge(title, rule, None, failures[title]) for rule in rulesFor(title, *names)]
     spelled = {naming.parse(title).spelled for title in failures}
     for which, names in unmatched.items():
         for name in names:
             # that it cannot be used on the other side is no reason to say that it is not there
             if naming.parse(name).spelled not in spelled:
                 why = f"only the {which} has {name}"
-                verdicts += [judge(name, rule, None, why) for rule in protocol.rulesFor(name)]
+                verdicts += [judge(name, rule, None, why) for rule in rulesFor(name, name)]
     everyName = [name for names in (*(names for names, _ in measured), *failed.values()) for name in names]
     everyName += [name for names in unmatched.values() for name in names]
     for rule in protocol.rules:
         if isWhole and not any(rule.fits(name) for name in everyName):
             verdicts.append(judge(rule.structure, rule, None, f"there is no structure {rule.structure}"))
-    return Judgment(protocol, tuple(verdicts))
+    return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))
 
 
 def titleOf(names: Iterable[str]) -> str:

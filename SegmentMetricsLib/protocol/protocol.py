@@ -7,14 +7,15 @@ import hashlib
 import itertools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from .. import naming
 from ..definitions import PARAMETERS, Definition
-from ..errors import InputError
+from ..errors import InputError, Mistakes, raiseAny
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import ROUNDING
 from ..registry import REGISTRY, findDefinition
@@ -98,14 +99,12 @@ class Rule:
 class Protocol:
     """The rules that a case is judged by.
 
-    name: of the file or table. comments: what is said about it. asked: settings such as "tolerances" that somebody
-    asked for: their values are measured beside those of the rules even where they are the default ones.
+    name: of the file or table. comments: what is said about it.
     """
 
     rules: tuple[Rule, ...]
     name: str = ""
     comments: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:
@@ -127,13 +126,13 @@ class Protocol:
     def settingsFor(self, base: Settings, *names: str) -> dict[str, Settings]:
         """Return how to measure a structure that is called so, by the name of the convention; the base's comes first.
 
-        The tolerances, percentiles and so on of the rules take the place of those of the base that are the default
-        ones, if nobody asked for these, and come before others; families are added. A convention of its own measures
-        what its rules need.
+        What the base asks for is always measured, and comes first, so that one table can hold all structures. The
+        tolerances, percentiles, families and so on of the rules are added. A convention of its own measures what its
+        rules need.
         """
         rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
         own = [rule for rule in rules if rule.convention == base.convention]
-        result = {base.convention: _withNeeds(base, own, self.asked)}
+        result = {base.convention: _withNeeds(base, own)}
         for convention in dict.fromkeys(rule.convention for rule in rules):
             if convention != base.convention:
                 result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
@@ -144,7 +143,7 @@ def readProtocol(path: str | Path) -> Protocol:
     """Return the protocol in a CSV file; a name without a folder may be one of the examples that come with the library.
 
     Columns: Structure, Measurement, Relation, Pass; where wanted Warn, Weight, Convention, Source. Raises InputError,
-    naming the line and the column, for whatever does not make sense.
+    naming the line and the column, for whatever does not make sense; for several mistakes Mistakes, which tells all.
     """
     path = Path(path)
     example = EXAMPLES / f"{path}.csv"
@@ -152,49 +151,99 @@ def readProtocol(path: str | Path) -> Protocol:
         path = example
     elif not path.exists() and not path.suffix:
         raise InputError(f"There is neither a file {path} nor such an example; there are {', '.join(exampleNames())}.")
-    return fromSheet(readSheet(path, REQUIRED, OPTIONAL), path.name)
+    return fromSheet(readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True), path.name)
 
 
 def parseProtocol(text: str, source: str) -> Protocol:
     """Return the protocol in the text of a CSV file; as readProtocol."""
-    return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL), source)
+    return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL, keepsMistakes=True), source)
 
 
 def fromSheet(sheet: Sheet, name: str) -> Protocol:
     """Return the protocol in a table. Raises InputError as readProtocol."""
     if not sheet.lines:
         raise InputError(f"{sheet.source}: the protocol has no rules.")
-    rules = [_rule(line) for line in sheet.lines]
+    problems: list[InputError] = []
+    rules: list[Rule] = []
     seen: dict[tuple, Rule] = {}
-    for rule, line in zip(rules, sheet.lines, strict=True):
-        key = (rule.structure, rule.measurement, rule.relation, rule.convention)
-        if key in seen:
-            raise line.problem("Structure", f"there is such a rule already ({seen[key].where}).")
-        seen[key] = rule
+    for line in sheet.lines:
+        if line.mistake:  # its cells may be shifted, so what they hold says nothing
+            problems.append(line.mistake)
+            continue
+        with _kept(problems):
+            rule = _rule(line)
+            rules.append(rule)
+            keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in _forms(rule)]
+            same = next((seen[key] for key in keys if key in seen), None)
+            if same is not None:
+                other = "" if same.structure == rule.structure else f" for {same.structure}"
+                raise line.problem("Structure", f"there is such a rule already{other} ({same.where}).")
+            seen.update(dict.fromkeys(keys, rule))
+    raiseAny(problems)
     return Protocol(tuple(rules), name, sheet.comments)
 
 
+@contextmanager
+def _kept(problems: list[InputError]) -> Iterator[None]:
+    """Add what is wrong within to the problems instead of raising it."""
+    try:
+        yield
+    except Mistakes as error:
+        problems += map(InputError, error.problems)
+    except InputError as error:
+        problems.append(error)
+
+
+def _forms(rule: Rule) -> tuple[tuple, ...]:
+    """Return what is equal, one or the other, for rules that are about the same structures; as in Rule.fits()."""
+    if rule.isPattern:
+        return (("pattern", rule.structure.casefold()),)
+    name = naming.parse(rule.structure)
+    return ("spelled", name.spelled), ("meaning", name.meaning)
+
+
 def _rule(line: Line) -> Rule:
+    """Return the rule in a line. Raises InputError that tells all that is wrong with it."""
     cells = line.cells
-    if not cells["Structure"]:
-        raise line.problem("Structure", "the name of a structure, or * for all, is missing.")
-    definition, key = _measurement(line)
-    relation = RELATIONS.get(cells["Relation"].casefold())
-    if relation is None:
-        raise line.problem("Relation", f"it is one of <=, <, >=, >, within, not {cells['Relation']!r}.")
-    if definition.better and relation != "within" and (relation[0] == "<") != (definition.better == "lower"):
-        raise line.problem("Relation", f"of {key}, {definition.better} values are better, so {relation} cannot pass.")
-    limit = _limit(line, "Pass", definition, relation)
-    warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
-    if warning is not None and (warning >= limit if relation[0] == ">" else warning <= limit):
-        raise line.problem("Warn", f"{shortest(warning)} is no laxer than the limit to pass, {shortest(limit)}.")
-    weight = _number(line, "Weight") if cells["Weight"] else 1.0
-    if not 0 < weight <= 1e6:
-        raise line.problem("Weight", f"it is a number greater than 0, not {shortest(weight)}.")
+    problems: list[InputError] = []
+    definition, key, relation, limit, warning, weight = None, "", None, None, None, 1.0
+    with _kept(problems):
+        if not cells["Structure"]:
+            raise line.problem("Structure", "the name of a structure, or * for all, is missing.")
+    with _kept(problems):
+        definition, key = _measurement(line)
+    with _kept(problems):
+        relation = _relation(line, definition, key)
+    with _kept(problems):
+        limit = _limit(line, "Pass", definition, relation)
+    with _kept(problems):
+        warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
+        # without a relation nobody knows which one is laxer
+        isKnown = relation and limit is not None and warning is not None
+        if isKnown and (warning >= limit if relation[0] == ">" else warning <= limit):
+            raise line.problem("Warn", f"{shortest(warning)} is no laxer than the limit to pass, {shortest(limit)}.")
+    with _kept(problems):
+        weight = _number(line, "Weight") if cells["Weight"] else 1.0
+        if not 0 < weight <= 1e6:
+            raise line.problem("Weight", f"it is a number greater than 0, not {shortest(weight)}.")
     convention = cells["Convention"]
-    if convention and convention not in PRESETS:
-        _requireReported(line, convention, definition)
+    with _kept(problems):
+        if convention and convention not in PRESETS:
+            _requireReported(line, convention, definition)
+    raiseAny(problems)
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
+
+
+def _relation(line: Line, definition: Definition | None, key: str) -> str:
+    """Return the relation of a line. definition, key: of what it measures, None where that is not known."""
+    given = line.cells["Relation"]
+    relation = RELATIONS.get(given.casefold())
+    if relation is None:
+        raise line.problem("Relation", f"it is one of <=, <, >=, >, within, not {given!r}.")
+    better = definition.better if definition else ""
+    if better and relation != "within" and (relation[0] == "<") != (better == "lower"):
+        raise line.problem("Relation", f"of {key}, {better} values are better, so {relation} cannot pass.")
+    return relation
 
 
 def _measurement(line: Line) -> tuple[Definition, str]:
@@ -233,19 +282,25 @@ def _likeliest(given: str) -> str:
     )
 
 
-def _requireReported(line: Line, key: str, definition: Definition) -> None:
-    """Raise InputError when no tool is called so, or when the tool does not report what the line measures."""
+def _requireReported(line: Line, key: str, definition: Definition | None) -> None:
+    """Raise InputError when no tool is called so, or when the tool does not report what the line measures.
+
+    definition: of that, None where it is not known.
+    """
     from ..conventions import known
 
     if key not in known():
         choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
         raise line.problem("Convention", f"there is no {key!r}; there are {choice}.")
-    if definition.key not in known()[key].numbers:
+    if definition and definition.key not in known()[key].numbers:
         raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
 
 
-def _limit(line: Line, column: str, definition: Definition, relation: str) -> float:
+def _limit(line: Line, column: str, definition: Definition | None, relation: str | None) -> float:
+    """Return a limit, in the range of what the line measures, as far as that is known. Raises InputError."""
     limit = _number(line, column)
+    if definition is None:
+        return limit
     low = 0.0 if relation == "within" else definition.low
     if not low <= limit <= definition.high:
         key, unit = line.cells["Measurement"], definition.unit or "as a fraction"
@@ -278,8 +333,8 @@ def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Set
     return _withNeeds(replace(base, tolerances=(), percentiles=(), families=families, **changes), rules)
 
 
-def _withNeeds(base: Settings, rules: Iterable[Rule], asked: Sequence[str] = ()) -> Settings:
-    """Return settings with which everything that the rules ask for is measured. asked: as of a Protocol."""
+def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
+    """Return settings with which what they ask for and everything that the rules ask for is measured."""
     needs: dict[str, list[float]] = {}
     families = list(base.families)
     for rule in rules:
@@ -287,10 +342,5 @@ def _withNeeds(base: Settings, rules: Iterable[Rule], asked: Sequence[str] = ())
         families.append(definition.family)
         for name, word in words.items():
             needs.setdefault(PARAMETERS[name], []).append(float(word))
-    defaults = Settings()
-    changes: dict[str, Sequence] = {}
-    for name, values in needs.items():
-        own = getattr(base, name)
-        isDefault = name not in asked and own == getattr(defaults, name)
-        changes[name] = (*values, *(() if isDefault else own))
+    changes = {name: (*getattr(base, name), *values) for name, values in needs.items()}
     return replace(base, families=tuple(dict.fromkeys(families)), **changes)

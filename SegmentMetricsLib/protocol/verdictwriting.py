@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..files.writing import UNENCODABLE, harmless
+from ..structures import listed
 from ..tables import LONGEST_NAME, aligned, shortened
 from .judgment import VERDICTS, Judgment, worst
 
+# So many structures without limits are listed, and then how many more there are.
+MOST_UNJUDGED = 30
 # A column of the file and the key of the verdict's dictionary.
 COLUMNS = {
     "Structure": "structure",
@@ -44,7 +47,10 @@ def writeVerdicts(judgment: Mapping, path: Path) -> None:
 
 
 def verdictTable(judgment: Judgment) -> str:
-    """Return the verdict on every structure, the worst first, with its reason; a sentence if there is none."""
+    """Return the verdict on every structure, the worst first, with its reason; a sentence if there is none.
+
+    Below it stands which structures were not judged: nobody should take their silence for a pass.
+    """
     rows = []
     for name, verdicts in judgment.byStructure().items():
         verdict = worst(v.verdict for v in verdicts)
@@ -54,7 +60,14 @@ def verdictTable(judgment: Judgment) -> str:
     rows.sort(key=lambda row: -VERDICTS.index(row[1]))
     if not rows:
         return "No rule is about what was compared."
-    return aligned([["Structure", "Verdict", "Reason"], *rows], left=3)
+    table = aligned([["Structure", "Verdict", "Reason"], *rows], left=3)
+    return "\n\n".join(filter(None, (table, unjudged(judgment.withoutLimits))))
+
+
+def unjudged(names: Iterable[str]) -> str:
+    """Return in a line which structures no rule is about, each once; "" without any."""
+    shown = [shortened(name, LONGEST_NAME) for name in dict.fromkeys(names)]
+    return f"No limits for: {listed(shown, MOST_UNJUDGED)}" if shown else ""
 
 
 def summary(judgments: Iterable[str]) -> str:

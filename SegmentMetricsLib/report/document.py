@@ -208,18 +208,23 @@ class Report:
 def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list[str]]]:
     """Return the columns, heading and cells, of the measurements of the definition with this key.
 
-    Those with a tolerance are one column, with the tolerance in the cells, where structures have tolerances of their
-    own.
+    Those with a tolerance of their own, which not all structures have, are one column with the tolerance in the cells.
     """
     found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
-    if "{tolerance}" in definition and len(keys) > 1 and all(len(own) <= 1 for own in found):
+    # structures whose families are others have none at all
+    everyones = {key for key in keys if all(key in own for own in found if own)}
+    special = [[key for key in own if key not in everyones] for own in found]
+    isOneColumn = "{tolerance}" in definition and len(keys) - len(everyones) > 1 and all(len(s) <= 1 for s in special)
+    shown = [key for key in keys if key in everyones] if isOneColumn else keys
+    columns = [(heading(key), [_value(record.measurements.get(key)) for record in records]) for key in shown]
+    if isOneColumn:
         cells = [
             "".join(f"{_value(record.measurements[key])} ({heading(key).partition(' ')[2]})" for key in own)
-            for record, own in zip(records, found, strict=True)
+            for record, own in zip(records, special, strict=True)
         ]
-        return [(definition.partition("_")[0], cells)]
-    return [(heading(key), [_value(record.measurements.get(key)) for record in records]) for key in keys]
+        columns.append((definition.partition("_")[0], cells))
+    return columns
 
 
 def checksum(path: Path) -> str:
