@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
@@ -10,38 +9,11 @@ from collections.abc import Sequence
 
 from .allocation import giveBackLargeArrays
 from .commands import batch, compare, conventions, demo, stress
+from .commands.parsing import UNUSABLE_INPUT, Parser
 from .errors import InputError, Mistakes, oneLine
 from .version import __version__
 
-UNUSABLE_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that says in one line what is wrong."""
-
-    def __init__(self, **options):
-        super().__init__(**options)
-        self.register("type", float, number)
-        self.register("type", int, wholeNumber)
-
-    def error(self, message: str):
-        self.exit(UNUSABLE_INPUT, f"segment-metrics: {oneLine(message)} (see {self.prog} --help)\n")
-
-
-def number(text: str) -> float:
-    """Return the number that an argument is. Raises argparse.ArgumentTypeError."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
-
-
-def wholeNumber(text: str) -> int:
-    """Return the whole number that an argument is. Raises argparse.ArgumentTypeError."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+INTERRUPTED, TERMINATED = 130, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

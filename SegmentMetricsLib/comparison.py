@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from . import findings, inputs, measurements, multilabel, verdict
 from .distances.surfacedistances import SurfaceDistances
-from .errors import InputError, Undefined
+from .errors import InputError, Undefined, didYouMean
 from .measurements import Measurement, finite
 from .metrics.hazard import Field
 from .metrics.places import Place, worstPlaces
@@ -70,10 +69,8 @@ class Comparison(Mapping):
         try:
             return self.measurements[key]
         except KeyError:
-            spelled = {known.casefold(): known for known in self.measurements}
-            close = [spelled[name] for name in difflib.get_close_matches(str(key).casefold(), spelled, 1)]
-            told = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self.measurements)}."
-            raise KeyError(f"There is no measurement {key!r} here; {told}") from None
+            told = didYouMean(str(key), self.measurements) or f" There are {', '.join(self.measurements)}."
+            raise KeyError(f"There is no measurement {key!r} here.{told}") from None
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())

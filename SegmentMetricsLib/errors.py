@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 # More mistakes in a file than this are no typing errors, and told by their number.
@@ -76,6 +76,15 @@ def counted(number: int, one: str, many: str = "") -> str:
     The words go on as far as they depend on the number.
     """
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def didYouMean(given: str, choices: Iterable[str]) -> str:
+    """Return what goes below a message about a name that there is not, " Did you mean X?", "" if none is like it."""
+    import difflib  # a command's help does without it
+
+    known = {choice.casefold(): choice for choice in choices}
+    likely = difflib.get_close_matches(given.casefold(), known, 1)
+    return f" Did you mean {known[likely[0]]}?" if likely else ""
 
 
 def oneLine(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import naming
-from .errors import InputError, Undefined
+from .errors import InputError, Undefined, didYouMean
 from .findings import OTHER_CODES, OTHER_SIDES, alarmsFirst
 from .handles import handle
 from .metrics import overlap
@@ -159,8 +159,9 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
     found = [s for s in structures if s.name == name]
     if not found:
         requireUsable(name, structures)
-        known = listed(s.name for s in structures)
-        raise InputError(f"The {which} has no structure named {name!r}; it has {known}.")
+        known = [s.name for s in structures]
+        hint = didYouMean(name, known)
+        raise InputError(f"The {which} has no structure named {name!r}; it has {listed(known)}.{hint}")
     if len(found) > 1:
         raise InputError(f"The {which} has more than one structure named {name!r}.")
     return found[0]

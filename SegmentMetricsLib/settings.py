@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import InputError
+from .errors import InputError, didYouMean
 
 if TYPE_CHECKING:
     from .geometry.grids import Grid
@@ -245,8 +245,9 @@ class Settings:
         from .conventions import known
 
         if self.convention not in known():
-            choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
-            raise InputError(f"There is no convention {self.convention!r}; choose from {choice}.")
+            choices = dict.fromkeys((*PRESETS, *known()))
+            hint = didYouMean(str(self.convention), choices)
+            raise InputError(f"There is no convention {self.convention!r}; choose from {', '.join(choices)}.{hint}")
         return True
 
     def changed(self, **changes) -> Settings:
@@ -361,5 +362,6 @@ def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
         raise InputError(f"No metric family is chosen; choose from {choice}.")
     for family in families:
         if family not in (*FAMILIES, "all"):
-            raise InputError(f"There is no metric family {family!r}; choose from {choice}.")
+            hint = didYouMean(str(family), FAMILIES)
+            raise InputError(f"There is no metric family {family!r}; choose from {choice}.{hint}")
     return tuple(f for f in FAMILIES if f in families or "all" in families)

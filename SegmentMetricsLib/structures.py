@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from . import naming
-from .errors import InputError
+from .errors import InputError, didYouMean
 from .geometry import meshing
 from .geometry.grids import Grid
 from .geometry.masks import Mask
@@ -248,7 +248,9 @@ def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
     known = dict.fromkeys(s.name for structures in sets for s in structures)
     for name in names:
         if name not in known:
-            raise InputError(f"There is no structure named {name!r}; there are {listed(known)}.")
+            raise InputError(
+                f"There is no structure named {name!r}; there are {listed(known)}.{didYouMean(name, known)}"
+            )
 
 
 def requireUsable(name: str, structures: Iterable[Structure]) -> None:

@@ -99,7 +99,10 @@ def deaf() -> Iterator[None]:
 
 
 def stop(executor: Executor) -> None:
-    """Give up an executor without waiting for what it still does; its processes write nothing afterwards."""
+    """Give up an executor without waiting for what it still does; its processes write nothing afterwards.
+
+    Its futures must not be cancelled before. Those of processes break, and a cluster cancels its own.
+    """
     processes = list((getattr(executor, "_processes", None) or {}).values())
     executor.shutdown(wait=False)
     for process in processes:

@@ -17,6 +17,7 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.cohort import tasks as cohort
 from SegmentMetricsLib.cohort.cases import Task, readCases
+from SegmentMetricsLib.cohort.resultfiles import CohortFiles
 from SegmentMetricsLib.cohort.tasks import runCase
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -406,6 +407,102 @@ def testOutcomesOfOtherCasesArePutAside(study, inline):
     assert batch() == 0 and Inline.count == 2
     assert [record["case"] for record in records()] == ["b"] and [row["Case"] for row in table()] == ["b"]
     assert json.loads(Path("out/results.earlier.jsonl").read_text())["case"] == "a"
+
+
+def aside() -> list[dict]:
+    return [json.loads(line) for line in Path("out/results.earlier.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def interrupted(inline, monkeypatch):
+    """A function that runs a batch until so many more outcomes are written, and then is interrupted."""
+    original = CohortFiles.add
+
+    def run(cases, *options):
+        written = []
+
+        def add(self, outcome):
+            if len(written) == cases:
+                raise KeyboardInterrupt
+            written.append(outcome)
+            original(self, outcome)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(CohortFiles, "add", add)
+            return batch(*options)
+
+    return run
+
+
+def testARunWithOtherSettingsThatIsInterrupted(study, interrupted, capsys):
+    """What was done before is kept aside, and nothing that follows from it lies beside the new results."""
+    write(*(f"case {n},ref.nrrd,t{n}.nrrd,,{m}" for n in range(4) for m in "AB"))
+    assert batch("--metrics", "boundary") == 0
+    before = records()
+    Path("out/results.parquet").write_text("where pyarrow is not installed, too")
+    Path("out/boxplots/mine.png").write_text("mine")
+    capsys.readouterr()
+    assert interrupted(0, "--metrics", "boundary,overlap") == 130
+    said = "segment-metrics: 8 results were made with other settings, files or software: they are in results.earlier"
+    assert capsys.readouterr().err == f"{said}.jsonl\nsegment-metrics: interrupted\n"
+    assert aside() == before and records() == [] and table() == []
+    assert {path.relative_to("out").as_posix() for path in Path("out").rglob("*") if path.is_file()} == {
+        "results.jsonl", "results.earlier.jsonl", "results.csv", "results.schema.csv", "boxplots/mine.png",
+    }  # fmt: skip
+    # going on says nothing more; the way back does, and what is aside is not put there twice
+    assert batch("--metrics", "boundary,overlap") == 0 and "results.earlier" not in capsys.readouterr().err
+    assert len(records()) == 8 and table("summary") and table("tests")
+    for metrics in ("boundary", "boundary,overlap") * 2:
+        assert interrupted(2, "--metrics", metrics) == 130
+        assert batch("--metrics", metrics) == 0
+    assert [record["fingerprint"] for record in aside()[:8]] == [record["fingerprint"] for record in before]
+    assert len(aside()) == len({(record["case"], record["method"], record["fingerprint"]) for record in aside()}) == 16
+
+
+def testAFileThatHasChangedAndACaseThatIsGone(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd")
+    assert batch() == 0
+    os.utime("data/t1.nrrd", (1, 1))
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    capsys.readouterr()
+    assert batch() == 0 and Inline.count == 4
+    assert capsys.readouterr().err == (
+        "segment-metrics: 1 result was made with other settings, files or software, and 1 more is of a case that is "
+        "no longer in the list: they are in results.earlier.jsonl\n"
+    )
+    assert [record["case"] for record in aside()] == ["a", "c"]
+
+
+def testALongerListThatIsInterrupted(study, interrupted):
+    """What is done stays, but the summary is not of all that is there."""
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd", "d,ref.nrrd,t4.nrrd")
+    assert interrupted(1) == 130
+    assert [record["case"] for record in records()] == ["a", "b", "c"]
+    assert not Path("out/results.earlier.jsonl").exists()
+    assert not Path("out/summary.csv").exists() and not Path("out/boxplots").exists()
+
+
+def testNothingToDoLeavesTheSummary(study, inline, monkeypatch):
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch() == 0
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cohort, "runAll", interrupt)
+    assert batch() == 130 and table("summary")
+
+
+def testATornRecordAside(study, inline):
+    """A run that was killed while it put records aside loses nothing of what comes after."""
+    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    assert batch() == 0
+    Path("out/results.earlier.jsonl").write_bytes(Path("out/results.jsonl").read_bytes()[:-20])
+    assert batch("--percentile", 99) == 0
+    lines = Path("out/results.earlier.jsonl").read_bytes().splitlines()
+    assert [json.loads(line)["case"] for line in (lines[0], lines[2])] == ["a", "b"] and len(lines) == 3
 
 
 @pytest.mark.parametrize("rest", [b'{"case": "b", "me', b"null\n", b"[1]\n", b"\xff\n", b'{"case": 1}\n', b"\n\n"])

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
@@ -128,6 +129,32 @@ def testARunThatIsGivenUpStopsItsWorkers():
     running.close()
     assert Recorded.isShut
     assert list(runAll([], lambda number: pytest.fail("nothing to run"), 1)) == []
+
+
+def doze(task: Task) -> dict:
+    """What stands for runCase in workers that are not done when the run is given up."""
+    time.sleep(0 if task.case == "0" else 60)
+    return {"case": task.case, "status": "ok"}
+
+
+class Dozing(ProcessPoolExecutor):
+    manager = None
+
+    def submit(self, function, task):
+        future = super().submit(doze, task)
+        Dozing.manager = self._executor_manager_thread
+        return future
+
+
+def testARunThatIsGivenUpSaysNothing(monkeypatch):
+    """Most cases wait in this process, where they could be cancelled; the thread of the pool must not fail at them."""
+    said = []
+    monkeypatch.setattr(threading, "excepthook", said.append)
+    running = runAll(tasksOf(*map(str, range(9))), lambda _: Dozing(1, multiprocessing.get_context("spawn")), 9)
+    assert next(running)[0].case == "0"
+    running.close()
+    Dozing.manager.join(30)
+    assert not Dozing.manager.is_alive() and [error.exc_value for error in said] == []
 
 
 def testWorkersAreReplaced(monkeypatch):

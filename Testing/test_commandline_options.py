@@ -176,6 +176,25 @@ def testSubdivisions(run, pair):
     assert valuesOf("0")["MASD"] != valuesOf("3")["MASD"] == pytest.approx(valuesOf("0")["MASD"], abs=0.05)
 
 
+@pytest.mark.parametrize(
+    ("given", "setting", "value"),
+    [
+        (["--metrics", "Overlap, BOUNDARY"], "families", ["boundary", "overlap"]),
+        (["--convention", "monai"], "convention", "MONAI"),
+        (["--convention", "meshmetrics-0.1"], "convention", "MeshMetrics-0.1"),
+        (["--preset", "meshMetrics-1.4.1"], "convention", "MeshMetrics-1.4.1"),
+    ],
+)
+def testNamesInAnyCase(run, pair, given, setting, value):
+    status, _, err = run("compare", *pair, "--output", "out", "--numbers-only", *given)
+    assert (status, err) == (0, "") and metrics("out")["settings"][setting] == value
+
+
+def testToolsInAnyCase(run, pair):
+    status, out, err = run("conventions", *pair, "--output", "out", "--tool", "medpy")
+    assert (status, err) == (0, "") and "MedPy" in out
+
+
 def testThresholdOfMemberships(run, tmp_path):
     array = np.zeros((12, 12, 12), np.float32)
     array[3:9, 3:9, 3:9], array[4:8, 4:8, 4:8] = 0.4, 0.9

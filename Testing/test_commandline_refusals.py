@@ -63,11 +63,11 @@ def testFilesThatAreTooLarge(run, pair, monkeypatch):
     [
         (("compare", "", "b.nrrd", "--output", "out"), "REFERENCE"),
         (("compare", "a.nrrd", "", "--output", "out"), "TEST"),
-        (("compare", "a.nrrd", "b.nrrd", "--output", ""), "--output"),
-        (("conventions", "a.nrrd", "b.nrrd", "--output", ""), "--output"),
-        (("stress", "a.nrrd", "--structure", "A", "--critical", "B", "--output", ""), "--output"),
+        (("compare", "a.nrrd", "b.nrrd", "--output", ""), "-o/--output"),
+        (("conventions", "a.nrrd", "b.nrrd", "--output", ""), "-o/--output"),
+        (("stress", "a.nrrd", "--structure", "A", "--critical", "B", "--output", ""), "-o/--output"),
         (("batch", "", "--output", "out"), "CASES.csv"),
-        (("demo", "--output", ""), "--output"),
+        (("demo", "--output", ""), "-o/--output"),
     ],
 )
 def testAVariableOfAScriptThatIsNotSet(run, arguments, which):
@@ -125,6 +125,62 @@ def testChoicesThatCannotBeUsed(run, pair, choices, parts):
 def testCommandsThatCannotBeUsed(run, arguments, part):
     status, out, err = run(*arguments)
     assert (status, out) == (2, "") and err.count("\n") == 1 and part in err
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        (["--structures", "X"], "there is no option --structures. Did you mean --structure?"),
+        (["--tolerence=3"], "there is no option --tolerence. Did you mean --tolerance?"),
+        (["--Percentiles", "95"], "there is no option --Percentiles. Did you mean --percentile?"),
+        (["--paint"], "there is no option --paint."),
+        (["-t", "3"], "unrecognized arguments: -t 3"),
+        (["--surface", "displaid"], "invalid choice: 'displaid'; choose from unsmoothed, displayed. Did you mean disp"),
+        (["--preset", "meshmetrics-1.4"], "MeshMetrics-1.4.1. Did you mean MeshMetrics-1.4.1?"),
+    ],
+)
+def testOptionsThatWereMeant(run, pair, choices, said):
+    """The command's own help is named, and the option that is wrong rather than one that is missing because of it."""
+    refused = refusal(run, "compare", *pair, *choices)
+    assert said in refused and refused.endswith("(see segment-metrics compare --help)")
+    status, _, err = run("compare", *pair, *choices)
+    assert status == 2 and ("--output" in err if choices[0] == "-t" else said in err)
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        (["--structure", "Labl 1"], "there are Label 1. Did you mean Label 1?"),
+        (["--pair", "Label 1=Labl 1"], "it has Label 1. Did you mean Label 1?"),
+        (["--convention", "monia"], "Did you mean MONAI?"),
+        (["--metrics", "bondary"], "choose from boundary, signed,"),
+        (["--metrics", "bondary"], "Did you mean boundary?"),
+        (["--metrics", "HD95"], "--metrics takes families of measurements; HD95 is in the family boundary."),
+        (["--metrics", "overlap,nsd"], "nsd is in the family boundary."),
+        (["--metrics", "NSD_2mm"], "NSD_2mm is in the family boundary."),
+        (["--metrics", "dice"], "dice is in the family overlap."),
+        (["--metrics", "star"], "star is in the family hazard."),
+        (["--metrics", "("], "There is no metric family '('"),
+    ],
+)
+def testNamesThatWereMeant(run, pair, choices, said):
+    assert said in refusal(run, "compare", *pair, *choices)
+
+
+def testCommandsThatWereMeant(run):
+    for arguments in (["compre", "a", "b", "--structures", "X"], ["Compare"]):
+        _, _, err = run(*arguments)
+        assert err.endswith("Did you mean compare? (see segment-metrics --help)\n"), err
+    assert "there is no option --verison. Did you mean --version?" in run("--verison")[2]
+    other = ["conventions", "a", "b", "--output", "c", "--tool"]
+    assert "unrecognized arguments: d (see segment-metrics conventions --help)" in run(*other, "MedPy", "d")[2]
+
+
+def testWhatLooksLikeAnOptionAndIsNone(run, pair):
+    """As before: beginnings of options, texts with dashes and spaces, and what comes after two dashes."""
+    given = ["--out", "out", "--numbers", "--metrics=overlap", "--pair", "--my gland=", "--", *pair]
+    assert "The reference has no structure named '--my gland'" in run("compare", *given)[2]
+    assert "--odd.nrrd: there is no such file" in run("compare", "--output", "out", "--", pair[0], "--odd.nrrd")[2]
 
 
 def testPairsThatCannotBeCompared(run, pair, tmp_path):

@@ -21,14 +21,15 @@ from ..registry import REGISTRY
 from ..report.index import INDEX, CaseLine, writeIndex
 from ..settings import OWN_CONVENTION, Settings, shortest
 from .cases import RECORDS, Task
+from .earlier import Earlier, measuredWith, parsed
 from .missing import BOTH, Roster
+from .summarywriting import removeSummary
 from .tasks import OK
 
 TABLE, SCHEMA = "results.csv", "results.schema.csv"
 # The folder of the reports, and what they are called.
 REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
-# Where a record that no longer belongs to the cases is put aside.
-EARLIER = "results.earlier.jsonl"
+PARQUET = "results.parquet"
 IDENTITY = {
     "Case": "Name of the case",
     "Method": "What made the test",
@@ -48,7 +49,7 @@ class CohortFiles:
     """The files of a batch in its output folder; closes them at the end of a `with`.
 
     results.jsonl, one line per case, is what counts; the tables follow from it. roster: of all outcomes in it, once
-    those of an earlier run are repeated.
+    those of an earlier run are repeated. earlier: those of an earlier run that no longer hold.
     """
 
     def __init__(self, folder: Path, tasks: Sequence[Task]):
@@ -60,6 +61,7 @@ class CohortFiles:
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
         self.roster = Roster()
+        self.earlier = Earlier(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(folder / ".segment-metrics.lock")
         self._keepValid()
@@ -122,36 +124,38 @@ class CohortFiles:
     def _keepValid(self) -> None:
         """Keep the outcomes of an earlier run that still hold; put others aside, forget failed and torn ones.
 
-        The reports of those that are not kept go, and the page about all cases: left there, they would seem to belong
-        to the new numbers.
+        What follows from those that are not kept goes: their reports, and all that is about the cases together. Left
+        there, it would seem to belong to the new numbers.
         """
         path = self.folder / RECORDS
         if not path.exists():
             return
         (self.folder / REPORTS / INDEX).unlink(missing_ok=True)
         unfinished = self.folder / f".{RECORDS}.new"
-        foreign = self.folder / EARLIER
         reports: dict[bool, set[str]] = {True: set(), False: set()}
         try:
-            with path.open("rb") as old, unfinished.open("wb") as new:
+            with path.open("rb") as old, unfinished.open("wb") as new, self.earlier:
                 for line in old:
-                    outcome = _parsed(line)
+                    outcome = parsed(line)
                     if outcome is None:
                         continue
                     key = (outcome["case"], outcome["method"])
                     task = self.tasks.get(key)
                     isKept = task is not None and key not in self.offsets and self._holds(outcome, task)
                     reports[isKept].add(_reportOf(outcome))
-                    if task is None:
-                        with foreign.open("ab") as aside:
-                            aside.write(line)
                     if isKept:
                         self.offsets[key] = new.tell()
                         new.write(line)
+                    elif task is None or _isOther(outcome, task):
+                        self.earlier.add(outcome, line, isGone=task is None)
                 new.flush()
                 os.fsync(new.fileno())
             for name in reports[False] - reports[True] - {""}:
                 (self.folder / REPORTS / name).unlink(missing_ok=True)
+            if self.earlier.describe() or self.tasks.keys() - self.done:
+                removeSummary(self.folder)
+                (self.folder / PARQUET).unlink(missing_ok=True)
+            # last, so that a run that is killed before has lost nothing
             os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -164,7 +168,7 @@ class CohortFiles:
         if outcome["status"] != OK:
             return False
         if not task.report:
-            return outcome["fingerprint"].split(" ")[0] == task.fingerprint
+            return measuredWith(outcome["fingerprint"]) == task.fingerprint
         name = _reportOf(outcome)
         isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
         return outcome["fingerprint"] == task.fingerprint and isThere
@@ -264,16 +268,10 @@ def _everything(base: Settings, protocol: Protocol | None) -> Settings:
     return replace(protocol, rules=rules).settingsFor(base, "any")[base.convention]
 
 
-def _parsed(line: bytes) -> dict | None:
-    """Return the outcome in a line, None if it is torn or something else."""
-    try:
-        outcome = json.loads(line)
-        complete = line.endswith(b"\n") and all(
-            isinstance(outcome[key], str) for key in ("case", "method", "status", "fingerprint")
-        )
-        return outcome if complete and isinstance(outcome["pairs"], list) else None
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
+def _isOther(outcome: Mapping, task: Task) -> bool:
+    """Return whether an outcome has something that a task will not give again."""
+    hasResults = outcome["status"] == OK or bool(outcome["pairs"])
+    return hasResults and measuredWith(outcome["fingerprint"]) != measuredWith(task.fingerprint)
 
 
 def _reportOf(outcome: Mapping) -> str:
@@ -309,8 +307,9 @@ def writeParquet(folder: Path) -> bool:
         from pyarrow import csv as arrow
         from pyarrow import parquet
     except ImportError:
+        (folder / PARQUET).unlink(missing_ok=True)  # it would be of an earlier run
         return False
-    unfinished = folder / ".results.parquet.new"
+    unfinished = folder / f".{PARQUET}.new"
     try:
         with (folder / TABLE).open(newline="", encoding="utf-8", errors=UNENCODABLE) as table:
             columns = next(csv.reader(table))
@@ -318,7 +317,7 @@ def writeParquet(folder: Path) -> bool:
         types = {name: pyarrow.string() if name in (*IDENTITY, *CONVENTION) else pyarrow.float64() for name in columns}
         options = arrow.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
         parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), unfinished)
-        os.replace(unfinished, folder / "results.parquet")
+        os.replace(unfinished, folder / PARQUET)
     finally:
         unfinished.unlink(missing_ok=True)
     return True

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 
 SCHEMA = "segment-metrics-summary/1"
-BOX_PLOTS = "boxplots"
+TABLE, JSON, TESTS, BOX_PLOTS = "summary.csv", "summary.json", "tests.csv", "boxplots"
 # More names that may be of the same structure are left to summary.json.
 MOST_PROPOSALS = 3
 # What the overview on the terminal shows, where it was measured.
@@ -52,14 +52,21 @@ def writeSummary(
             for (reference, test), cases in cohort.roster.proposals.items()
         ],
     }
-    writeJson(content, folder / "summary.json")
-    _writeRows(Summary, summaries, folder / "summary.csv", convention)
+    writeJson(content, folder / JSON)
+    _writeRows(Summary, summaries, folder / TABLE, convention)
     if tests:
-        _writeRows(PairedTest, tests, folder / "tests.csv", convention)
+        _writeRows(PairedTest, tests, folder / TESTS, convention)
     else:
-        (folder / "tests.csv").unlink(missing_ok=True)
+        (folder / TESTS).unlink(missing_ok=True)
     _writeBoxPlots(cohort, options, folder / BOX_PLOTS, convention)
     return summaries
+
+
+def removeSummary(folder: Path) -> None:
+    """Remove what writeSummary() has written into a folder."""
+    for name in (TABLE, JSON, TESTS):
+        (folder / name).unlink(missing_ok=True)
+    _removeBoxPlots(folder / BOX_PLOTS)
 
 
 def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
@@ -85,14 +92,19 @@ def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: s
     if convention != OWN_CONVENTION:
         titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
     plots = boxPlots(cohort, options, titles)
-    for old in folder.glob("*.svg"):
-        old.unlink()
+    _removeBoxPlots(folder)
     if not plots:
-        shutil.rmtree(folder, ignore_errors=True)
         return
     folder.mkdir(exist_ok=True)
     for name, plot in zip(fileNames(plots), plots.values(), strict=True):
         (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
+
+
+def _removeBoxPlots(folder: Path) -> None:
+    for old in folder.glob("*.svg"):
+        old.unlink()
+    with suppress(OSError):  # there is none, or something else is in it
+        folder.rmdir()
 
 
 def summaryTable(summaries: Sequence[Summary], undrawn: Collection[str] = (), options: Options | None = None) -> str:

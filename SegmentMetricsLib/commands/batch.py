@@ -105,6 +105,8 @@ def run(options: argparse.Namespace) -> int:
         tasks = withReports(tasks, options.output, options.report_conventions)
 
     with executors(options, len(tasks)) as (makeExecutor, window), CohortFiles(options.output, tasks) as files:
+        if aside := files.earlier.describe():
+            print(f"segment-metrics: {aside}", file=sys.stderr)
         files.repeatRows()
         repeated = len(files.done)
         # lines that are no tasks, such as a second one of the same case, are rows of the tables only

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
-from .options import BRACKETS, addOutput, addPairs, choicesFrom, pathFrom, requireWritable
+from .options import BRACKETS, addOutput, addPairs, choicesFrom, inAnyCase, pathFrom, requireWritable
 from .results import SOME_FAILED, tellFailures, unfinishedResults
 
 LEGEND = (
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     from ..files import reading as files
     from ..pairing import pairStructures
 
-    tools = [find(key).key for key in (options.tool or known())]
+    tools = [find(inAnyCase(key, known())).key for key in (options.tool or known())]
     sets = files.readAll((options.reference, options.test), settings.threshold, settings.membershipMaximum)
     pairing = pairStructures(*sets, options.structure, choicesFrom(options.pair or ()))
     if not pairing.pairs:

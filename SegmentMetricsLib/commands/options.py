@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import InputError, requireText
@@ -44,6 +45,16 @@ def pathFrom(text: str) -> Path:
     return Path(text)
 
 
+def inAnyCase(given: str, names: Iterable[str]) -> str:
+    """Return a name as it is written, whatever its capitals are here; what is none of the names stays."""
+    return next((name for name in names if name.casefold() == given.casefold()), given)
+
+
+def presetFrom(text: str) -> str:
+    """Return the preset that an argument names."""
+    return inAnyCase(text, PRESETS)
+
+
 # The options that become Settings, by the heading of their group in the help: flag, and what argparse takes with it.
 MANY = {"action": "append", "type": float}
 SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
@@ -69,7 +80,7 @@ SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
                                 "here"}),
         ("--convention", {"metavar": "TOOL",
                           "help": "report boundary and overlap as this tool does (see conventions)"}),
-        ("--preset", {"choices": [name for name in PRESETS if name != OWN_CONVENTION],
+        ("--preset", {"type": presetFrom, "choices": [name for name in PRESETS if name != OWN_CONVENTION],
                       "help": "measure as this version of MeshMetrics does"}),
     ),
     "surfaces and distances": (
@@ -226,7 +237,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)
-    convention = options.preset or options.convention or before
+    convention = options.preset or chosenConvention(options) or before
     given = {name: value for name, value in given.items() if value is not None}
     replaced = {"accuracy", "subdivisions"} if given.keys() & {"accuracy", "subdivisions"} else set()
     if convention != before:
@@ -256,12 +267,39 @@ def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ..
     """
     families = tuple(saved.get("families", DEFAULT_FAMILIES))
     if options.metrics is not None:
-        families = tuple(filter(None, (family.strip() for family in options.metrics.split(","))))
+        families = tuple(_familyFrom(family.strip()) for family in options.metrics.split(",") if family.strip())
     if not options.critical or {"hazard", "all"} & set(families):
         return families
     if options.metrics is not None and families != DEFAULT_FAMILIES:
         raise InputError("Critical structures serve the hazard family: add hazard to --metrics, or leave them out.")
     return (*families, "hazard")
+
+
+def _familyFrom(text: str) -> str:
+    """Return the family that somebody names. Raises InputError for a measurement, and says in which family it is."""
+    family = inAnyCase(text, (*FAMILIES, "all"))
+    if family not in (*FAMILIES, "all"):
+        from ..registry import REGISTRY  # which takes a while
+
+        for definition in REGISTRY:
+            # NSD and NSD_2mm, HD95 and hd95, and Dice for DSC
+            name, parameter, rest = re.match(r"([^{]*)({\w+})?(.*)", definition.key).groups("")
+            key = f"{re.escape(name)}[\\d.]+{re.escape(rest)}|{re.escape(name.rstrip('_'))}" if parameter else name
+            isTitle = re.match(rf"{re.escape(text)}\b", definition.title, re.IGNORECASE)
+            if isTitle or re.fullmatch(key, text, re.IGNORECASE):
+                raise InputError(
+                    f"--metrics takes families of measurements; {text} is in the family {definition.family}."
+                )
+    return family
+
+
+def chosenConvention(options: argparse.Namespace) -> str | None:
+    """Return the convention that the options name, None without one; whether there is such a one, its user says."""
+    if options.convention is None:
+        return None
+    from ..conventions import known
+
+    return inAnyCase(options.convention, (*PRESETS, *known()))
 
 
 def chosenGrid(given: str):

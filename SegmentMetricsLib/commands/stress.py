@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..errors import InputError, oneLine
+from ..errors import InputError, didYouMean, oneLine
 from ..settings import KERNELS, Settings
 from .options import BRACKETS, addOutput, namedWeights, pathFrom, requireWritable
 from .results import unfinishedResults
@@ -55,9 +55,10 @@ def run(options: argparse.Namespace) -> int:
     if len(matches) != 1:
         structures.requireUsable(wanted, found)
         problem = "more than one" if matches else "no"
+        names = [structure.name for structure in found]
         raise InputError(
             f"{options.reference} has {problem} structure named {options.structure!r}; it has "
-            f"{structures.listed(s.name for s in found)}."
+            f"{structures.listed(names)}.{'' if matches else didYouMean(options.structure, names)}"
         )
     result = stress.stressTest(matches[0], criticalsOf(found, settings), settings, options.count)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:

@@ -15,7 +15,7 @@ import importlib
 import pkgutil
 from functools import lru_cache
 
-from ..errors import InputError
+from ..errors import InputError, didYouMean
 from .convention import Convention
 
 
@@ -32,5 +32,5 @@ def known() -> dict[str, Convention]:
 def find(key: str) -> Convention:
     """Return the convention of a key like "MedPy". Raises InputError for an unknown one."""
     if key not in known():
-        raise InputError(f"There is no convention {key!r}; choose from {', '.join(known())}.")
+        raise InputError(f"There is no convention {key!r}; choose from {', '.join(known())}.{didYouMean(key, known())}")
     return known()[key]

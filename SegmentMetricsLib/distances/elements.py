@@ -118,8 +118,8 @@ class Part:
 class Passed(NamedTuple):
     """What is known of the size up to a limit, or beyond it, from the leaves that the limit passes through.
 
-    size: mm or mm2. chosen: (c,) numbers of these leaves. differences: (c,) by how much the size of each from its pieces
-    is more than from the whole. doubts: (c,) how much of each both may miss, see doubtfulShares().
+    size: mm or mm2. chosen: (c,) numbers of these leaves. differences: (c,) by how much the size of each from its
+    pieces is more than from the whole. doubts: (c,) how much of each both may miss, see doubtfulShares().
     """
 
     size: float

@@ -1,0 +1,66 @@
+"""The parser of the command line: what is wrong in one line, what was probably meant, and where the help is."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from ..errors import didYouMean, oneLine
+
+UNUSABLE_INPUT = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that says in one line what is wrong."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.register("type", float, number)
+        self.register("type", int, wholeNumber)
+
+    def error(self, message: str):
+        """Say what is wrong and where the help is, and end the program."""
+        self.exit(UNUSABLE_INPUT, f"segment-metrics: {oneLine(message)} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, args=None, namespace=None):
+        """Parse arguments. One that is unknown is the command's own error, as its help has the answer."""
+        if args is not None:
+            self._requireKnown(args)
+        namespace, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            hints = (didYouMean(one, self._option_string_actions) for one in unknown if one.startswith("-"))
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{next(filter(None, hints), '')}")
+        return namespace, unknown
+
+    def _requireKnown(self, arguments: Sequence[str]) -> None:
+        """End the program at a long option that there is not: else an argument that is missing for it is said first."""
+        known = self._option_string_actions
+        for argument in arguments:
+            name = argument.partition("=")[0]
+            if argument == "--" or (self._subparsers is not None and not argument.startswith("-")):
+                return  # no options follow, or those of a command
+            # argparse takes what has spaces for a value, and the beginning of an option for it
+            if name.startswith("--") and " " not in name and not any(option.startswith(name) for option in known):
+                self.error(f"there is no option {name}.{didYouMean(name, known)}")
+
+    def _check_value(self, action: argparse.Action, value) -> None:
+        if action.choices is not None and value not in action.choices:
+            choices = list(map(str, action.choices))
+            hint = didYouMean(str(value), choices)
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; choose from {', '.join(choices)}.{hint}")
+
+
+def number(text: str) -> float:
+    """Return the number that an argument is. Raises argparse.ArgumentTypeError."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+
+
+def wholeNumber(text: str) -> int:
+    """Return the whole number that an argument is. Raises argparse.ArgumentTypeError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
