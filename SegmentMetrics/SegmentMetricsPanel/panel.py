@@ -24,7 +24,7 @@ from .pairs import PairEditor
 from .parameters import GuiConnection, settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
-from .protocols import ProtocolChooser, Verdicts, versionOf
+from .protocols import ProtocolChooser, Verdicts, orderOf, versionOf
 from .results import Results
 from .selection import Inputs
 from .slices import Slices
@@ -239,7 +239,7 @@ class Panel(VTKObservationMixin):
         self.watcher.watch(self._watched())
         self._present(stale)
         if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
-            self.onApply()
+            self.onAutoUpdate()
 
     def _enableApply(self) -> str:
         """Enable Apply, or disable it and say why in its tool tip; return why."""
@@ -313,8 +313,15 @@ class Panel(VTKObservationMixin):
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
             self.apply()
 
-    def apply(self) -> bool:
-        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not."""
+    def onAutoUpdate(self) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
+            self.apply(isRepeated=True)
+
+    def apply(self, isRepeated: bool = False) -> bool:
+        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not.
+
+        isRepeated: whether nobody asked for it, so that the structure that somebody looks at stays.
+        """
         self.inputs.settle()
         if self.whyNot():
             return False
@@ -337,7 +344,9 @@ class Panel(VTKObservationMixin):
             self.conventions.forget(outcome)
             with slicer.util.NodeModify(parameters.parameterNode):
                 parameters.result = outcome.table
-                parameters.shownPair = self.pairNumber()
+                isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
+                order = orderOf(outcome) if isWorstFirst else []
+                parameters.shownPair = order[0] if order else self.pairNumber()
         self._finish()
         return outcome is not None
 

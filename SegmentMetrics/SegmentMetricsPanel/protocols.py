@@ -20,6 +20,7 @@ from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN,
 from SegmentMetricsLib.protocol.protocol import readProtocol
 from SegmentMetricsLib.protocol.verdictwriting import summary, writeVerdicts
 from SegmentMetricsLib.protocol.wording import SIGNS, limitText, unitOf, valueText
+from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
 
 from .markup import escaped
 from .saving import askForPath
@@ -155,6 +156,15 @@ def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
     return next((each for each in judgment["structures"] if each["structure"] == name), None)
 
 
+def orderOf(outcome) -> list[int]:
+    """Return the numbers of an outcome's records in the order of a report: the worst first where they were judged."""
+    numbers = list(range(len(outcome.records)))
+    if outcome.judgment is None:
+        return numbers
+    structures = [ofStructure(outcome.judgment, record.name) for record in outcome.records]
+    return worstFirst(outcome.records, [each["verdict"] if each else UNJUDGED for each in structures])
+
+
 def sentence(judgment: Mapping, isOfAll: bool) -> str:
     """Return the outcome of a judgment in a line: how many verdicts there are of each kind."""
     what = [s["verdict"] for s in judgment["structures"]]
@@ -195,10 +205,11 @@ def listed(structure: Mapping) -> tuple:
 def verdictCell(judgment: Mapping, name: str) -> tuple:
     """Return the cell of a structure's verdict in the table of many, with its reasons."""
     structure = ofStructure(judgment, name)
+    # sorted by how bad they are, not by their letters
     if structure is None:
-        return "", None, _("The protocol has no rule for this structure.")
+        return UNJUDGED, str(severity(UNJUDGED)), _("The protocol has no rule for this structure.")
     verdict = structure["verdict"]
-    return verdict, verdict, structure["reason"], COLORS[verdict]
+    return verdict, str(severity(verdict)), structure["reason"], COLORS[verdict]
 
 
 def badge(verdict: str) -> str:

@@ -15,7 +15,7 @@ from SegmentMetricsLib.settings import OWN_CONVENTION
 from SegmentMetricsLib.structures import listed
 
 from .markup import escaped
-from .protocols import notJudged, verdictCell
+from .protocols import notJudged, orderOf, verdictCell
 from .saving import askForPath
 from .sorting import SortableTable, sortable
 
@@ -97,7 +97,7 @@ class Results:
         if not records:
             self.table.show([], [])
         elif self.outcome.isOfAll:
-            self.table.show(*overview(records, self.family, self.outcome.judgment))
+            self.table.show(*overview(records, self.family, self.outcome.judgment), order=orderOf(self.outcome))
             self.table.select(self.number)
         else:
             record, family = records[0], self.family
