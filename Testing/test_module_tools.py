@@ -302,6 +302,33 @@ def testALimitThatNeedsCriticalStructures(session):
     assert "critical" in session.ui.protocolTable.item(0, 2).toolTip()
 
 
+def testNothingLeavesThePanelOutOfDate(session):
+    """Numbers, verdicts, other tools and reports alike: there they would not be marked as out of date."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    ui = session.ui
+    session.parameters.reference, session.parameters.test = twoStructures()
+    choose(session, *session.nodes, "A")
+    session.parameters.protocol = tableFromProtocol(parseProtocol(PROTOCOL.replace("Box", "A"), "Limits"))
+    session.settle(0.05)
+    session.apply()
+    session.askTools()
+    names = ("copy", "export", "report", "verdicts", "conventionsCopy", "conventionsExport")
+    buttons = [getattr(ui, f"{name}Button") for name in names]
+    tips = [button.toolTip for button in buttons]
+    assert all(button.enabled for button in buttons) and all(tips)
+    second = session.nodes[1].GetSegmentation()
+    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("B"))
+    session.settle(0.1)
+    assert session.isShown(ui.staleLabel)
+    assert [name for name, button in zip(names, buttons) if button.enabled] == []
+    assert {button.toolTip for button in buttons} == {"The results are out of date: apply again first."}
+    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
+    session.settle(0.1)
+    assert all(button.enabled for button in buttons) and [button.toolTip for button in buttons] == tips
+
+
 def threeBoxes() -> list:
     """Return two segmentation nodes with three structures, of which the last one agrees least."""
     boxes = [

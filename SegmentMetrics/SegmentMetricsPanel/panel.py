@@ -16,7 +16,7 @@ from SegmentMetricsLib.progress import Cancelled
 from . import reports
 from .choices import Choices
 from .conventions import Conventions
-from .freshness import SegmentWatcher, whyStale
+from .freshness import SegmentWatcher, outOfDate, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
 from .markup import asTip
@@ -97,6 +97,7 @@ class Panel(VTKObservationMixin):
             self.hazard.release()
             self.conventions.clear()
             self.reports.show(self.inputs.whyNot())
+            self.results.invite(False)
             self.ui.applyButton.enabled = False
             self.ui.applyButton.toolTip = self.inputs.whyNot()
             return
@@ -211,10 +212,13 @@ class Panel(VTKObservationMixin):
         return ""
 
     def whyNotReport(self) -> str:
-        """Return why no report can be written, "" when one can."""
+        """Return why no report can be written, and nothing else kept of the results, "" when that can be done.
+
+        What leaves the panel loses the remark that it is out of date.
+        """
         if self.outcome is None or not self.outcome.records:
             return _("Apply first.")
-        return self.whyNot() or (_("The results are out of date: apply again first.") if self.staleness() else "")
+        return (outOfDate() if self.staleness() else "") or self.whyNot()
 
     # What is shown
 
@@ -285,7 +289,12 @@ class Panel(VTKObservationMixin):
         self.plot.showPair(p, self.outcome, number)
         self.slices.show(p, self.outcome, number)
         self.conventions.show(self.outcome, number, stale)
-        self.reports.show(self.whyNotReport(), self.outcome)
+        problem = self.whyNotReport()
+        self.reports.show(problem, self.outcome)
+        self.results.enable(problem)
+        self.verdicts.enable(problem)
+        if self.outcome is None:
+            self.results.invite(not self.whyNot())
         problems = (self.map.problem, self.hazard.problem, self.plot.problem)
         message = next(filter(None, (self.notice, self.whyNotSettings(), *problems)), "")
         self.ui.messageLabel.text = message

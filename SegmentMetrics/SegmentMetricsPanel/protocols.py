@@ -22,6 +22,7 @@ from SegmentMetricsLib.protocol.verdictwriting import summary, writeVerdicts
 from SegmentMetricsLib.protocol.wording import SIGNS, limitText, unitOf, valueText
 from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
 
+from .buttons import ExplainedButton
 from .markup import escaped
 from .saving import askForPath
 from .sorting import SortableTable
@@ -121,6 +122,7 @@ class Verdicts:
         self.ui = ui
         self.table = SortableTable(ui.protocolTable)
         self.judgment = None
+        self.button = ExplainedButton(ui.verdictsButton)
         ui.verdictsButton.connect("clicked(bool)", self.onExport)
 
     def show(self, outcome, number: int) -> None:
@@ -139,6 +141,10 @@ class Verdicts:
         elif structure is None:
             lines.append(_("The protocol has no rule for this structure."))
         self.ui.judgmentLabel.text = "<br>".join(lines)
+
+    def enable(self, problem: str) -> None:
+        """Enable the button, or disable it and say why."""
+        self.button.enable(problem)
 
     def onExport(self, _checked=False) -> None:
         path = askForPath(self.ui.verdictsButton, _("Save verdicts"), VERDICTS_FILE, _("Table (*.csv)"))
