@@ -44,14 +44,20 @@ def alone(session):
 
 def testNothingIsShownBeforeTheFirstApply(session):
     ui = session.ui
+    assert ui.verdictLabel.text == "Choose a reference and a test segment, then Apply."
     choose(session, *twoBoxes())
     assert [name for name in OF_RESULTS if session.isShown(getattr(ui, name))] == []
+    assert ui.verdictLabel.text == "Press Apply."
+    session.parameters.testSegment = ""
+    session.settle(0.1)
+    assert ui.verdictLabel.text == "Choose a reference and a test segment, then Apply."
+    choose(session, *session.nodes)
     session.apply()
     hidden = {name for name in OF_RESULTS if not session.isShown(getattr(ui, name))}
     assert hidden - {"findingsLabel", "placesTable"} == {"slicesSection", "alarmsLabel"}
     session.parameters.result = None
     session.settle(0.1)
-    assert session.panel.outcome is None
+    assert session.panel.outcome is None and ui.verdictLabel.text == "Press Apply."
     assert [name for name in OF_RESULTS if session.isShown(getattr(ui, name))] == []
 
 
@@ -167,6 +173,27 @@ def testTheMapSaysWhereTheLargestDistanceIs(session):
     ui.mapSideComboBox.currentIndex = 0
     session.settle(0.1)
     assert not session.isShown(ui.mapFarthestLabel)
+
+
+def testThereIsNoMapToChangeWithoutDistances(session):
+    """What is ticked stays so, for the next structure."""
+    ui = session.ui
+    second = segmentation("Second", Box=shapes.box(*BOX))
+    second.GetSegmentation().AddEmptySegment("", "A")
+    choose(session, segmentation("First", A=shapes.box(*BOX), Box=shapes.box(*BOX)), second, "A")
+    session.apply()
+    assert "There is no distance map" in ui.messageLabel.text
+    assert not ui.showMapCheckBox.enabled and not ui.mapControlsFrame.enabled
+    assert ui.showMapCheckBox.toolTip == "No distances were measured." and ui.showMapCheckBox.checked
+    choose(session, *session.nodes, "Box")
+    session.apply()
+    assert ui.showMapCheckBox.enabled and ui.mapControlsFrame.enabled and session.maps()
+    assert "in the 3D views" in ui.showMapCheckBox.toolTip
+    ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert ui.showMapCheckBox.enabled and not ui.mapControlsFrame.enabled
+    ui.showMapCheckBox.click()
+    session.settle(0.1)
 
 
 def testHeadingsOfSlicesFollowTheLanguage(session, monkeypatch):

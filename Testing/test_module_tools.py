@@ -300,3 +300,82 @@ def testALimitThatNeedsCriticalStructures(session):
     (row,) = session.texts(session.ui.protocolTable)
     assert row[1:] == ["-", "not evaluable"]
     assert "critical" in session.ui.protocolTable.item(0, 2).toolTip()
+
+
+def testNothingLeavesThePanelOutOfDate(session):
+    """Numbers, verdicts, other tools and reports alike: there they would not be marked as out of date."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    ui = session.ui
+    session.parameters.reference, session.parameters.test = twoStructures()
+    choose(session, *session.nodes, "A")
+    session.parameters.protocol = tableFromProtocol(parseProtocol(PROTOCOL.replace("Box", "A"), "Limits"))
+    session.settle(0.05)
+    session.apply()
+    session.askTools()
+    names = ("copy", "export", "report", "verdicts", "conventionsCopy", "conventionsExport")
+    buttons = [getattr(ui, f"{name}Button") for name in names]
+    tips = [button.toolTip for button in buttons]
+    assert all(button.enabled for button in buttons) and all(tips)
+    second = session.nodes[1].GetSegmentation()
+    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("B"))
+    session.settle(0.1)
+    assert session.isShown(ui.staleLabel)
+    assert [name for name, button in zip(names, buttons) if button.enabled] == []
+    assert {button.toolTip for button in buttons} == {"The results are out of date: apply again first."}
+    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
+    session.settle(0.1)
+    assert all(button.enabled for button in buttons) and [button.toolTip for button in buttons] == tips
+
+
+def threeBoxes() -> list:
+    """Return two segmentation nodes with three structures, of which the last one agrees least."""
+    boxes = [
+        {name: shapes.box((6 + shift * step, 5, 5), (15, 11, 12)) for step, name in enumerate(("Alike", "Near", "Far"))}
+        for shift in (0, 2)
+    ]
+    return [segmentation(which, **masks) for which, masks in zip(("First", "Second"), boxes)]
+
+
+def testTheWorstStructureIsShownFirst(session):
+    """As in a report; but nobody is led away from what they look at when it is measured again by itself."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    ui = session.ui
+    session.parameters.reference, session.parameters.test = threeBoxes()
+    rules = "Structure,Measurement,Relation,Pass\nAlike,HD,<=,1\nFar,HD,<=,1\n"
+    session.parameters.protocol = tableFromProtocol(parseProtocol(rules, "Limits"))
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    rows = [row[:2] for row in session.texts(ui.resultsTable)]
+    assert rows == [["Far", "fail"], ["Near", "no limits"], ["Alike", "pass"]]
+    assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.verdictLabel.text
+    assert ui.judgmentLabel.text.count("FAIL") == 2 and [
+        m.GetName().split(":")[0] for m in session.maps().values()
+    ] == ["Far"]
+    assert [record.name for record in session.panel.outcome.records] == ["Alike", "Near", "Far"], "as in the file"
+    table = session.panel.results.table
+    table.onHeading(1)
+    assert [row[1] for row in session.texts(ui.resultsTable)] == ["fail", "no limits", "pass"], "by severity"
+    table.onHeading(1)
+    assert [row[1] for row in session.texts(ui.resultsTable)] == ["pass", "no limits", "fail"]
+    table.onHeading(1)
+    table.onCell(1, 0)
+    session.settle(0.1)
+    assert "<b>Near</b>" in ui.verdictLabel.text and "no rule for this structure" in ui.judgmentLabel.text
+    session.parameters.autoUpdate = True
+    ui.toleranceSpinBox.value = 3
+    session.settle(0.1)
+    assert not session.panel.staleness() and "<b>Near</b>" in ui.verdictLabel.text
+    session.parameters.autoUpdate = False
+    session.apply()
+    assert "<b>Far</b>" in ui.verdictLabel.text
+    session.parameters.protocol = None
+    session.settle(0.1)
+    session.apply()
+    assert [row[0] for row in session.texts(ui.resultsTable)] == ["Alike", "Near", "Far"]
+    assert "<b>Far</b>" in ui.verdictLabel.text, "without a protocol what was shown stays"
+    ui.modeComboBox.currentIndex = 0

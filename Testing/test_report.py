@@ -206,6 +206,52 @@ def testNothingIsWiderThanThePage(page):
         assert verdicts.evaluate("table => table.getBoundingClientRect().right <= window.innerWidth")
 
 
+def testSentencesHaveALineOfTheirOwnInANarrowWindow(page):
+    """Below the rest of their row, whose cells then say what they are."""
+    page.set_viewport_size({"width": 490, "height": 900})
+    row = page.locator("table.prose tbody tr").first
+    sentence = row.locator("td").last.bounding_box()
+    assert page.locator("table.prose thead").is_hidden() and sentence["width"] > 420
+    cells = [cell.bounding_box() for cell in row.locator("td").all()[:-1] if cell.is_visible()]
+    assert all(cell["y"] + cell["height"] <= sentence["y"] + 1 for cell in cells)
+    headings = "[...document.querySelectorAll('table.prose tbody tr:first-child td')].map(cell => cell.dataset.head)"
+    assert page.evaluate(headings) == [None, "Measurement", "Value", "Limit", "Verdict", None]
+    page.set_viewport_size({"width": 800, "height": 900})
+    assert page.locator("table.prose thead").is_visible() and row.locator("td").last.bounding_box()["width"] > 150
+
+
+def testWideTablesUseTheWindowAndPaperAcross(browser, tmp_path):
+    from SegmentMetricsLib.report.elements import page as whole
+    from SegmentMetricsLib.report.elements import table
+
+    def shown(columns: int):
+        heads = [f"Volume {n}" for n in range(columns)]
+        text = table(heads, 3 * [["Organ", *["100.00 mm"] * (columns - 1)]], numbers=range(1, columns))
+        path = tmp_path / f"{columns}.html"
+        path.write_text(whole("Wide", f'<div class="front"><h2>Overview</h2>{text}</div><p>More</p>'), "utf-8")
+        opened = browser.new_page()
+        opened.goto(path.as_uri())
+        return opened
+
+    page = shown(16)
+    frame = page.locator(".scroll")
+    for width in (1600, 1400, 1000, 480):
+        page.set_viewport_size({"width": width, "height": 900})
+        box = frame.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        isWhole = frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
+        assert isWhole == (width == 1600)
+        assert (box["width"] > page.locator("h2").bounding_box()["width"] + 100) == (width >= 1400)
+    # what is told of stays in sight
+    frame.evaluate("frame => { frame.scrollLeft = 1000 }")
+    assert page.locator("td").first.bounding_box()["x"] == pytest.approx(frame.bounding_box()["x"], abs=1)
+    for columns, isAcross in ((16, True), (11, False)):
+        paper = shown(columns).pdf(prefer_css_page_size=True)
+        sizes = [tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)]
+        assert [width > height for width, height in sizes] == ([True, False] if isAcross else [False])
+
+
 def testItLeadsToTheWorst(page):
     """Verdicts at the top and on every section, the worst first, which is open; names lead to their sections."""
     assert page.locator(".headline").inner_text() == "fail: 2 fail, 1 without limits"

@@ -17,6 +17,8 @@ from SegmentMetricsLib.files.writing import pasteable
 from SegmentMetricsLib.mrml import folders, recallConventions
 from SegmentMetricsLib.settings import OWN_CONVENTION
 
+from .buttons import ExplainedButton
+from .freshness import outOfDate
 from .saving import askForPath
 from .sorting import SortableTable, sortable
 
@@ -42,6 +44,7 @@ class Conventions:
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         ui.conventionsSection.connect("contentsCollapsed(bool)", self.onCollapsed)
         ui.conventionsKeyComboBox.connect("currentIndexChanged(int)", self.onKey)
+        self.buttons = [ExplainedButton(button) for button in (ui.conventionsCopyButton, ui.conventionsExportButton)]
         ui.conventionsCopyButton.connect("clicked(bool)", self.copy)
         ui.conventionsExportButton.connect("clicked(bool)", self.onExport)
 
@@ -58,6 +61,8 @@ class Conventions:
             self._take(outcome.records[number] if node else None, node)
         self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
         self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
+        for button in self.buttons:
+            button.enable(outOfDate() if stale else "")
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not self.problem
         self.ui.conventionsButton.toolTip = self.problem or _("Compute what every other tool would report.")
@@ -146,7 +151,7 @@ def whyNot(outcome, stale: str) -> str:
     if outcome is None or not outcome.records:
         return _("Apply first.")
     if stale:
-        return _("The results are out of date: apply again first.")
+        return outOfDate()
     if outcome.comparisons is None:
         return _("Apply again first: a saved scene keeps the numbers, but not all that they were computed from.")
     return ""

@@ -38,6 +38,11 @@ def whyStale(outcome, parameters) -> str:
     return "" if isSame else _("The settings are different now.")
 
 
+def outOfDate() -> str:
+    """Return why nothing can be done with results that are out of date."""
+    return _("The results are out of date: apply again first.")
+
+
 class SegmentWatcher(VTKObservationMixin):
     """Watches segmentation nodes and reports, a moment after the last event, which segments may have changed.
 

@@ -7,6 +7,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
+from .buttons import ExplainedButton
 from .work import waiting
 
 
@@ -20,6 +21,7 @@ class MapControls(VTKObservationMixin):
     def __init__(self, ui, onEye):
         super().__init__()
         self.ui, self.onEye = ui, onEye
+        self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.problem = ""
         self.shown = None
         self.isDrawing = False
@@ -149,7 +151,10 @@ class MapControls(VTKObservationMixin):
     def _enable(self, parameters, record) -> None:
         """Enable what makes a difference to the map of a record; None when there is nothing to draw one of."""
         self.ui.mapSection.visible = record is not None
-        self.ui.mapControlsFrame.enabled = parameters.showMap
+        # the tick stays, as the next structure may have a map
+        isPossible = record is not None and bool(record.method)
+        self.showButton.enable("" if isPossible else _("No distances were measured."))
+        self.ui.mapControlsFrame.enabled = parameters.showMap and isPossible
         hasRange = parameters.mapKind.name in ("signed", "absolute")
         for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
             control.enabled = hasRange

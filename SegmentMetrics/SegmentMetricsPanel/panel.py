@@ -16,7 +16,7 @@ from SegmentMetricsLib.progress import Cancelled
 from . import reports
 from .choices import Choices
 from .conventions import Conventions
-from .freshness import SegmentWatcher, whyStale
+from .freshness import SegmentWatcher, outOfDate, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
 from .markup import asTip
@@ -24,7 +24,7 @@ from .pairs import PairEditor
 from .parameters import GuiConnection, settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
-from .protocols import ProtocolChooser, Verdicts, versionOf
+from .protocols import ProtocolChooser, Verdicts, orderOf, versionOf
 from .results import Results
 from .selection import Inputs
 from .slices import Slices
@@ -97,6 +97,7 @@ class Panel(VTKObservationMixin):
             self.hazard.release()
             self.conventions.clear()
             self.reports.show(self.inputs.whyNot())
+            self.results.invite(False)
             self.ui.applyButton.enabled = False
             self.ui.applyButton.toolTip = self.inputs.whyNot()
             return
@@ -211,10 +212,13 @@ class Panel(VTKObservationMixin):
         return ""
 
     def whyNotReport(self) -> str:
-        """Return why no report can be written, "" when one can."""
+        """Return why no report can be written, and nothing else kept of the results, "" when that can be done.
+
+        What leaves the panel loses the remark that it is out of date.
+        """
         if self.outcome is None or not self.outcome.records:
             return _("Apply first.")
-        return self.whyNot() or (_("The results are out of date: apply again first.") if self.staleness() else "")
+        return (outOfDate() if self.staleness() else "") or self.whyNot()
 
     # What is shown
 
@@ -239,7 +243,7 @@ class Panel(VTKObservationMixin):
         self.watcher.watch(self._watched())
         self._present(stale)
         if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
-            self.onApply()
+            self.onAutoUpdate()
 
     def _enableApply(self) -> str:
         """Enable Apply, or disable it and say why in its tool tip; return why."""
@@ -285,7 +289,12 @@ class Panel(VTKObservationMixin):
         self.plot.showPair(p, self.outcome, number)
         self.slices.show(p, self.outcome, number)
         self.conventions.show(self.outcome, number, stale)
-        self.reports.show(self.whyNotReport(), self.outcome)
+        problem = self.whyNotReport()
+        self.reports.show(problem, self.outcome)
+        self.results.enable(problem)
+        self.verdicts.enable(problem)
+        if self.outcome is None:
+            self.results.invite(not self.whyNot())
         problems = (self.map.problem, self.hazard.problem, self.plot.problem)
         message = next(filter(None, (self.notice, self.whyNotSettings(), *problems)), "")
         self.ui.messageLabel.text = message
@@ -313,8 +322,15 @@ class Panel(VTKObservationMixin):
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
             self.apply()
 
-    def apply(self) -> bool:
-        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not."""
+    def onAutoUpdate(self) -> None:
+        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
+            self.apply(isRepeated=True)
+
+    def apply(self, isRepeated: bool = False) -> bool:
+        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not.
+
+        isRepeated: whether nobody asked for it, so that the structure that somebody looks at stays.
+        """
         self.inputs.settle()
         if self.whyNot():
             return False
@@ -337,7 +353,9 @@ class Panel(VTKObservationMixin):
             self.conventions.forget(outcome)
             with slicer.util.NodeModify(parameters.parameterNode):
                 parameters.result = outcome.table
-                parameters.shownPair = self.pairNumber()
+                isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
+                order = orderOf(outcome) if isWorstFirst else []
+                parameters.shownPair = order[0] if order else self.pairNumber()
         self._finish()
         return outcome is not None
 

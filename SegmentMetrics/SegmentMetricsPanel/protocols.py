@@ -20,7 +20,9 @@ from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN,
 from SegmentMetricsLib.protocol.protocol import readProtocol
 from SegmentMetricsLib.protocol.verdictwriting import summary, writeVerdicts
 from SegmentMetricsLib.protocol.wording import SIGNS, limitText, unitOf, valueText
+from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
 
+from .buttons import ExplainedButton
 from .markup import escaped
 from .saving import askForPath
 from .sorting import SortableTable
@@ -120,6 +122,7 @@ class Verdicts:
         self.ui = ui
         self.table = SortableTable(ui.protocolTable)
         self.judgment = None
+        self.button = ExplainedButton(ui.verdictsButton)
         ui.verdictsButton.connect("clicked(bool)", self.onExport)
 
     def show(self, outcome, number: int) -> None:
@@ -139,6 +142,10 @@ class Verdicts:
             lines.append(_("The protocol has no rule for this structure."))
         self.ui.judgmentLabel.text = "<br>".join(lines)
 
+    def enable(self, problem: str) -> None:
+        """Enable the button, or disable it and say why."""
+        self.button.enable(problem)
+
     def onExport(self, _checked=False) -> None:
         path = askForPath(self.ui.verdictsButton, _("Save verdicts"), VERDICTS_FILE, _("Table (*.csv)"))
         if path:
@@ -153,6 +160,15 @@ class Verdicts:
 def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
     """Return what a judgment says about a structure, None when it says nothing."""
     return next((each for each in judgment["structures"] if each["structure"] == name), None)
+
+
+def orderOf(outcome) -> list[int]:
+    """Return the numbers of an outcome's records in the order of a report: the worst first where they were judged."""
+    numbers = list(range(len(outcome.records)))
+    if outcome.judgment is None:
+        return numbers
+    structures = [ofStructure(outcome.judgment, record.name) for record in outcome.records]
+    return worstFirst(outcome.records, [each["verdict"] if each else UNJUDGED for each in structures])
 
 
 def sentence(judgment: Mapping, isOfAll: bool) -> str:
@@ -195,10 +211,11 @@ def listed(structure: Mapping) -> tuple:
 def verdictCell(judgment: Mapping, name: str) -> tuple:
     """Return the cell of a structure's verdict in the table of many, with its reasons."""
     structure = ofStructure(judgment, name)
+    # sorted by how bad they are, not by their letters
     if structure is None:
-        return "", None, _("The protocol has no rule for this structure.")
+        return UNJUDGED, str(severity(UNJUDGED)), _("The protocol has no rule for this structure.")
     verdict = structure["verdict"]
-    return verdict, verdict, structure["reason"], COLORS[verdict]
+    return verdict, str(severity(verdict)), structure["reason"], COLORS[verdict]
 
 
 def badge(verdict: str) -> str:

@@ -14,8 +14,9 @@ from SegmentMetricsLib.measurements import fixed, typeset
 from SegmentMetricsLib.settings import OWN_CONVENTION
 from SegmentMetricsLib.structures import listed
 
+from .buttons import ExplainedButton
 from .markup import escaped
-from .protocols import notJudged, verdictCell
+from .protocols import notJudged, orderOf, verdictCell
 from .saving import askForPath
 from .sorting import SortableTable, sortable
 
@@ -31,6 +32,7 @@ class Results:
         self.sides = SortableTable(ui.sidesTable)
         self.outcome, self.number = None, 0
         self.families = []
+        self.buttons = [ExplainedButton(button) for button in (ui.copyButton, ui.exportButton)]
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.exportButton.connect("clicked(bool)", self.onExport)
         ui.shownFamilyComboBox.connect("currentIndexChanged(int)", self.onFamily)
@@ -45,8 +47,6 @@ class Results:
         """Show an outcome, of many pairs with one of them in detail; or nothing when it is None."""
         self.outcome, self.number = outcome, number
         records = outcome.records if outcome is not None else ()
-        for button in (self.ui.copyButton, self.ui.exportButton):
-            button.enabled = bool(records)
         for widget in (self.ui.resultsTable, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
             widget.visible = bool(records)
         for widget in (self.ui.plotLabel, self.ui.plotComboBox):
@@ -57,11 +57,19 @@ class Results:
             record = records[number]
             name = f"<b>{escaped(record.name)}</b>{escaped(asWhom(record))}"
             self.ui.verdictLabel.text = f"{name}: {escaped(typeset(record.summary))}"
-        elif outcome is None:
-            self.ui.verdictLabel.text = _("Choose a reference and a test segment, then Apply.")
-        else:
+        elif outcome is not None:
             self.ui.verdictLabel.text = _("There is no structure that both segmentations have.")
         self._showFindings(records, notCompared(outcome) if outcome is not None and outcome.isOfAll else [])
+
+    def enable(self, problem: str) -> None:
+        """Enable the buttons below the table, or disable them and say why."""
+        for button in self.buttons:
+            button.enable(problem)
+
+    def invite(self, isReady: bool) -> None:
+        """Say in place of a verdict what to do next. isReady: whether what is chosen can be compared."""
+        text = _("Press Apply.") if isReady else _("Choose a reference and a test segment, then Apply.")
+        self.ui.verdictLabel.text = text
 
     def _showFindings(self, records, remarks: list[str]) -> None:
         """Show what there is to say about the pair, alarms first. remarks: about what was not compared."""
@@ -97,7 +105,7 @@ class Results:
         if not records:
             self.table.show([], [])
         elif self.outcome.isOfAll:
-            self.table.show(*overview(records, self.family, self.outcome.judgment))
+            self.table.show(*overview(records, self.family, self.outcome.judgment), order=orderOf(self.outcome))
             self.table.select(self.number)
         else:
             record, family = records[0], self.family

@@ -22,6 +22,7 @@ class SortableTable:
         self.rows: list[list[tuple]] = []
         self.order: list[int | None] = []  # the number of the row in every line, None for the name of a group
         self.groups: list[tuple[str, str]] = []
+        self.unsorted: list[int] = []
         self.selected: int | None = None
         self.sortedBy: tuple[int, bool] | None = None
         self.isMarking = False
@@ -32,15 +33,16 @@ class SortableTable:
         table.connect("itemSelectionChanged()", self.onSelection)
         table.tabKeyNavigation = False  # the arrows go through the cells, the tabulator to what comes next in the panel
 
-    def show(self, headings, rows, tips=(), stretched=(), groups=()) -> None:
+    def show(self, headings, rows, tips=(), stretched=(), groups=(), order=()) -> None:
         """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
 
         A fourth part is the color of the cell's background, "" for none; it has to be a light one. stretched: numbers
         of the columns that share the room that is left; without any, or where numbers need more room, the table may
         scroll. groups: name and tool tip of the group of every row, those of one group one after the other; () for no
-        groups.
+        groups. order: the numbers of the rows from the top down while they are not sorted, () for that of rows.
         """
         self.rows, self.groups = [list(row) for row in rows], list(groups)
+        self.unsorted = list(order) or list(range(len(self.rows)))
         self.selected = None
         widest = WIDEST * self.table.fontMetrics().averageCharWidth()
         self.table.horizontalHeader().setMaximumSectionSize(widest)
@@ -138,14 +140,14 @@ class SortableTable:
 
     def _sorted(self) -> list[int]:
         column, descending = self.sortedBy
-        numbers = range(len(self.rows))
+        numbers = self.unsorted
         known = [n for n in numbers if self.rows[n][column][1] is not None]
         known.sort(key=lambda n: self.rows[n][column][1], reverse=descending)
         return known + [n for n in numbers if self.rows[n][column][1] is None]
 
     def _grouped(self) -> list[int | None]:
         order = []
-        for number in range(len(self.rows)):
+        for number in self.unsorted:
             if self.groups and (number == 0 or self.groups[number] != self.groups[number - 1]):
                 order.append(None)
             order.append(number)

@@ -108,11 +108,13 @@ class Report:
         ranking = Ranking(self.records, judgment)
         body = "\n".join(
             (
+                '<div class="front">',  # what one page of paper across may hold
                 self._head(ranking, len(failures)),
                 failed(failures),
                 alarms(self.records, findings),
                 _judged(ranking) if judgment is not None else "",
                 self._overview(unmatched, findings, ranking, bool(failures)),
+                "</div>",
                 _signOff(),
                 _structuresHead(ranking),
                 *(self._framed(n, ranking) for n in ranking.order),
@@ -375,7 +377,8 @@ def _judged(ranking: Ranking) -> str:
         )
     heads = ["Structure", "Measurement", "Value", "Limit", "Verdict", "Reason"]
     ofAll = _source(*sources) if len(sources) == 1 else ""
-    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{table(heads, rows, numbers=(2,))}"
+    rules = table(heads, rows, numbers=(2,), isProse=True)
+    return f"<h2>Protocol</h2><p>{escape(judgment.protocol.name)}{ofAll}</p>{rules}"
 
 
 def _source(text: str) -> str:

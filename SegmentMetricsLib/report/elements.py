@@ -11,6 +11,8 @@ from ..protocol.judgment import FAIL, PASS, WARN
 NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
 # Tables with more columns are set smaller on paper.
 MANY_COLUMNS = 8
+# With more than these, before the structures, a page of paper is across.
+MOST_COLUMNS = 12
 # Names with more characters are broken in tables.
 LONG_NAME = 16
 # How verdicts are colored, the others in gray; the words say the same.
@@ -43,18 +45,27 @@ def linkTo(number: int | None, name: str) -> str:
     return nameCell(name) if number is None else f'<a href="#structure{number}">{nameCell(name)}</a>'
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=()) -> str:
-    """Return a table; its cells are HTML already."""
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=(), isProse: bool = False) -> str:
+    """Return a table; its cells are HTML already.
+
+    numbers: of the columns of numbers. isProse: whether the last column has sentences, which get room: in a narrow
+    window a line of their own, below the other cells, which then say what they are.
+    """
 
     def row(cells: Sequence[str], tag: str) -> str:
-        return (
-            "<tr>"
-            + "".join(f"<{tag}{' class=number' if n in numbers else ''}>{c}</{tag}>" for n, c in enumerate(cells))
-            + "</tr>"
-        )
+        def cell(n: int, content: str) -> str:
+            number = " class=number" if n in numbers else ""
+            # the first cell is what the row is about, and sentences need no heading
+            isNamed = isProse and tag == "td" and 0 < n < len(heads) - 1
+            name = f' data-head="{escape(heads[n], quote=True)}"' if isNamed else ""
+            return f"<{tag}{number}{name}>{content}</{tag}>"
 
-    wide = ' class="wide"' if len(heads) > MANY_COLUMNS else ""
+        return f"<tr>{''.join(cell(n, content) for n, content in enumerate(cells))}</tr>"
+
+    kinds = [kind for kind, isSo in (("wide", len(heads) > MANY_COLUMNS), ("prose", isProse)) if isSo]
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
+    frame = "scroll across" if len(heads) > MOST_COLUMNS else "scroll"
     return (
-        f'<div class="scroll"><table{wide}><thead>{row(list(map(escape, heads)), "th")}</thead>'
+        f'<div class="{frame}"><table{kind}><thead>{row(list(map(escape, heads)), "th")}</thead>'
         f"<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table></div>"
     )

@@ -56,7 +56,7 @@ def indexOf(lines: Sequence[CaseLine], title: str) -> str:
         f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}</p>\n"
         f"<p>{_counts(lines)}</p>\n"
         f'<p class="notice">{escape(NO_DEVICE)}</p>\n'
-        f"{table(heads, list(map(_cells, worstFirst(lines))))}",
+        f"{table(heads, list(map(_cells, worstFirst(lines))), isProse=True)}",
     )
 
 

@@ -31,7 +31,7 @@ class Ranking:
         self.records, self.judgment = records, judgment
         self._ofNames = {} if judgment is None else judgment.byStructure()
         self.verdicts = ["" if judgment is None else self._verdict(record.name) for record in records]
-        ranked = sorted(range(len(records)), key=lambda n: (self._severity(self.verdicts[n]), _agreement(records[n])))
+        ranked = worstFirst(records, self.verdicts)
         self.worst = ranked[0] if ranked else None
         self.order = ranked if judgment is not None else list(range(len(records)))
         self.numbers = {record.name: n for n, record in reversed(list(enumerate(records)))}
@@ -39,10 +39,6 @@ class Ranking:
     def _verdict(self, name: str) -> str:
         verdicts = self._ofNames.get(name)
         return worst(verdict.verdict for verdict in verdicts) if verdicts else UNJUDGED
-
-    @staticmethod
-    def _severity(verdict: str) -> int:
-        return SEVERITY.index(verdict or UNJUDGED)
 
     def isBrief(self, number: int) -> bool:
         """Whether paper needs no more of a structure than its pictures: it passes, or is not the worst of unjudged."""
@@ -54,8 +50,8 @@ class Ranking:
 
         def place(verdict: Verdict) -> tuple:
             name = verdict.structure
-            ofStructure = self._severity(self._verdict(name))
-            return ofStructure, places.get(name, len(places)), name, self._severity(verdict.verdict)
+            ofStructure = severity(self._verdict(name))
+            return ofStructure, places.get(name, len(places)), name, severity(verdict.verdict)
 
         return sorted(self.judgment.verdicts if self.judgment else (), key=place)
 
@@ -78,6 +74,16 @@ class Ranking:
     def _unjudged(self) -> list[str]:
         count = self.verdicts.count(UNJUDGED)
         return [f"{count} without limits"] if count else []
+
+
+def severity(verdict: str) -> int:
+    """Return the place of a verdict, "" for none, among all of them, the worst first."""
+    return SEVERITY.index(verdict or UNJUDGED)
+
+
+def worstFirst(records: Sequence[Record], verdicts: Sequence[str]) -> list[int]:
+    """Return the numbers of records, the worst first: by their verdicts, then by how little the contours agree."""
+    return sorted(range(len(records)), key=lambda n: (severity(verdicts[n]), _agreement(records[n])))
 
 
 def _agreementKey(record: Record) -> str:

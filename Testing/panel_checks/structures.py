@@ -164,7 +164,10 @@ def checkProtocol(session: Session) -> None:
     session.settle(0.1)
     session.apply()
     verdicts = {row[0]: row[1] for row in session.texts(ui.resultsTable)}
-    assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "" and len(verdicts) == 8
+    assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "no limits" and len(verdicts) == 8
+    assert next(iter(verdicts)) == STRUCTURE and list(verdicts.values())[1:] == 6 * ["no limits"] + ["pass"]
+    assert ui.resultsTable.currentRow() == 0 and STRUCTURE in ui.verdictLabel.text, "the worst is seen first"
+    assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
     checkVerdictFile(session)
     ui.modeComboBox.currentIndex = 0
