@@ -225,6 +225,29 @@ def testSpreadPositionsAreEven(count):
         assert np.abs(doubled - np.rint(doubled)).min() > 1e-6
 
 
+@pytest.mark.parametrize("count", sorted(bandlookup.TURNED))
+def testSingleVoxelsHaveTheirVolume(count):
+    """A sixth of a cube: all are measured by the same points, so that no number of them makes up for an error."""
+    positions = bandlookup.spreadPositions(count)
+    places = positions.local / positions.denominator
+    corners = np.indices((2, 2, 2)).reshape(3, -1).T
+    inside = np.abs(places[:, None] - corners).sum(axis=2) < 0.5
+    assert inside.sum() / count == pytest.approx(1 / 6, rel=0.035)
+
+
+def testManySingleVoxelsBesideABlock():
+    """Their bands are all of them; those of the block are where they would be without."""
+    voxels = np.zeros((26, 26, 26), bool)
+    voxels[2:9, 2:9, 2:9] = True
+    speckled = voxels.copy()
+    speckled[12::2, 12::2, 2::2] = True
+    pair = [shapes.imageOf(some) for some in (voxels, speckled)]
+    block = compare(pair[0], pair[0], Settings(families="overlap"))["VolumeReference"].value
+    single = 7 * 7 * 12 / 6
+    # of the block all is closer than 5 mm to its boundary
+    assert biou(*pair, tolerance=5.0) == pytest.approx(block / (block + single), abs=0.002)
+
+
 def testScrambledNumbersAreSpreadEvenlyAndStayTheSame():
     voxels = np.argwhere(np.ones((20, 20, 20))) - 10
     numbers = bandlookup.scrambled(voxels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from SegmentMetricsLib import Settings, compare, inputs
 from SegmentMetricsLib.distances import converged, cutting, linear, refinement
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.farthest import farthest, slowBounds
-from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, withTies
 from SegmentMetricsLib.geometry import edges
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
@@ -100,6 +101,18 @@ class TestKnownShapes:
         assert comparison["MASD"].lower <= mean <= comparison["MASD"].upper
         assert comparison["MASD"].value == pytest.approx(mean, abs=0.002)
         assert comparison["HD95"].value == pytest.approx(shift, abs=1e-4)
+
+    @pytest.mark.parametrize(("side", "margin", "tolerance"), [(10, 0.5, 0.5), (10, 1, 1), (40, 2, 2), (10, 0.5, 0.501)])
+    def testFaceThatLiesTheToleranceAway(self, side, margin, tolerance):
+        """Beside the face below which it is flat, the distance rises slowly: the limit passes far from any node."""
+        boxes = shapes.boxMesh((0, 0, 0), (side,) * 3), shapes.boxMesh((margin,) * 3, (side - margin,) * 3)
+        found = compare(*boxes, Settings(tolerances=(tolerance,), families="boundary"))[f"NSD_{tolerance:g}mm"]
+        flat, beside = side - 2 * margin, math.sqrt(withTies(tolerance) ** 2 - margin**2)
+        # along the sides of the face a strip as wide as that, at its corners quarters of a circle
+        within = flat**2 + 4 * flat * beside + math.pi * beside**2
+        expected = (within + flat**2) / (side**2 + flat**2)
+        assert found.value == pytest.approx(expected, abs=0.002)
+        assert found.lower <= expected <= found.upper
 
     def testTiltedPlaneIsExactWithoutCutting(self):
         # over a plane distances are linear, so the first nodes tell all

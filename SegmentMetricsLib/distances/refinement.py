@@ -75,7 +75,9 @@ SMALL = 1.0
 LARGEST_ERROR = 0.01
 # Equal parts of a segment that are the elements of contours.
 PARTS_OF_SEGMENT = 16
-MOST_ROUNDS, MOST_HALVINGS = 6, 7
+# How often elements are looked at, and sides halved at most: on a lattice, where coordinates are whole, and elsewhere,
+# where triangles may be as large as a face of the structure.
+MOST_ROUNDS, LATTICE_HALVINGS, MOST_HALVINGS = 9, 7, 10
 # Of so many elements each is cut at once: looking closely at some takes as long. Fewer where places are searched, which
 # takes longer than to look them up.
 FEW_ELEMENTS, FEW_TO_SEARCH = 4_000, 1_000
@@ -153,6 +155,7 @@ class Refined:
         self._limits = list(limits)
         # estimates tell roughly where percentiles lie; those that are known hold for the leaves as they are
         self._percentiles, self._estimates, self._isKnown = tuple(percentiles), {}, set()
+        self._mostHalvings = LATTICE_HALVINGS if sampler.isOnLattice else MOST_HALVINGS
         self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
 
     def fresh(self, others: Sequence[Refined]) -> list[float]:
@@ -186,7 +189,7 @@ class Refined:
             if matters and not self._mark(flags, found.chosen, found.differences, found.wanted):
                 known.add(percent)
         self._percentiles = tuple(percent for percent in self._percentiles if percent not in known)
-        chosen = np.flatnonzero(flags & (self.leaves.halvings < MOST_HALVINGS))
+        chosen = np.flatnonzero(flags & (self.leaves.halvings < self._mostHalvings))
         if len(self.values) > self._most:
             chosen = chosen[:0]
         drawn = self._means.draw()
@@ -229,12 +232,12 @@ class Refined:
             ofSides = np.empty(len(sides), np.int8)
             ofSides[numbers] = halvings[:, None] + 1
             values, atEnds = np.empty(len(middles)), self.values.take(sides[:, 0])
-            for halved in np.unique(halvings + 1):
+            for halved in np.unique(halvings + 1).tolist():
                 rows = ofSides == halved
                 near = atEnds.compress(rows)
                 # on the way from an end to the middle the sign changes only if the end is no farther than the middle
-                known = np.where(np.abs(near) > self.sampler.longestSide / 2**halved, np.sign(near), 0)
-                values[rows] = self.sampler.signed(middles.compress(rows, axis=0), int(halved), known)
+                known = np.where(np.abs(near) > self.sampler.longestSide / 2.0**halved, np.sign(near), 0)
+                values[rows] = self.sampler.signed(middles.compress(rows, axis=0), halved, known)
             self.values = np.concatenate([self.values, values])
         self.coordinates = np.concatenate([self.coordinates, middles])
         nodes = np.concatenate([cells, count + numbers], axis=1, dtype=np.int32, casting="same_kind")
