@@ -177,17 +177,21 @@ def testTheMapSaysWhereTheLargestDistanceIs(session):
 
 def testThereIsNoMapToChangeWithoutDistances(session):
     """What is ticked stays so, for the next structure."""
+    from SegmentMetricsPanel.maps import OF_MAP
+
     ui = session.ui
     second = segmentation("Second", Box=shapes.box(*BOX))
     second.GetSegmentation().AddEmptySegment("", "A")
     choose(session, segmentation("First", A=shapes.box(*BOX), Box=shapes.box(*BOX)), second, "A")
     session.apply()
     assert "There is no distance map" in ui.messageLabel.text
-    assert not ui.showMapCheckBox.enabled and not ui.mapControlsFrame.enabled
+    controls = [getattr(ui, name) for name in (*OF_MAP, "rangeLabel", "automaticRangeCheckBox", "rangeSpinBox")]
+    assert not ui.showMapCheckBox.enabled and not any(control.enabled for control in controls)
+    assert ui.showHazardCheckBox.enabled, "it needs no distances"
     assert ui.showMapCheckBox.toolTip == "No distances were measured." and ui.showMapCheckBox.checked
     choose(session, *session.nodes, "Box")
     session.apply()
-    assert ui.showMapCheckBox.enabled and ui.mapControlsFrame.enabled and session.maps()
+    assert ui.showMapCheckBox.enabled and all(control.enabled for control in controls[:-1]) and session.maps()
     assert "in the 3D views" in ui.showMapCheckBox.toolTip
     ui.showMapCheckBox.click()
     session.settle(0.1)

@@ -10,6 +10,10 @@ from SegmentMetricsLib.mrml import maps, showDistanceMap
 from .buttons import ExplainedButton
 from .work import waiting
 
+# The controls of a map but for those of its range.
+OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
+          "opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox")  # fmt: skip
+
 
 class MapControls(VTKObservationMixin):
     """Draws the maps of one pair as the parameters say, and hides those of all others.
@@ -152,10 +156,12 @@ class MapControls(VTKObservationMixin):
         """Enable what makes a difference to the map of a record; None when there is nothing to draw one of."""
         self.ui.mapSection.visible = record is not None
         # the tick stays, as the next structure may have a map
-        isPossible = record is not None and bool(record.method)
+        isPossible = record is None or bool(record.method)
         self.showButton.enable("" if isPossible else _("No distances were measured."))
-        self.ui.mapControlsFrame.enabled = parameters.showMap and isPossible
-        hasRange = parameters.mapKind.name in ("signed", "absolute")
+        self.ui.mapControlsFrame.enabled = parameters.showMap or not isPossible
+        for name in OF_MAP:  # not that of the hazard, which needs no distances
+            getattr(self.ui, name).enabled = isPossible
+        hasRange = isPossible and parameters.mapKind.name in ("signed", "absolute")
         for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
             control.enabled = hasRange
         self.ui.rangeSpinBox.enabled = hasRange and not parameters.automaticRange
