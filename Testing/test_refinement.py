@@ -102,7 +102,9 @@ class TestKnownShapes:
         assert comparison["MASD"].value == pytest.approx(mean, abs=0.002)
         assert comparison["HD95"].value == pytest.approx(shift, abs=1e-4)
 
-    @pytest.mark.parametrize(("side", "margin", "tolerance"), [(10, 0.5, 0.5), (10, 1, 1), (40, 2, 2), (10, 0.5, 0.501)])
+    @pytest.mark.parametrize(
+        ("side", "margin", "tolerance"), [(10, 0.5, 0.5), (10, 1, 1), (40, 2, 2), (10, 0.5, 0.501)]
+    )
     def testFaceThatLiesTheToleranceAway(self, side, margin, tolerance):
         """Beside the face below which it is flat, the distance rises slowly: the limit passes far from any node."""
         boxes = shapes.boxMesh((0, 0, 0), (side,) * 3), shapes.boxMesh((margin,) * 3, (side - margin,) * 3)
