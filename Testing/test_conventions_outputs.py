@@ -74,9 +74,9 @@ def testWhatIsSlightHasNoColor():
 
 def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
     output = ["--output", str(tmp_path / "out")]
-    assert main(["conventions", *files, *output, "--tool", "MedPy"]) == 0
-    assert main(["conventions", *files, "--output", str(tmp_path / "none"), "--tool", "medpy"]) == 2
-    assert "There is no convention 'medpy'" in capsys.readouterr().err
+    assert main(["conventions", *files, *output, "--tool", "medpy"]) == 0
+    assert main(["conventions", *files, "--output", str(tmp_path / "none"), "--tool", "MadPy"]) == 2
+    assert "There is no convention 'MadPy'" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
 
 

@@ -47,8 +47,11 @@ def require(outcome: Refused | Measured, measure) -> None:
 # What compare() gets as the test, made when it is needed.
 OBJECTS = {
     "nothing": (lambda: None, Refused("must be a SimpleITK image, a vtkPolyData or a Structure, not NoneType.")),
-    "a path": (lambda: "liver.nrrd", Refused("must be a SimpleITK image, a vtkPolyData or a Structure, not str.")),
-    "an array": (lambda: np.ones((4, 4, 4)), Refused("a vtkPolyData or a Structure, not ndarray.")),
+    "a path": (
+        lambda: "liver.nrrd",
+        Refused("must be a SimpleITK image, a vtkPolyData or a Structure, not str: readStructures(path"),
+    ),
+    "an array": (lambda: np.ones((4, 4, 4)), Refused("a vtkPolyData or a Structure, not ndarray: SimpleITK.")),
     "an image without voxels": (SimpleITK.Image, Refused("at least one voxel along each axis")),
     "an image of colors": (lambda: SimpleITK.Image([4] * 3, SimpleITK.sitkVectorUInt8, 3), Refused("several values")),
     "an image of complex numbers": (
