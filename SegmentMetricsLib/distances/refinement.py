@@ -25,6 +25,9 @@ cancel is their sum, of which a part remains, and what is left of the others to 
 squares. Where both tell that a share or a percentile is not known well enough, the elements with the largest
 differences are cut: their pieces become elements with nodes of their own. And so on. Elements that bend much are cut
 also where all their nodes lie on one side of a limit, but near it: it may pass between them, and no difference says so.
+Nor does one where a face lies a tolerance away and bends off beside it: the line passes next to a flat node by the
+corners and by the pieces, and on the boundary at the kink. Such elements are cut, too, and what is left of them counts
+in the bounds as a whole, as they all err to one side.
 
 So nearly everything stays as it was measured first, and some lines on the surface are looked at closely. Boundaries of
 few elements, unless they lie far apart, are cut all over at once, which takes less time than choosing, and is mostly

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ..errors import InputError, oneLine, requireText
-from .sheets import COMMENT, LARGEST_SHEET, SEPARATORS
+from ..errors import InputError, oneLine
+from .sheets import COMMENT, SEPARATORS, textOf
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
 BACKGROUND = 0
@@ -45,17 +45,7 @@ def readLabelNames(path: str | Path) -> dict[int, str]:
 
 
 def _text(path: Path) -> str:
-    requireText(path)
-    try:
-        if not path.exists():
-            raise InputError(f"{path}: there is no such file.")
-        if path.is_file() and path.stat().st_size > LARGEST_SHEET:
-            raise InputError(f"{path}: the file is too large to hold names of labels.")
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: the file is no text in UTF-8.") from error
-    except OSError as error:
-        raise InputError(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    text = textOf(path, "to hold names of labels")
     if "\0" in text:
         raise InputError(f"{path}: the file holds zeros, so it is no text.")
     return text

@@ -52,17 +52,27 @@ def readSheet(
     length, and columns that are missing, unknown or there twice. keepsMistakes: whether those of the lines are left to
     the caller, who may find others in their cells.
     """
-    path = Path(path)
+    text = textOf(Path(path), "to be a table that somebody wrote", "; save it as CSV UTF-8")
+    return parseSheet(text, str(path), required, optional, keepsMistakes)
+
+
+def textOf(path: Path, purpose: str, advice: str = "") -> str:
+    """Return the text of a file that somebody wrote.
+
+    purpose: what a file may be too large for. advice: how it becomes text. Raises InputError for a file that cannot be
+    opened, is larger than LARGEST_SHEET, or is no text.
+    """
     requireText(path)
     try:
         if path.is_file() and path.stat().st_size > LARGEST_SHEET:
-            raise InputError(f"{path}: the file is too large to be a table that somebody wrote.")
-        text = path.read_text(encoding="utf-8-sig")
+            raise InputError(f"{path}: the file is too large {purpose}.")
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: the file is no text in UTF-8; save it as CSV UTF-8.") from error
+        raise InputError(f"{path}: the file is no text in UTF-8{advice}.") from error
     except OSError as error:
         raise InputError(f"{path}: the file cannot be opened ({error.strerror}).") from error
-    return parseSheet(text, str(path), required, optional, keepsMistakes)
 
 
 def parseSheet(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from ..measurements import IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
+from ..measurements import IN_CENTIMETERS, LEAST_IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
 from ..registry import findDefinition
 from ..settings import shortest
 from ..tables import heading
@@ -22,8 +22,6 @@ PHRASES = {
 SIGNS = {"<=": "≤ ", "<": "< ", ">=": "≥ ", ">": "> ", "within": ""}
 # Digits behind the point beyond which nothing is told apart.
 MOST_DIGITS = 17
-# From this limit on, in the larger unit, all is shown in it.
-LEAST_LARGER = 0.1
 # What has a unit that depends on the settings.
 UNIT_BY_SETTINGS = ("voxel", "similarity")
 
@@ -99,7 +97,7 @@ def _scale(rule: Rule, unit: str) -> tuple[str, int]:
     limits = [abs(limit) for limit in (rule.limit, rule.warning) if limit]
     larger, factor = IN_CENTIMETERS.get(unit, (unit, 1))
     # who writes a limit of 5 mm3 thinks in mm3
-    return (larger, factor) if all(limit >= LEAST_LARGER * factor for limit in limits) else (unit, 1)
+    return (larger, factor) if all(limit >= LEAST_IN_CENTIMETERS * factor for limit in limits) else (unit, 1)
 
 
 def _sides(rule: Rule, value: float) -> list[tuple[bool, bool]]:
