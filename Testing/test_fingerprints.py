@@ -22,7 +22,7 @@ def testFingerprints(study):
     assert first.fingerprint == second.fingerprint != gone.fingerprint
     other = readCases("data/cases.csv", Settings(tolerances=(3,)))[0]
     assert other.fingerprint != first.fingerprint and replace(other, case="x").key == ("x", "")
-    with pytest.raises(InputError, match="cannot be opened"):
+    with pytest.raises(InputError, match="there is no such file"):
         readCases("data/none.csv", Settings())
 
 
