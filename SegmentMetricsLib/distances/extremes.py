@@ -6,11 +6,13 @@ search between bounds tells (farthest.py).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .bounded import Bounded
+from .covers import coverBounds
 from .extrapolation import ROUNDING
 from .farthest import MOST_OF_SIDE, MOST_PIECES, farthest, nearCorner
 from .linear import PIECES
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 # Points whose places are found at a time, so that temporary arrays stay small.
 CHUNK = 1 << 15
+# How much of the error that the largest distance may have is spent on the rims of what the other boundary covers.
+MARGIN = 0.05
 # Elements that may be the farthest, of so many their pieces are not looked at before they are themselves.
 MANY_FAR = 5_000
 
@@ -40,6 +44,7 @@ def extreme(refined: Refined, side: int = 0, known: float = 0.0) -> tuple[Bounde
     place = sampler.points(refined.coordinates[worst : worst + 1])[0]
     nodes = np.concatenate([_mayExceed(refined, part, side, highest) for part in refined.parts])
     if len(nodes):
+        covered = partial(coverBounds, other=sampler.other, margin=refined.largestError * MARGIN)
         found = farthest(
             _places(refined, nodes),
             values[nodes],
@@ -48,6 +53,7 @@ def extreme(refined: Refined, side: int = 0, known: float = 0.0) -> tuple[Bounde
             refined.largestError,
             known,
             MOST_OF_SIDE if side else MOST_PIECES,
+            covered if nodes.shape[1] == 3 else None,
         )
         if found[0] > lowest:
             lowest, place = found[0], found[2]

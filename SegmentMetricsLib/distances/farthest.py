@@ -21,6 +21,9 @@ weighted mean of the distances from several triangles, which is as convex and ne
 
 balances what grows on the way against what shrinks. The bound holds for all weights; the best of a fixed set is taken.
 
+Neither is good where very many pieces are equally far and each lies below several triangles, as on one shape with two
+triangulations. Where many pieces are left, it is asked whether the other boundary covers them (covers.py).
+
 Where distances count toward one side only, a piece on the other side may be far from the boundary and hold nothing. Of
 such pieces only the first bound says so, and those that touch the boundary from there would be cut down to the last
 crumb; on a lattice the voxels tell beforehand which of them stay on their side (nestedSurfaces() in cases.py).
@@ -29,7 +32,7 @@ crumb; on a lattice the voxels tell beforehand which of them stay on their side 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -42,6 +45,8 @@ from .linear import PIECES
 PARTS_OF_WEIGHT = 8
 # Pieces bounded at a time, closely and by what is soon told, so that temporary arrays stay small.
 CHUNK, MANY = 4096, 1 << 15
+# Of more pieces than these it is asked whether the other boundary covers them.
+FEW_TO_COVER = 100
 # What rounding may add to a distance, mm.
 ROUNDING = 2e-6
 # Pieces cut in all; beyond, the bounds stay as wide as they are. Where distances toward the other side do not count,
@@ -57,6 +62,7 @@ def farthest(
     wanted: float,
     known: float = 0.0,
     most: int = MOST_PIECES,
+    covered: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[float, float, np.ndarray]:
     """Return bounds in mm of the largest distance on some elements, and the place (3,) of the lower one.
 
@@ -64,7 +70,8 @@ def farthest(
     where they do not count because they lie toward the other side. distances: tells the same of points (n, 3).
     nearestTriangles: tells the other boundary's triangles (n, 3, 3) next to points (n, 3). wanted: how far apart the
     bounds may be, mm. known: a distance in mm that is reached elsewhere, up to which these elements do not matter; the
-    upper bound says whether they may exceed it. most: pieces to cut.
+    upper bound says whether they may exceed it. most: pieces to cut. covered: tells what the distance (k,) may be on
+    elements at most, given these and the triangles next to their centers; asked where many are left.
     """
     worst = values.argmax()
     lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
@@ -78,20 +85,7 @@ def farthest(
         enough = max(lowest, known) + wanted
         # no such bound is less than the distance at a corner, on whichever side that is
         possible = np.flatnonzero((bounds > enough) & (np.abs(values).max(axis=1) <= enough))
-        isClose = np.zeros(len(possible), bool)
-        nearest = np.empty((len(possible), 3, 3))
-        for chosen in _chunks(len(possible)):
-            rows = possible[chosen]
-            nearest[chosen] = nearestTriangles(elements[rows].mean(axis=1))
-            atCorners = distancesToTriangles(elements[rows], nearest[chosen, None])
-            bounds[rows] = np.minimum(bounds[rows], atCorners.max(axis=1) + ROUNDING)
-            isClose[chosen] = bounds[rows] <= enough
-        left, nearest = possible[~isClose], nearest[~isClose]
-        if len(left) <= most:  # of more, most would be left in vain
-            for chosen in _chunks(len(left)):
-                rows = left[chosen]
-                balanced = balancedBounds(elements[rows], nearest[chosen], nearestTriangles)
-                bounds[rows] = np.minimum(bounds[rows], balanced)
+        _lower(bounds, possible, elements, nearestTriangles, covered, enough, most)
         isPossible = bounds > enough
         looked += int(np.count_nonzero(isPossible))
         if looked > most:
@@ -104,6 +98,39 @@ def farthest(
             worst = values.argmax()
             lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
     return lowest, max(highest, lowest), place
+
+
+def _lower(
+    bounds: np.ndarray,
+    left: np.ndarray,
+    elements: np.ndarray,
+    nearestTriangles: Callable[[np.ndarray], np.ndarray],
+    covered: Callable[[np.ndarray, np.ndarray], np.ndarray] | None,
+    enough: float,
+    most: int,
+) -> None:
+    """Lower the bounds (k,) in mm of some elements (c,), by number, as far as needed: by one way after the other.
+
+    enough: what they need not be lower than. The rest as for farthest().
+    """
+    nearest = np.empty((len(elements), 3, 3))  # of those that are asked, the others take no memory
+
+    def lower(bound: Callable[[np.ndarray], np.ndarray]) -> None:
+        nonlocal left
+        for first in range(0, len(left), CHUNK):
+            rows = left[first : first + CHUNK]
+            bounds[rows] = np.minimum(bounds[rows], bound(rows) + ROUNDING)
+        left = left[bounds[left] > enough]
+
+    def byOne(rows: np.ndarray) -> np.ndarray:
+        nearest[rows] = nearestTriangles(elements[rows].mean(axis=1))
+        return distancesToTriangles(elements[rows], nearest[rows, None]).max(axis=1)
+
+    lower(byOne)
+    if covered and len(left) > FEW_TO_COVER:
+        lower(lambda rows: covered(elements[rows], nearest[rows]))
+    if len(left) <= most:  # of more, most would be left in vain
+        lower(lambda rows: balancedBounds(elements[rows], nearest[rows], nearestTriangles))
 
 
 def nearCorner(corners: int) -> float:
@@ -135,12 +162,7 @@ def balancedBounds(elements: np.ndarray, nearest: np.ndarray, nearestTriangles) 
     triangles = np.concatenate([nearest[:, None], others], axis=1)
     several = distancesToTriangles(elements[:, None], triangles[:, :, None])  # (count, triangles, corners)
     balanced = np.einsum("wt,ktc->kwc", balances(corners + 1), several)
-    return balanced.max(axis=2).min(axis=1) + ROUNDING
-
-
-def _chunks(count: int) -> Iterator[slice]:
-    for first in range(0, count, CHUNK):
-        yield slice(first, first + CHUNK)
+    return balanced.max(axis=2).min(axis=1)
 
 
 @lru_cache(maxsize=2)

@@ -46,6 +46,11 @@ class Sampler:
         self._sign = -1 if source == 0 and self.target.isClosed else 1
 
     @property
+    def other(self) -> ClosestSurface:
+        """What answers for the other boundary."""
+        return self._closest()
+
+    @property
     def isOnLattice(self) -> bool:
         """Whether distances are looked up, as long as sides have not been halved too often for that."""
         return self._lattice is not None

@@ -9,6 +9,7 @@ from vtkmodules.vtkCommonCore import reference
 from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
 
 from ..progress import checkpoint
+from .edges import acrossSides
 from .nearest import FEW_TRIANGLES, NearestTriangles
 from .pseudonormals import PseudoNormals
 from .stars import LatticeShapes
@@ -93,7 +94,16 @@ class ClosestSurface:
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""
-        return self._triangles.corners(self._nearestTo(points - self.center)) + self.center
+        return self.triangles(self._nearestTo(points - self.center))
+
+    def triangles(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) in mm of the boundary's triangles by number (n,)."""
+        return self._triangles.corners(numbers) + self.center
+
+    @cached_property
+    def across(self) -> np.ndarray:
+        """(m, 3) which of the boundary's triangles is beyond each side of each, see acrossSides()."""
+        return acrossSides(self._triangles.cells)
 
     def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and of which (k,)."""

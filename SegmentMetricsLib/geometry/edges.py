@@ -26,6 +26,18 @@ def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([low, low + step], axis=1), numbers.reshape(-1, 3)
 
 
+def acrossSides(cells: np.ndarray) -> np.ndarray:
+    """Return which triangle (m, 3) by number is beyond each side of triangles (m, 3); -1 where it is none or several.
+
+    The sides are those of SIDES.
+    """
+    sides, numbers = uniqueSides(cells)
+    owners = np.repeat(np.arange(len(cells)), 3)
+    both = np.bincount(numbers.ravel(), owners, len(sides)).astype(np.int64)
+    isOfTwo = np.bincount(numbers.ravel(), minlength=len(sides)) == 2
+    return np.where(isOfTwo[numbers], both[numbers] - owners.reshape(-1, 3), -1)
+
+
 def inOrder(*columns: np.ndarray) -> np.ndarray:
     """Return the order (n,) of rows of whole numbers, not negative, which are given column by column.
 
