@@ -88,7 +88,9 @@ def evaluatedGrid(records: Sequence[Record]) -> str:
         return ""
     places = " or ".join(dict.fromkeys(grid["choice"] for grid in grids))
     sizes = dict.fromkeys(f"{' x '.join(map(str, grid['size']))}, {counted(grid['voxels'], 'voxel')}" for grid in grids)
-    size = next(iter(sizes)) if len(sizes) == 1 else f"{len(sizes)} different sizes, see metrics.json"
+    numbers = [grid["voxels"] for grid in grids]
+    span = f"{len(sizes)} different sizes, {min(numbers)} to {max(numbers)} voxels"
+    size = next(iter(sizes)) if len(sizes) == 1 else span
     return f"True negatives are counted in {places}: {size}."
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError
-from .compare import compareAndWrite
+from .comparing import compareAndWrite
 from .options import BRACKETS, addOutput, addSettings, requireWritable, settingsFrom
 
 

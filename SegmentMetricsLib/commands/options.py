@@ -129,12 +129,14 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
 
 
 def addOutput(
-    parser: argparse.ArgumentParser, text: str = "folder for the results", default: Path | None = None
+    parser: argparse.ArgumentParser,
+    text: str = "folder for the results",
+    default: Path | None = None,
+    isRequired: bool = True,
 ) -> None:
-    """Add the option for the folder of the results. text: its help. default: None if it must be given."""
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", type=pathFrom, required=default is None, default=default, help=text
-    )
+    """Add the option for the folder of the results. text: its help. isRequired: unless there is a default."""
+    isRequired = isRequired and default is None
+    parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, required=isRequired, default=default, help=text)
 
 
 def addPairs(parser: argparse.ArgumentParser) -> None:
