@@ -16,6 +16,7 @@ from .options import (
     addProtocol,
     addReport,
     addSettings,
+    addStructure,
     choicesFrom,
     isReportWanted,
     pathFrom,
@@ -41,9 +42,7 @@ def add(commands) -> None:
     )
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
     addOutput(compare, "folder for the results (they are printed, and nothing is written)", isRequired=False)
-    compare.add_argument(
-        "--structure", metavar="NAME", action="append", help="compare only this structure, or label (may be repeated)"
-    )
+    addStructure(compare)
     addPairs(compare)
     addLabelNames(compare)
     compare.add_argument(
@@ -74,13 +73,11 @@ def run(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
-    report = newReport(options, settings) if isReportWanted(options) else None
-    if report is not None:
-        settings = report.settings
+    isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
     from .. import structures
-    from ..cohort.casework import criticalsOf
+    from ..cohort.casework import criticalsOf, withLabelsNamed
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures
@@ -90,10 +87,8 @@ def run(options: argparse.Namespace) -> int:
     labelNames = labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
-    names = options.structure
-    if names:
-        names = [structures.labelNamed(name, [*sets[0], *sets[1]], labelNames) for name in names]
-    pairing = pairStructures(*sets, names, choices)
+    settings = withLabelsNamed(settings, *sets, labelNames)
+    pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs and not options.structure:
         reference, test = (
             structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
@@ -104,6 +99,9 @@ def run(options: argparse.Namespace) -> int:
             f"{remarks}"
         )
     criticals = criticalsOf(sets[0], settings)
+    report = newReport(options, settings) if isReported else None
+    if report is not None:
+        settings = report.settings
     isWhole = not options.structure
     return compareAndWrite(
         pairing,

@@ -10,7 +10,17 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
-from .options import BRACKETS, addOutput, addPairs, choicesFrom, inAnyCase, pathFrom, requireWritable
+from .options import (
+    BRACKETS,
+    addLabelNames,
+    addOutput,
+    addPairs,
+    addStructure,
+    choicesFrom,
+    inAnyCase,
+    pathFrom,
+    requireWritable,
+)
 from .results import SOME_FAILED, tellFailures, unfinishedResults
 
 LEGEND = (
@@ -35,8 +45,9 @@ def add(commands) -> None:
     parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
     parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
     addOutput(parser)
-    parser.add_argument("--structure", metavar="NAME", action="append", help="only this structure (may be repeated)")
+    addStructure(parser)
     addPairs(parser)
+    addLabelNames(parser)
     parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2)")
     parser.add_argument(
         "--percentile", metavar="P", action="append", type=float, help="percentile of the Hausdorff distance (95)"
@@ -70,11 +81,14 @@ def run(options: argparse.Namespace) -> int:
     from .. import structures
     from ..conventions import find, known
     from ..files import reading as files
+    from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures
 
     tools = [find(inAnyCase(key, known())).key for key in (options.tool or known())]
-    sets = files.readAll((options.reference, options.test), settings.threshold, settings.membershipMaximum)
-    pairing = pairStructures(*sets, options.structure, choicesFrom(options.pair or ()))
+    choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
+    paths = (options.reference, options.test)
+    sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
+    pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
         names = (structures.listed(s.name for s in given) for given in sets)
         problem = "No structure has the same name in both: the reference has {}; the test has {}."

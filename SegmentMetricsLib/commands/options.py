@@ -139,6 +139,16 @@ def addOutput(
     parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, required=isRequired, default=default, help=text)
 
 
+def addStructure(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses structures."""
+    parser.add_argument(
+        "--structure",
+        metavar="NAME",
+        action="append",
+        help="compare only this structure; of a label, the number will do (may be repeated)",
+    )
+
+
 def addPairs(parser: argparse.ArgumentParser) -> None:
     """Add the option that pairs structures whatever they are called."""
     parser.add_argument(
