@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from . import repeated
 from .errors import counted, oneLine
 from .measurements import Measurement, rounded, written
 from .metrics.signed import NO_BOUNDARY
@@ -165,15 +166,10 @@ def heading(key: str) -> str:
 
 
 def remarks(records: Sequence[Record]) -> Iterable[str]:
-    """Yield the findings of all pairs, one line each; those that several pairs share are said once."""
-    structures: dict[str, list[str]] = {}
-    for record in records:
-        for finding in record.findings:
-            structures.setdefault(finding, []).append(record.name)
-    for finding, names in structures.items():
-        more = f" and {len(names) - 3} more" if len(names) > 4 else ""
-        shown = names[:3] if more else names
-        yield oneLine(f"{', '.join(shown)}{more}: {finding}" if len(records) > 1 else finding)
+    """Yield the findings of all pairs, one line each, alarms first; what several pairs share is said once."""
+    names = [record.name for record in records]
+    for text, members in repeated.inOrder([record.findings for record in records]):
+        yield oneLine(f"{repeated.whom(members, names)}: {text}" if len(records) > 1 else text)
 
 
 def shortened(name: str, length: int) -> str:
