@@ -118,6 +118,27 @@ def testChoicesThatCannotBeUsed(run, pair, choices, parts):
         assert part in said
 
 
+@pytest.mark.parametrize("option", ["--protocol", "--label-names", "--settings", "cases"])
+def testAFolderInPlaceOfAFile(run, pair, option):
+    Path("folder").mkdir()
+    arguments = ("batch", "folder") if option == "cases" else ("compare", *pair, option, "folder")
+    meant = "; settings are in the metrics.json of a comparison." if option == "--settings" else ", not a file."
+    assert refusal(run, *arguments) == f"folder: this is a folder{meant}"
+
+
+def testSettingsThatAreNotThere(run, pair):
+    assert refusal(run, "compare", *pair, "--settings", "gone.json") == "gone.json: there is no such file."
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device is always full")
+def testStandardOutputIsFull(pair):
+    line = [sys.executable, "-m", "SegmentMetricsLib", "compare", *map(str, pair), "--metrics", "overlap"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (2, "segment-metrics: No space left on device\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [([], "COMMAND"), (["paint"], "paint"), (["compare"], "REFERENCE"), (["conventions", "a", "b"], "--output")],

@@ -84,7 +84,7 @@ def testFilesThatCannotBeOpened(tmp_path):
     with pytest.raises(InputError, match=r"gone\.json: there is no such file\."):
         readLabelNames(tmp_path / "gone.json")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match=r"folder\.csv: the file cannot be opened"):
+    with pytest.raises(InputError, match=r"folder\.csv: this is a folder, not a file\."):
         readLabelNames(tmp_path / "folder.csv")
     (tmp_path / "bytes.csv").write_bytes(b"1,\xff\n")
     with pytest.raises(InputError, match=r"bytes\.csv: the file is no text in UTF-8\."):

@@ -248,12 +248,15 @@ def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], in
     """
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
     except ImportError as error:
         raise InputError("A cluster needs Dask: pip install distributed.") from error
     try:
+        # what is no address at all, a client would try for long, and complain of when the program ends
+        resolve_address(address)
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"There is no Dask scheduler at {address}.") from error
+        raise InputError(f"There is no Dask scheduler at {address}; an address is like tcp://HOST:8786.") from error
     with client:
         # a cluster may grow, so it is given some more
         yield lambda _: client.get_executor(pure=False), max(QUEUED * sum(client.nthreads().values()), 16)

@@ -35,6 +35,7 @@ def add(commands) -> None:
         "compare",
         help="compare a test segmentation with a reference",
         description="Compare a test segmentation with a reference: one structure, or all that both have.",
+        usage="%(prog)s REFERENCE TEST [-o DIR] [OPTION ...]",
         epilog=BRACKETS,
     )
     compare.add_argument(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
-from .results import finalStatus, tellFailures, unfinishedResults
+from .results import finalStatus, tellFailures, terminalWidth, unfinishedResults
 
 # More findings than this are left to metrics.json.
 MOST_FINDINGS = 12
@@ -153,7 +153,8 @@ def _show(compared: _Compared, where: str) -> None:
 
     records, pairing = compared.records, compared.pairing
     if records:
-        print(tables.pairTable(records[0]) if len(records) == 1 else tables.overviewTable(records))
+        width = terminalWidth()
+        print(tables.pairTable(records[0], width) if len(records) == 1 else tables.overviewTable(records, width))
     else:
         print("None of the chosen structures is in both.")
     if compared.multiLabel is not None:

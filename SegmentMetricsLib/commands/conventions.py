@@ -21,7 +21,7 @@ from .options import (
     pathFrom,
     requireWritable,
 )
-from .results import SOME_FAILED, tellFailures, unfinishedResults
+from .results import SOME_FAILED, tellFailures, terminalWidth, unfinishedResults
 
 LEGEND = (
     "In brackets: difference to SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such number. "
@@ -40,6 +40,7 @@ def add(commands) -> None:
         "conventions",
         help="what other tools would have reported, and why",
         description="Tell what other tools would have reported about the same pair, and why.",
+        usage="%(prog)s REFERENCE TEST -o DIR [OPTION ...]",
         epilog=BRACKETS,
     )
     parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
@@ -48,9 +49,15 @@ def add(commands) -> None:
     addStructure(parser)
     addPairs(parser)
     addLabelNames(parser)
-    parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2)")
     parser.add_argument(
-        "--percentile", metavar="P", action="append", type=float, help="percentile of the Hausdorff distance (95)"
+        "--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2; may be repeated)"
+    )
+    parser.add_argument(
+        "--percentile",
+        metavar="P",
+        action="append",
+        type=float,
+        help="percentile of the Hausdorff distance (95; may be repeated)",
     )
     parser.add_argument(
         "--threshold",
@@ -62,7 +69,9 @@ def add(commands) -> None:
     parser.add_argument(
         "--membership-maximum", metavar="N", type=int, help="value of full membership where values go beyond 1"
     )
-    parser.add_argument("--tool", metavar="TOOL", action="append", help="only this tool (may be repeated)")
+    parser.add_argument(
+        "--tool", metavar="TOOL", action="append", help="only this tool, such as MONAI (may be repeated)"
+    )
     parser.add_argument(
         "--at-edge",
         action="store_true",
@@ -150,7 +159,7 @@ def show(records: list, withReasons: bool) -> None:
 
     colored = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for record in records:
-        print(results.textTable(record, colored), end="\n\n")
+        print(results.textTable(record, colored, terminalWidth()), end="\n\n")
         if withReasons:
             print(results.reasons(record), end="\n\n")
     print(LEGEND.format(colors=COLORS if colored else ""))

@@ -260,9 +260,13 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
 
 def savedSettings(path: Path) -> dict:
     """Return the settings that a metrics.json was made with. Raises InputError when the file holds none."""
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder; settings are in the metrics.json of a comparison.")
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
         settings = Settings(**content["settings"])
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
     except OSError as error:
         raise InputError(f"{path}: the settings cannot be read ({error.strerror}).") from error
     except InputError as error:

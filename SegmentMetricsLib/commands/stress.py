@@ -20,6 +20,7 @@ def add(commands) -> None:
         help="make a risky and a neutral variant of a structure with equal Dice",
         description="Make two variants of a structure with equally many errors, and so equal Dice: where errors are "
         "most dangerous, and where they are least.",
+        usage="%(prog)s REFERENCE --structure NAME --critical NAME -o DIR [OPTION ...]",
         epilog=BRACKETS,
     )
     stress.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation or folder")
