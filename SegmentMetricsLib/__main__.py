@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problems = (str(error),)
     except OSError as error:
         # writing to a full disk names no file
-        where = error.filename or getattr(options, "output", "")
-        problems = (f"{where}: {error.strerror}" if where and error.strerror else str(error),)
+        where = error.filename or getattr(options, "output", None)
+        problems = (f"{where}: {error.strerror}" if where and error.strerror else error.strerror or str(error),)
     except MemoryError:
         problems = ("The input is too large for the memory of this computer.",)
     finally:
@@ -67,6 +67,8 @@ def makeParser() -> Parser:
     parser = Parser(
         prog="segment-metrics",
         description="How two segmentations differ: exact boundary, overlap and signed metrics, and where.",
+        epilog="segment-metrics COMMAND --help lists the options of a command. To begin with: segment-metrics demo, or "
+        "segment-metrics compare REFERENCE TEST with two files of your own.",
     )
     parser.add_argument("--version", action="version", version=f"SegmentMetrics {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)

@@ -46,6 +46,7 @@ def pairStructures(
     choices: Mapping[str, str | None] | None = None,
     isProposing: bool = True,
     isAlonePair: bool = True,
+    labelNames: Mapping[int, str] | None = None,
 ) -> Pairing:
     """Return the structures of two sets paired by what they are called and coded as, in the order of the reference.
 
@@ -54,12 +55,13 @@ def pairStructures(
     What is left over stays unmatched; where two of it share voxels they are a proposal. names: structures to choose, in
     any spelling, all when None. choices: names of the test's structures by names of the reference's, which go before
     everything; None keeps a structure without a counterpart. isProposing: False looks at names and codes only, never at
-    where the structures lie. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    where the structures lie. labelNames: what labels are called, by number, so that names and choices may be numbers
+    of labels. Raises ValueError for a chosen name that is not there, or that occurs more than once.
     """
     reference, test = list(reference), list(test)
-    chosen, alone = _chosen(reference, test, choices or {})
+    chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
     if names is not None:
-        names = _inAnySpelling(names, reference, test)
+        names = _inAnySpelling(names, labelNames, reference, test)
         requireKnown(names, reference, test)
     isWhole = isAlonePair and not (chosen or alone)
     exact, left = _byEqualNames(_without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole)
@@ -140,6 +142,22 @@ def noted(comparison, match: Match):
     return replace(comparison, findings=alarmsFirst((*match.findings, *comparison.findings)))
 
 
+def _namedChoices(
+    choices: Mapping[str, str | None],
+    reference: list[Structure],
+    test: list[Structure],
+    labelNames: Mapping[int, str] | None,
+) -> dict[str, str | None]:
+    """Return choices with names in place of numbers of labels. Raises InputError when two are about one structure."""
+    named: dict[str, str | None] = {}
+    for name, counterpart in choices.items():
+        own = labelNamed(name, reference, labelNames)
+        if own in named:
+            raise InputError(f"{own!r} is in more than one of the given pairs.")
+        named[own] = None if counterpart is None else labelNamed(counterpart, test, labelNames)
+    return named
+
+
 def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[str, str | None]):
     """Return the matches that somebody chose, and the structures of the reference that shall have none."""
     matches, alone, used = [], [], {}
@@ -175,15 +193,15 @@ def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
     return list(dict.fromkeys([*names, *related]))
 
 
-def _inAnySpelling(names: Iterable[str], *sets: list[Structure]) -> list[str]:
+def _inAnySpelling(names: Iterable[str], labelNames: Mapping[int, str] | None, *sets: list[Structure]) -> list[str]:
     """Return names, those that no structure has as the ones that differ from them in spelling only.
 
-    The number of a label is its name, too.
+    The number of a label is its name, too. labelNames: what labels are called, by number.
     """
     everything = [s for structures in sets for s in structures]
     known = {s.name for s in everything}
     found = []
-    for name in (labelNamed(name, everything) for name in names):
+    for name in (labelNamed(name, everything, labelNames) for name in names):
         alike = [s.name for s in everything if _spelling(s) == naming.parse(name).spelled]
         found += alike if alike and name not in known else [name]
     return list(dict.fromkeys(found))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from . import repeated
 from .errors import counted, oneLine
 from .measurements import Measurement, rounded, written
 from .metrics.signed import NO_BOUNDARY
@@ -44,26 +45,35 @@ HEADINGS = {
 }
 LONGEST_NAME = 28
 LONGEST_TITLE = 48
+# Between the columns of a table.
+GAP = "  "
 
 
-def pairTable(record: Record) -> str:
-    """Return all measurements of one pair, one per line, with what either direction alone gives."""
+def pairTable(record: Record, width: int | None = None) -> str:
+    """Return all measurements of one pair, one per line, with what either direction alone gives.
+
+    width: of a line, as for aligned(); titles are left out that have no room.
+    """
     rows = [["", shortened(record.name, LONGEST_TITLE), "value", "ref. to test", "test to ref."]]
     for key, measurement in record.measurements.items():
         if not sideOf(key):
             directed = (measurement.referenceToTest, measurement.testToReference)
             rows.append([key, measurement.title, measurement.text(), *(number(v, measurement) for v in directed)])
-    main = aligned(rows, left=2) if len(rows) > 1 or not record.slices else slicesTable(record)
-    parts = (main, sidesTable(record), reasons([record]), evaluatedGrid([record]))
+    if len(blocks(rows, 2, width)) > 1:
+        rows = [[rows[0][1], *rows[0][2:]], *([key, *values] for key, _, *values in rows[1:])]
+    left = len(rows[0]) - 3
+    main = aligned(rows, left, width) if len(rows) > 1 or not record.slices else slicesTable(record, width)
+    parts = (main, sidesTable(record, width), reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
 
 
-def slicesTable(record: Record) -> str:
-    """Return the per-slice profile, a slice per line."""
+def slicesTable(record: Record, width: int | None = None) -> str:
+    """Return the per-slice profile, a slice per line. width: as for aligned()."""
     rows = [["Slice", *map(heading, record.slices[0].values)]]
     for row in record.slices:
         rows.append([str(row.index), *("inf" if math.isinf(v) else rounded(v, 2) for v in row.values.values())])
-    return aligned(rows, left=0)
+    # its number leads every line
+    return aligned(rows, 0 if width is None else 1, width)
 
 
 def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str:
@@ -88,14 +98,19 @@ def evaluatedGrid(records: Sequence[Record]) -> str:
         return ""
     places = " or ".join(dict.fromkeys(grid["choice"] for grid in grids))
     sizes = dict.fromkeys(f"{' x '.join(map(str, grid['size']))}, {counted(grid['voxels'], 'voxel')}" for grid in grids)
-    size = next(iter(sizes)) if len(sizes) == 1 else f"{len(sizes)} different sizes, see metrics.json"
+    numbers = [grid["voxels"] for grid in grids]
+    span = f"{len(sizes)} different sizes, {min(numbers)} to {max(numbers)} voxels"
+    size = next(iter(sizes)) if len(sizes) == 1 else span
     return f"True negatives are counted in {places}: {size}."
 
 
-def sidesTable(record: Record) -> str:
-    """Return the measurements that exist for every side of the patient, a column per side; "" without any."""
+def sidesTable(record: Record, width: int | None = None) -> str:
+    """Return the measurements that exist for every side of the patient, a column per side; "" without any.
+
+    width: as for aligned().
+    """
     rows = sideRows(record)
-    return aligned(rows, left=1) if rows else ""
+    return aligned(rows, 1, width) if rows else ""
 
 
 def sideRows(record: Record) -> list[list[str]]:
@@ -146,14 +161,17 @@ def multiLabelTable(multiLabel: MultiLabel) -> str:
     return "\n".join([aligned(rows, left=2), *(f"Undefined: {oneLine(reason)}." for reason in reasons)])
 
 
-def overviewTable(records: Sequence[Record]) -> str:
-    """Return the main measurements of many pairs, one pair per line; what not all of them have is left out."""
+def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
+    """Return the main measurements of many pairs, one pair per line; what not all of them have is left out.
+
+    width: as for aligned().
+    """
     common = set.intersection(*(set(record.measurements) for record in records))
     keys = [key for key in records[0].measurements if definitionOf(key) in OVERVIEW and key in common]
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
         rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
-    return "\n\n".join(filter(None, (aligned(rows, left=1), reasons(records, keys), evaluatedGrid(records))))
+    return "\n\n".join(filter(None, (aligned(rows, 1, width), reasons(records, keys), evaluatedGrid(records))))
 
 
 def heading(key: str) -> str:
@@ -163,15 +181,10 @@ def heading(key: str) -> str:
 
 
 def remarks(records: Sequence[Record]) -> Iterable[str]:
-    """Yield the findings of all pairs, one line each; those that several pairs share are said once."""
-    structures: dict[str, list[str]] = {}
-    for record in records:
-        for finding in record.findings:
-            structures.setdefault(finding, []).append(record.name)
-    for finding, names in structures.items():
-        more = f" and {len(names) - 3} more" if len(names) > 4 else ""
-        shown = names[:3] if more else names
-        yield oneLine(f"{', '.join(shown)}{more}: {finding}" if len(records) > 1 else finding)
+    """Yield the findings of all pairs, one line each, alarms first; what several pairs share is said once."""
+    names = [record.name for record in records]
+    for text, members in repeated.inOrder([record.findings for record in records]):
+        yield oneLine(f"{repeated.whom(members, names)}: {text}" if len(records) > 1 else text)
 
 
 def shortened(name: str, length: int) -> str:
@@ -186,12 +199,34 @@ def number(value: float | None, measurement: Measurement) -> str:
     return written(value, measurement.unit)
 
 
-def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Return rows as text: the first columns flush left, the others right, a line below the heading."""
+def aligned(rows: Sequence[Sequence[str]], left: int, width: int | None = None) -> str:
+    """Return rows as text: the first columns flush left, the others right, a line below the heading.
+
+    width: characters of a line; columns that do not fit stand below the others, behind the first ones again. None for
+    lines as long as they are.
+    """
+    return "\n\n".join(
+        _alignedBlock([[row[n] for n in block] for row in rows], left) for block in blocks(rows, left, width)
+    )
+
+
+def blocks(rows: Sequence[Sequence[str]], left: int, width: int | None) -> list[list[int]]:
+    """Return the numbers of the columns that stand beside each other, the first ones in each block; see aligned()."""
+    widths = [len(GAP) + max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    found = [list(range(left))]
+    for column in range(left, len(widths)):
+        isFull = width is not None and sum(widths[n] for n in (*found[-1], column)) - len(GAP) > width
+        if isFull and len(found[-1]) > left:
+            found.append(list(range(left)))
+        found[-1].append(column)
+    return found
+
+
+def _alignedBlock(rows: Sequence[Sequence[str]], left: int) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:
         cells = [c.ljust(w) if n < left else c.rjust(w) for n, (c, w) in enumerate(zip(row, widths, strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    lines.insert(1, "  ".join("-" * width for width in widths))
+        lines.append(GAP.join(cells).rstrip())
+    lines.insert(1, GAP.join("-" * width for width in widths))
     return "\n".join(lines)

@@ -232,8 +232,11 @@ def testAWorkerOfAClusterThatDies(scheduler):
 def testNoScheduler(study, capsys):
     pytest.importorskip("distributed", reason="Dask is not installed")
     write("a,ref.nrrd,t1.nrrd")
-    assert batch("--scheduler", "nonsense://here") == 2
-    assert "There is no Dask scheduler at nonsense://here" in capsys.readouterr().err and not Path("out").exists()
+    # the last two would be tried for long, were they taken for addresses
+    for address in ("nonsense://here", "here", "tcp://name.invalid:8786"):
+        assert batch("--scheduler", address) == 2
+        said = f"There is no Dask scheduler at {address}; an address is like tcp://HOST:8786.\n"
+        assert capsys.readouterr().err == f"segment-metrics: {said}" and not Path("out").exists()
 
 
 def testWithoutDask(study, monkeypatch, capsys):

@@ -235,11 +235,35 @@ def testHelpAndVersion(run):
     assert "demo" in run("--help")[1]
 
 
+@pytest.mark.parametrize("command", ["compare", "batch", "conventions", "stress", "demo"])
+def testHelpBeginsWithWhatIsNeeded(run, command):
+    """Not with a list of all options, which stands below."""
+    status, out, _ = run(command, "--help")
+    first, second, *_ = out.splitlines()
+    assert status == 0 and first.startswith(f"usage: segment-metrics {command} ") and first.endswith("[OPTION ...]")
+    assert second == "" and len(first) < 100
+
+
+def testTablesFitIntoATerminal(run, pair, monkeypatch):
+    from SegmentMetricsLib.commands import results
+
+    wide = run("compare", *pair)[1]
+    assert results.terminalWidth() is None and max(map(len, wide.split("\n\n")[0].splitlines())) > 80
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "70")
+    assert results.terminalWidth() == 70
+    narrow = run("compare", *pair)[1]
+    assert max(map(len, narrow.split("\n\n")[0].splitlines())) <= 70 and narrow.split()[:2] == wide.split()[:2]
+    monkeypatch.setattr("sys.stdout", None)
+    assert results.terminalWidth() is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((), "the following arguments are required: COMMAND (see segment-metrics --help)"),
-        (("compare", "a"), "are required: TEST, -o/--output (see segment-metrics compare --help)"),
+        (("compare", "a"), "are required: TEST (see segment-metrics compare --help)"),
+        (("conventions", "a"), "are required: TEST, -o/--output (see segment-metrics conventions --help)"),
         (("compare", "a", "b", "--tolerance", "2,5"), "argument --tolerance: '2,5' is no number (see"),
         (("demo", "--cuts", "1.5"), "argument --cuts: '1.5' is no whole number (see"),
     ],

@@ -118,9 +118,30 @@ def testChoicesThatCannotBeUsed(run, pair, choices, parts):
         assert part in said
 
 
+@pytest.mark.parametrize("option", ["--protocol", "--label-names", "--settings", "cases"])
+def testAFolderInPlaceOfAFile(run, pair, option):
+    Path("folder").mkdir()
+    arguments = ("batch", "folder") if option == "cases" else ("compare", *pair, option, "folder")
+    meant = "; settings are in the metrics.json of a comparison." if option == "--settings" else ", not a file."
+    assert refusal(run, *arguments) == f"folder: this is a folder{meant}"
+
+
+def testSettingsThatAreNotThere(run, pair):
+    assert refusal(run, "compare", *pair, "--settings", "gone.json") == "gone.json: there is no such file."
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device is always full")
+def testStandardOutputIsFull(pair):
+    line = [sys.executable, "-m", "SegmentMetricsLib", "compare", *map(str, pair), "--metrics", "overlap"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (2, "segment-metrics: No space left on device\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
-    [([], "COMMAND"), (["paint"], "paint"), (["compare"], "REFERENCE"), (["compare", "a", "b"], "--output")],
+    [([], "COMMAND"), (["paint"], "paint"), (["compare"], "REFERENCE"), (["conventions", "a", "b"], "--output")],
 )
 def testCommandsThatCannotBeUsed(run, arguments, part):
     status, out, err = run(*arguments)
@@ -144,7 +165,7 @@ def testOptionsThatWereMeant(run, pair, choices, said):
     refused = refusal(run, "compare", *pair, *choices)
     assert said in refused and refused.endswith("(see segment-metrics compare --help)")
     status, _, err = run("compare", *pair, *choices)
-    assert status == 2 and ("--output" in err if choices[0] == "-t" else said in err)
+    assert status == 2 and said in err
 
 
 @pytest.mark.parametrize(

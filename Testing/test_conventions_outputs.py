@@ -68,6 +68,7 @@ def testWhatIsSlightHasNoColor():
         record = output.ConventionsRecord({"name": "a"}, {"name": "b"}, {"MedPy": {"HD95": number}})
         isColored = word == "over-optimistic"
         assert ("\033[33m" in output.textTable(record, colored=True)) == isColored
+        assert ("\033[33m" in output.textTable(record, colored=True, width=20)) == isColored
         assert ('class="optimistic"' in _reported(number)) == isColored
         assert output.rowOf("MedPy", number)[9] == (word or "same")
 

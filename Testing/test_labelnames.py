@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapes
-from commandruns import metrics
+from commandruns import LABELS, OTHERS, metrics
 from commandruns import run as run  # the fixture
 from imagefiles import OVERLAPPING, SEGMENTS, save
 
@@ -84,7 +84,7 @@ def testFilesThatCannotBeOpened(tmp_path):
     with pytest.raises(InputError, match=r"gone\.json: there is no such file\."):
         readLabelNames(tmp_path / "gone.json")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match=r"folder\.csv: the file cannot be opened"):
+    with pytest.raises(InputError, match=r"folder\.csv: this is a folder, not a file\."):
         readLabelNames(tmp_path / "folder.csv")
     (tmp_path / "bytes.csv").write_bytes(b"1,\xff\n")
     with pytest.raises(InputError, match=r"bytes\.csv: the file is no text in UTF-8\."):
@@ -160,3 +160,61 @@ def testBatch(run, tmp_path):
     Path("names.csv").write_text("1,liver\n5,liver\n")
     status, _, err = run(*given, "--label-names", "names.csv")
     assert (status, err) == (2, "segment-metrics: names.csv, line 2: two labels are called 'liver'.\n")
+
+
+@pytest.fixture
+def labels(tmp_path) -> tuple[str, ...]:
+    """Two label maps in the current folder, and the options that name their labels."""
+    save(shapes.labelImage(LABELS), tmp_path / "ref.nii.gz")
+    save(shapes.labelImage(OTHERS), tmp_path / "test.nii.gz")
+    (tmp_path / "names.csv").write_text("1,liver\n2,heart\n3,cord\n")
+    return "ref.nii.gz", "test.nii.gz", "--label-names", "names.csv"
+
+
+@pytest.mark.parametrize("structures", [("1", "cord"), ("liver", "3"), ("LIVER", "03")])
+def testConventions(run, labels, structures):
+    chosen = [part for name in structures for part in ("--structure", name)]
+    assert (
+        run("conventions", *labels, *chosen, "--pair", "5=4", "--structure", "5", "--tool", "MedPy", "-o", "out")[0]
+        == 0
+    )
+    document = json.loads(Path("out/conventions.json").read_text())
+    found = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
+    assert found == [("liver", "liver"), ("cord", "cord"), ("Label 5", "Label 4")]
+
+
+@pytest.mark.parametrize(("structure", "critical"), [("1", "heart=0.5"), ("liver", "2=0.5")])
+def testStress(run, labels, structure, critical):
+    reference, _, *names = labels
+    given = ("stress", reference, *names, "--structure", structure, "--critical", critical, "-o", "out")
+    assert run(*given)[0] == 0
+    document = json.loads(Path("out/stress.json").read_text())
+    assert document["reference"]["name"] == "liver" and document["settings"]["critical"] == {"heart": 0.5}
+    assert Path("out/risky_liver.nrrd").is_file()
+    # without names, labels are still meant by their number
+    assert run("stress", reference, "--structure", "1", "--critical", "2", "-o", "out")[0] == 0
+    assert Path("out/risky_Label_1.nrrd").is_file() and not Path("out/risky_liver.nrrd").exists()
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, labels, numbers):
+    """They come to the same, of compare and of batch."""
+    liver, heart = ("1", "2") if numbers else ("liver", "heart")
+    more = ("--critical", f"{heart}=0.5", "--label-weight", f"{liver}=3", "--pair", f"{liver}=4")
+    more += ("--metrics", "overlap,hazard,agreement", "-o", "out")
+    assert run("compare", *labels, *more)[0] == 0
+    document = metrics("out")
+    assert document["settings"]["critical"] == {"heart": 0.5} and document["settings"]["labelWeights"] == {"liver": 3}
+    pairs = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
+    assert pairs == [("liver", "Label 4"), ("heart", "heart"), ("cord", "cord")]
+    hazard = [pair["measurements"]["SIS"]["value"] for pair in document["pairs"]]
+    Path("cases.csv").write_text("case,reference,test\na,ref.nii.gz,test.nii.gz\n")
+    assert run("batch", "cases.csv", *labels[2:], *more)[0] == 0
+    (outcome,) = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
+    assert [pair["measurements"]["SIS"]["value"] for pair in outcome["pairs"]] == hazard
+    assert [(pair["reference"]["name"], pair["test"]["name"]) for pair in outcome["pairs"]] == pairs
+
+
+def testAPairThatIsGivenTwice(run, labels):
+    status, _, err = run("compare", *labels, "--pair", "1=4", "--pair", "liver=2")
+    assert (status, err) == (2, "segment-metrics: 'liver' is in more than one of the given pairs.\n")

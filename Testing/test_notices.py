@@ -41,3 +41,12 @@ def testAlarmsOfTheCaseHaveNoStructure():
     alarm = split(report((shapes.ball(5, (-15, 0, 0)), shapes.ball(5, (15, 0, 0)))).records[0].findings)[0][0]
     block = notices.alarms([], [alarm, "Only advice."])
     assert alarm in block and "advice" not in block and "href" not in block
+
+
+def testAnAlarmOfAllStructuresIsSaidOnceAboveAndStaysWithEach():
+    apart = shapes.ball(5, (-15, 0, 0)), shapes.ball(5, (15, 0, 0))
+    text = report(apart, apart, apart).page(None, {}, {}, ())
+    text = text[text.index("<body>") :]
+    said = "The two contours do not overlap at all"
+    assert text.count(said) == 4 and text.count(f"<b>All structures</b>: {said}") == 1
+    assert text.index('class="alarms"') < text.index(said) < text.index("<h2>Overview</h2>")

@@ -90,6 +90,65 @@ def testPairsThatFailStopNoOthers(run, workers):
     assert set(contents("out")) == {"metrics.json", "metrics.csv", "metrics.schema.csv"}
 
 
+def stripped(out: str) -> str:
+    """Return what was printed without the last line, which says where results are."""
+    return out.rsplit("\n", 2)[0]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2"), ("--structure", "2")])
+def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
+    given = ("compare", *files, "--workers", workers, *more)
+    status, out, err = run(*given, "-o", "out")
+    before = sorted(tmp_path.rglob("*"))
+    found = run(*given)
+    assert (found[0], found[2]) == (status, err) == (0, "") and stripped(found[1]) == stripped(out)
+    assert found[1].endswith("\n\nNothing was written; --output DIR keeps numbers, surfaces and pictures, and with "
+                             "--report a report.\n")  # fmt: skip
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def testWithoutAFolderSlicerIsNotImported(files, tmp_path, workers):
+    (tmp_path / "slicer.py").write_text(NOTING)
+    folder = tmp_path / "read only"
+    folder.mkdir(mode=0o500)
+    environment = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = command("compare", *files, "--workers", workers, "--metrics", "all", cwd=folder, env=environment)
+    assert (done.returncode, done.stderr) == (0, "") and "Nothing was written" in done.stdout
+    assert not (tmp_path / "imported").exists() and not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("failOn", "limit", "status"), [("fail", 0.1, 0), ("fail", 0.99, 3), ("warn", 0.99, 3), (None, 0.99, 0)]
+)
+def testWithoutAFolderAProtocolDecidesTheStatus(run, files, failOn, limit, status):
+    Path("limits.csv").write_text(f"Structure,Measurement,Relation,Pass\n*,DSC,>=,{limit}\n")
+    given = ("compare", *files, "--protocol", "limits.csv", *(("--fail-on", failOn) if failOn else ()))
+    withFolder, found = run(*given, "-o", "out"), run(*given)
+    assert found[0] == withFolder[0] == status and found[2] == withFolder[2]
+    assert "\nProtocol limits" in found[1] and stripped(found[1]) == stripped(withFolder[1])
+
+
+def testWithoutAFolderPairsThatFailAreTold(run):
+    planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    names = [f"structure {number:02}" for number in range(15)]
+    for which, second in (("a", BOX), ("b", planar)):
+        Path(which).mkdir()
+        for name, image in (("good", BOX), *((name, second) for name in names)):
+            SimpleITK.WriteImage(image, f"{which}/{name}.nrrd")
+    status, out, err = run("compare", "a", "b", "--metrics", "overlap")
+    assert status == 1 and out.startswith(" ") and "good" in out.splitlines()[0]
+    assert err.splitlines()[-1] == "segment-metrics: ... and 3 more in metrics.json, which --output DIR writes"
+
+
+@pytest.mark.parametrize("option", ["--report", "--report-conventions", "--report-patient=Doe"])
+def testAReportNeedsAFolder(run, files, option):
+    name = option.partition("=")[0]
+    said = f"segment-metrics: {name} writes a file, and there is no folder for it: give --output DIR.\n"
+    assert run("compare", *files, option) == (2, "", said)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -182,7 +182,7 @@ def testFilesThatAreNoTable(tmp_path, content):
     with pytest.raises(InputError, match=r"limits\.csv"):
         readProtocol(path)
     for missing in (tmp_path, tmp_path / "nothing.csv"):
-        with pytest.raises(InputError, match=r"cannot be opened|there is no such file"):
+        with pytest.raises(InputError, match=r"this is a folder, not a file|there is no such file"):
             readProtocol(missing)
 
 

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -347,6 +348,9 @@ def testFiles(tmp_path):
     assert [path.name for path in (tmp_path / "boxplots").iterdir()] == ["DSC.svg"]
     assert "3.500 (1.500)*" in summaryTable(summaries)
     assert "HD95 (mm)" in summaryTable(summarize(cohortOf([1, 2])))
+    # what is not among the main measurements is shown where there is nothing else
+    others = [replace(summary, measurement="SIS") for summary in summaries]
+    assert summaryTable(others).splitlines()[0].split()[2:] == ["Cases", "SIS"]
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]

@@ -74,7 +74,9 @@ def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
     assert not {"HDvox", "MSIPaired"} & set(table.split()) and "HDvox" in records[0].measurements
     assert grid == "True negatives are counted in the reference's image: 24 x 24 x 24, 13824 voxels."
     union = compare(*PAIR, Settings(families="agreement", grid="union")).record()
-    assert tables.evaluatedGrid([records[0], union]).endswith("both structures: 2 different sizes, see metrics.json.")
+    size = union.grid["evaluated"]["voxels"]
+    said = f"both structures: 2 different sizes, {size} to 13824 voxels."
+    assert tables.evaluatedGrid([records[0], union]).endswith(said)
     assert tables.evaluatedGrid([compare(*PAIR).record()]) == ""
 
 
@@ -126,3 +128,31 @@ def testTheOverviewIsOfDefinitions():
     asked = Settings(percentiles=(95, 99.5), tolerances=(2.5,), families=("boundary", "voxel"))
     heading = tables.overviewTable([compare(*PAIR, asked).record()] * 2).splitlines()[0]
     assert re.split("  +", heading)[1:] == ["HD", "HD95", "HD99.5", "MASD", "NSD 2.5 mm", "BIoU 2.5 mm", "AVD"]
+
+
+ROWS = [["", "Name", "HD", "DSC"], ["a", "first", "1.00 mm", "0.900"], ["b", "second", "10.00 mm", "0.800"]]
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [(None, [[0, 1, 2, 3]]), (26, [[0, 1, 2, 3]]), (25, [[0, 1, 2], [0, 1, 3]]), (3, [[0, 1, 2], [0, 1, 3]])],
+)
+def testColumnsThatDoNotFitStandBelow(width, expected):
+    assert tables.blocks(ROWS, 2, width) == expected
+    parts = tables.aligned(ROWS, 2, width).split("\n\n")
+    assert len(parts) == len(expected) and all("second" in part.splitlines()[-1] for part in parts)
+    assert width in (None, 3) or max(len(line) for part in parts for line in part.splitlines()) <= width
+
+
+def testTablesOfANarrowTerminal():
+    record = compare(*PAIR, Settings(families=("boundary", "signed", "slices"))).record()
+    for table in (tables.pairTable(record, 60), tables.overviewTable([record] * 2, 60), tables.slicesTable(record, 30)):
+        assert max(map(len, table.splitlines())) <= 60
+    # titles make room for numbers; of two structures each block has the names
+    narrow = tables.pairTable(record, 60)
+    assert (
+        "HD95  " in narrow and "Hausdorff" not in narrow and narrow.split()[:2] == tables.pairTable(record).split()[:2]
+    )
+    assert tables.pairTable(record, 200) == tables.pairTable(record)
+    assert tables.overviewTable([record] * 2, 60).count("Structure") == 2
+    assert [line.split()[0] for line in tables.slicesTable(record, 30).splitlines() if line].count("Slice") > 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from .. import comparison
 from ..comparison import Comparison
@@ -11,7 +12,7 @@ from ..measurements import Measurement
 from ..pairing import noted
 from ..protocol.protocol import Protocol
 from ..settings import Settings
-from ..structures import Match, Structure, listed, requireUsable
+from ..structures import Match, Structure, labelNamed, listed, requireUsable
 
 
 def compareMatch(
@@ -73,6 +74,21 @@ def withSurface(structure: Structure, settings: Settings) -> Structure:
     if problem:
         raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
     return inputs.displayed(structure)
+
+
+def withLabelsNamed(
+    settings: Settings,
+    reference: Sequence[Structure],
+    test: Sequence[Structure] = (),
+    labelNames: Mapping[int, str] | None = None,
+) -> Settings:
+    """Return settings in which structures that are given by the number of their label have their names.
+
+    labelNames: what labels are called that have no names of their own, by number.
+    """
+    critical = {labelNamed(name, reference, labelNames): weight for name, weight in settings.critical}
+    weights = {labelNamed(name, [*reference, *test], labelNames): weight for name, weight in settings.labelWeights}
+    return replace(settings, critical=critical, labelWeights=weights)
 
 
 def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str, Structure]:

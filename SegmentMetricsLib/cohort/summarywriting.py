@@ -107,16 +107,23 @@ def _removeBoxPlots(folder: Path) -> None:
         folder.rmdir()
 
 
-def summaryTable(summaries: Sequence[Summary], undrawn: Collection[str] = (), options: Options | None = None) -> str:
+def summaryTable(
+    summaries: Sequence[Summary],
+    undrawn: Collection[str] = (),
+    options: Options | None = None,
+    width: int | None = None,
+) -> str:
     """Return median and interquartile range of the main measurements, one line per structure and method.
 
     A star marks those of fewer cases than there are, as some of their values are infinite or undefined, or the
-    structure is missing. undrawn: structures that no test has, which get no line.
+    structure is missing. undrawn: structures that no test has, which get no line. width: as for tables.aligned().
     """
     shown = [summary for summary in summaries if summary.structure not in undrawn]
     if not shown:
         return ""
-    keys = [key for key in dict.fromkeys(s.measurement for s in shown) if key.startswith(SUMMARIZED)][:6]
+    measured = list(dict.fromkeys(s.measurement for s in shown))
+    # of other families than the default ones the first measurements
+    keys = ([key for key in measured if key.startswith(SUMMARIZED)] or measured)[:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     missing = {(s.structure, s.method): _missing(s) for s in shown}
     told = ["Missing"] if any(missing.values()) else []
@@ -130,7 +137,7 @@ def summaryTable(summaries: Sequence[Summary], undrawn: Collection[str] = (), op
         cases = max((cell.cases for cell in cells if cell), default=0)
         names = [shortened(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
         rows.append([*names, str(cases), *[sides] * len(told), *(_cell(cell, isLeftOut) for cell in cells)])
-    table = aligned(rows, left=1 + isNamed)
+    table = aligned(rows, 1 + isNamed, width)
     starred = [summary for summary in shown if summary.measurement in keys and _isStarred(summary, isLeftOut)]
     if starred:
         others = "infinite, undefined or missing" if isLeftOut and told else "infinite or undefined"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
+from ..structures import labelNamed
 from ..workers import DIED, localExecutor, stop
 from .cases import Task
 
@@ -67,12 +69,16 @@ def _compared(task: Task) -> dict:
     from ..pairing import pairStructures
     from ..protocol.judgment import judgeCase, titleOf
     from ..structures import unusableOf
-    from .casework import compareMatch, comparePair, criticalsOf
+    from .casework import compareMatch, comparePair, criticalsOf, withLabelsNamed
     from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
 
     paths = (task.reference, task.test)
-    sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, dict(task.labelNames))
-    pairing = pairStructures(*sets, choices=_applicable(task, *sets), isAlonePair=isAlonePair(*sets, paths))
+    labelNames = dict(task.labelNames)
+    sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, labelNames)
+    task = replace(task, settings=withLabelsNamed(task.settings, *sets, labelNames))
+    isAlone = isAlonePair(*sets, paths)
+    choices = _applicable(task, labelNames, *sets)
+    pairing = pairStructures(*sets, choices=choices, isAlonePair=isAlone, labelNames=labelNames)
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     report = _newReport(task)
     settings = task.settings if report is None else report.settings
@@ -143,10 +149,15 @@ def _nothingInCommon(pairing, sets) -> list[str]:
     return [problem, *leftOutOf(*sets)]
 
 
-def _applicable(task: Task, *sets) -> dict[str, str | None]:
+def _applicable(task: Task, labelNames: Mapping[int, str], *sets) -> dict[str, str | None]:
     """Return the choices of a task that are about structures of this case."""
     names = [{structure.name for structure in structures} for structures in sets]
-    return {reference: test for reference, test in task.choices if reference in names[0] and test in names[1]}
+
+    def isThere(pair: tuple[str, str]) -> bool:
+        meant = (labelNamed(name, structures, labelNames) for name, structures in zip(pair, sets, strict=True))
+        return all(name in known for name, known in zip(meant, names, strict=True))
+
+    return dict(filter(isThere, task.choices))
 
 
 def _newReport(task: Task):
@@ -237,12 +248,15 @@ def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], in
     """
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
     except ImportError as error:
         raise InputError("A cluster needs Dask: pip install distributed.") from error
     try:
+        # what is no address at all, a client would try for long, and complain of when the program ends
+        resolve_address(address)
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(f"There is no Dask scheduler at {address}.") from error
+        raise InputError(f"There is no Dask scheduler at {address}; an address is like tcp://HOST:8786.") from error
     with client:
         # a cluster may grow, so it is given some more
         yield lambda _: client.get_executor(pure=False), max(QUEUED * sum(client.nthreads().values()), 16)

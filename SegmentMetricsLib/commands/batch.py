@@ -29,7 +29,7 @@ from .options import (
     requireWritable,
     settingsFrom,
 )
-from .results import finalStatus, tellFailures
+from .results import finalStatus, tellFailures, terminalWidth
 
 NOTHING_RUN = 2
 
@@ -41,6 +41,7 @@ def add(commands) -> None:
         help="compare many cases and summarize them",
         description="Compare many cases on all processors, and summarize them. The same command again goes on where it "
         "was interrupted.",
+        usage="%(prog)s CASES.csv -o DIR [OPTION ...]",
         epilog=BRACKETS,
     )
     batch.add_argument(
@@ -127,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
         files.writeIndex(lines, options.cases.stem)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention)
         writeParquet(options.output)
-    table = summaryTable(summaries, together.undrawn, summaryOptions)
+    table = summaryTable(summaries, together.undrawn, summaryOptions, terminalWidth())
     said = remarks(together, summaryOptions)
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:

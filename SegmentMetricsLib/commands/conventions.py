@@ -10,8 +10,18 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
-from .options import BRACKETS, addOutput, addPairs, choicesFrom, inAnyCase, pathFrom, requireWritable
-from .results import SOME_FAILED, tellFailures, unfinishedResults
+from .options import (
+    BRACKETS,
+    addLabelNames,
+    addOutput,
+    addPairs,
+    addStructure,
+    choicesFrom,
+    inAnyCase,
+    pathFrom,
+    requireWritable,
+)
+from .results import SOME_FAILED, tellFailures, terminalWidth, unfinishedResults
 
 LEGEND = (
     "In brackets: difference to SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such number. "
@@ -30,16 +40,24 @@ def add(commands) -> None:
         "conventions",
         help="what other tools would have reported, and why",
         description="Tell what other tools would have reported about the same pair, and why.",
+        usage="%(prog)s REFERENCE TEST -o DIR [OPTION ...]",
         epilog=BRACKETS,
     )
     parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
     parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
     addOutput(parser)
-    parser.add_argument("--structure", metavar="NAME", action="append", help="only this structure (may be repeated)")
+    addStructure(parser)
     addPairs(parser)
-    parser.add_argument("--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2)")
+    addLabelNames(parser)
     parser.add_argument(
-        "--percentile", metavar="P", action="append", type=float, help="percentile of the Hausdorff distance (95)"
+        "--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2; may be repeated)"
+    )
+    parser.add_argument(
+        "--percentile",
+        metavar="P",
+        action="append",
+        type=float,
+        help="percentile of the Hausdorff distance (95; may be repeated)",
     )
     parser.add_argument(
         "--threshold",
@@ -51,7 +69,9 @@ def add(commands) -> None:
     parser.add_argument(
         "--membership-maximum", metavar="N", type=int, help="value of full membership where values go beyond 1"
     )
-    parser.add_argument("--tool", metavar="TOOL", action="append", help="only this tool (may be repeated)")
+    parser.add_argument(
+        "--tool", metavar="TOOL", action="append", help="only this tool, such as MONAI (may be repeated)"
+    )
     parser.add_argument(
         "--at-edge",
         action="store_true",
@@ -70,11 +90,14 @@ def run(options: argparse.Namespace) -> int:
     from .. import structures
     from ..conventions import find, known
     from ..files import reading as files
+    from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures
 
     tools = [find(inAnyCase(key, known())).key for key in (options.tool or known())]
-    sets = files.readAll((options.reference, options.test), settings.threshold, settings.membershipMaximum)
-    pairing = pairStructures(*sets, options.structure, choicesFrom(options.pair or ()))
+    choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
+    paths = (options.reference, options.test)
+    sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
+    pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
         names = (structures.listed(s.name for s in given) for given in sets)
         problem = "No structure has the same name in both: the reference has {}; the test has {}."
@@ -136,7 +159,7 @@ def show(records: list, withReasons: bool) -> None:
 
     colored = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for record in records:
-        print(results.textTable(record, colored), end="\n\n")
+        print(results.textTable(record, colored, terminalWidth()), end="\n\n")
         if withReasons:
             print(results.reasons(record), end="\n\n")
     print(LEGEND.format(colors=COLORS if colored else ""))

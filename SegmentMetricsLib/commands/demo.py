@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError
-from .compare import compareAndWrite
+from .comparing import compareAndWrite
 from .options import BRACKETS, addOutput, addSettings, requireWritable, settingsFrom
 
 
@@ -18,6 +18,7 @@ def add(commands) -> None:
         "demo",
         help="compare two made-up observers' head-and-neck contours",
         description="Write the contours of two made-up observers into a folder, and compare them.",
+        usage="%(prog)s [-o DIR] [OPTION ...]",
         epilog=BRACKETS,
     )
     addOutput(demo, "folder (%(default)s)", Path("segment-metrics-demo"))

@@ -129,11 +129,23 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
 
 
 def addOutput(
-    parser: argparse.ArgumentParser, text: str = "folder for the results", default: Path | None = None
+    parser: argparse.ArgumentParser,
+    text: str = "folder for the results",
+    default: Path | None = None,
+    isRequired: bool = True,
 ) -> None:
-    """Add the option for the folder of the results. text: its help. default: None if it must be given."""
+    """Add the option for the folder of the results. text: its help. isRequired: unless there is a default."""
+    isRequired = isRequired and default is None
+    parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, required=isRequired, default=default, help=text)
+
+
+def addStructure(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses structures."""
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=pathFrom, required=default is None, default=default, help=text
+        "--structure",
+        metavar="NAME",
+        action="append",
+        help="compare only this structure; of a label, the number will do (may be repeated)",
     )
 
 
@@ -248,9 +260,13 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
 
 def savedSettings(path: Path) -> dict:
     """Return the settings that a metrics.json was made with. Raises InputError when the file holds none."""
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder; settings are in the metrics.json of a comparison.")
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
         settings = Settings(**content["settings"])
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
     except OSError as error:
         raise InputError(f"{path}: the settings cannot be read ({error.strerror}).") from error
     except InputError as error:

@@ -47,16 +47,22 @@ WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 1.5)
 class Job:
     """What all pairs of a comparison have in common.
 
-    protocol: to judge by, or None. criticals: critical structures by name. folder: where files are written to.
-    report: an empty one that makes the parts, or None. isNumbersOnly: whether surfaces and pictures are left out.
+    protocol: to judge by, or None. criticals: critical structures by name. folder: where files are written to, None
+    if none are. report: an empty one that makes the parts, or None. isNumbersOnly: whether surfaces and pictures are
+    left out, as they are without a folder.
     """
 
     settings: Settings
     protocol: object
     criticals: Mapping[str, Structure]
-    folder: Path
+    folder: Path | None
     report: object
     isNumbersOnly: bool = False
+
+    @property
+    def isShowing(self) -> bool:
+        """Whether surfaces and pictures are made."""
+        return self.folder is not None and not self.isNumbersOnly
 
 
 @dataclass(frozen=True)
@@ -129,8 +135,9 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
     try:
         return _compared(job, overlays, number, match, name)
     except InputError:
-        for file in writing.filesOf(name, job.folder).values():
-            (job.folder / file).unlink()
+        if job.folder is not None:
+            for file in writing.filesOf(name, job.folder).values():
+                (job.folder / file).unlink()
         raise
 
 
@@ -144,11 +151,13 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
     result, byConvention = compareMatch(match, job.settings, job.protocol, compareTwo)
     record, settings, share = result.record(), result.settings, result.share
     part = None if job.report is None else job.report.part(result, number)
+    if job.folder is None:
+        return Outcome(record, byConvention, settings, share, {}, part, "")
     if result.slices:
         writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
     picture = None
     # what they need is not even imported otherwise
-    if result.distances is not None and not job.isNumbersOnly:
+    if result.distances is not None and job.isShowing:
         writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
         picture = overlays.prepared(result)
     # to draw takes as much memory again
@@ -175,7 +184,7 @@ def outcomes(
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
     number = min(workers or availableProcessors(), len(matches))
     # how long the other families take is not known beforehand
-    effort = NUMBERS_ONLY if job.isNumbersOnly else WITH_PICTURES
+    effort = WITH_PICTURES if job.isShowing else NUMBERS_ONLY
     expected = effort.perPair * len(costs) + effort.perCost * costs.sum()
     expected *= "boundary" in job.settings.families
     isWorth = _Forecast(costs, number, effort.worthWorkers, expected) if workers is None else lambda _: number > 1

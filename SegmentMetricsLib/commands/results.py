@@ -41,6 +41,13 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
+def terminalWidth() -> int | None:
+    """Return how many characters fit into a line of the terminal; None where no terminal shows what is printed."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
 def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) -> int:
     """Return the exit status of a command that has compared something, and say why if verdicts decide it.
 

@@ -7,7 +7,7 @@ import os
 
 from ..errors import InputError, didYouMean, oneLine
 from ..settings import KERNELS, Settings
-from .options import BRACKETS, addOutput, namedWeights, pathFrom, requireWritable
+from .options import BRACKETS, addLabelNames, addOutput, namedWeights, pathFrom, requireWritable
 from .results import unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -20,10 +20,11 @@ def add(commands) -> None:
         help="make a risky and a neutral variant of a structure with equal Dice",
         description="Make two variants of a structure with equally many errors, and so equal Dice: where errors are "
         "most dangerous, and where they are least.",
+        usage="%(prog)s REFERENCE --structure NAME --critical NAME -o DIR [OPTION ...]",
         epilog=BRACKETS,
     )
     stress.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation or folder")
-    stress.add_argument("--structure", metavar="NAME", required=True, help="structure to change")
+    stress.add_argument("--structure", metavar="NAME", required=True, help="structure to change, or label")
     stress.add_argument(
         "--critical",
         metavar="NAME[=WEIGHT]",
@@ -31,6 +32,7 @@ def add(commands) -> None:
         required=True,
         help="structure of the reference near which errors are hazardous (weight 1; may be repeated)",
     )
+    addLabelNames(stress)
     stress.add_argument(
         "--count", metavar="K", type=int, help="voxels to leave out and to add (a tenth of the inner boundary)"
     )
@@ -45,12 +47,15 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
     requireWritable(options.output)
     from .. import stress, structures, tables
-    from ..cohort.casework import criticalsOf
+    from ..cohort.casework import criticalsOf, withLabelsNamed
     from ..files import reading as files
     from ..files import stressfiles
+    from ..files.labelnames import labelNamesFrom
 
-    found = files.readStructures(options.reference, settings.threshold)
-    wanted = structures.labelNamed(options.structure, found)
+    labelNames = labelNamesFrom(options.label_names)
+    (found,) = files.readAll([options.reference], settings.threshold, labelNames=labelNames)
+    settings = withLabelsNamed(settings, found, labelNames=labelNames)
+    wanted = structures.labelNamed(options.structure, found, labelNames)
     matches = [structure for structure in found if structure.name == wanted]
     if len(matches) != 1:
         structures.requireUsable(wanted, found)

@@ -12,7 +12,7 @@ from ..errors import oneLine
 from ..files.writing import IDENTITY, UNENCODABLE, harmless, versions
 from ..measurements import finite
 from ..structures import Pairing
-from ..tables import aligned, heading
+from ..tables import aligned, blocks, heading
 from . import known
 from .evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 
@@ -115,11 +115,11 @@ def _cell(value: float) -> str:
     return "" if math.isnan(value) else repr(value)
 
 
-def textTable(record: ConventionsRecord, colored: bool = False) -> str:
+def textTable(record: ConventionsRecord, colored: bool = False, width: int | None = None) -> str:
     """Return a table with a row for every tool and, in brackets, its differences to the reference value.
 
     colored: whether over-optimistic and over-pessimistic values are colored, for terminals. A star marks values that
-    the tool itself does not give reproducibly.
+    the tool itself does not give reproducibly. width: as for tables.aligned().
     """
     first = record.referenceValues()
     rows = [[record.name, *(heading(key) for key in first)]]
@@ -128,11 +128,16 @@ def textTable(record: ConventionsRecord, colored: bool = False) -> str:
     for tool, numbers in record.conventions.items():
         rows.append([tool, *(_text(numbers.get(key)) for key in first)])
         leanings.append(["", *(numbers[key].leaning if key in numbers else "" for key in first)])
-    lines = aligned([[oneLine(cell) for cell in row] for row in rows], left=1).split("\n")
-    if not colored:
-        return "\n".join(lines)
-    widths = [len(rule) for rule in lines[1].split("  ")]
-    return "\n".join([*lines[:3], *map(_colored, lines[3:], leanings[2:], [widths] * len(rows))])
+    rows = [[oneLine(cell) for cell in row] for row in rows]
+    parts = []
+    for block in blocks(rows, 1, width):
+        lines = aligned([[row[n] for n in block] for row in rows], left=1).split("\n")
+        if colored:
+            widths = [len(rule) for rule in lines[1].split("  ")]
+            own = [[leaning[n] for n in block] for leaning in leanings[2:]]
+            lines[3:] = map(_colored, lines[3:], own, [widths] * len(rows))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
 def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:

@@ -39,9 +39,10 @@ def readLabelNames(path: str | Path) -> dict[int, str]:
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in SUFFIXES and not path.is_dir():
         raise InputError(f"{path}: names of labels are read from {', '.join(SUFFIXES)}, not from this kind of file.")
-    return _collected(str(path), READERS[suffix](str(path), _text(path)))
+    text = _text(path)
+    return _collected(str(path), READERS[suffix](str(path), text))
 
 
 def _text(path: Path) -> str:

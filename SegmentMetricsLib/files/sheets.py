@@ -63,6 +63,8 @@ def textOf(path: Path, purpose: str, advice: str = "") -> str:
     opened, is larger than LARGEST_SHEET, or is no text.
     """
     requireText(path)
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder, not a file.")
     try:
         if path.is_file() and path.stat().st_size > LARGEST_SHEET:
             raise InputError(f"{path}: the file is too large {purpose}.")

@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+from .. import repeated
 from ..comparison import Comparison
 from ..distances.surfacedistances import TIE_TOLERANCE
 from ..errors import InputError, counted
@@ -25,7 +26,7 @@ from ..settings import Settings
 from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
 from . import figures
 from .elements import NO_DEVICE, badge, linkTo, nameCell, page, table
-from .notices import alarms, failed, sentences
+from .notices import alarms, common, failed, sentences
 from .ranking import Ranking
 from .usedsettings import usedSettings
 
@@ -106,6 +107,7 @@ class Report:
 
         folder = resources.files(__package__)
         ranking = Ranking(self.records, judgment)
+        shared, own = repeated.sortedOut([record.findings for record in self.records])
         body = "\n".join(
             (
                 '<div class="front">',  # what one page of paper across may hold
@@ -114,10 +116,11 @@ class Report:
                 alarms(self.records, findings),
                 _judged(ranking) if judgment is not None else "",
                 self._overview(unmatched, findings, ranking, bool(failures)),
+                common(shared, self.records),
                 "</div>",
                 _signOff(),
                 _structuresHead(ranking),
-                *(self._framed(n, ranking) for n in ranking.order),
+                *(self._framed(n, ranking, own[n]) for n in ranking.order),
                 self._provenance(judgment),
                 f"<footer>{escape(NO_DEVICE)}</footer>",
             )
@@ -160,8 +163,8 @@ class Report:
         return f"<h2>Overview</h2>{table(heads, rows, numbers=range(first, len(heads)))}{missing}"
 
     def _section(self, comparison: Comparison, record: Record, n: int) -> str:
-        """Return what the section of a pair holds below its summary."""
-        parts = [sentences(record.findings)]
+        """Return what the section of a pair holds below its summary and its findings."""
+        parts = []
         if comparison.distances is not None:
             parts.append(_pictures(comparison, n))
         # what paper leaves out where it is brief
@@ -175,8 +178,8 @@ class Report:
             parts.append(_conventions(comparison))
         return "".join((*parts, "</div>"))
 
-    def _framed(self, n: int, ranking: Ranking) -> str:
-        """Return the section of a pair, with its summary; that of the worst is open."""
+    def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> str:
+        """Return the section of a pair, with its summary; that of the worst is open. findings: that are its own."""
         record = self.records[n]
         isOpen = " open" if n == ranking.worst else ""
         isBrief = " brief" if ranking.isBrief(n) else ""
@@ -184,7 +187,7 @@ class Report:
             f'<section class="structure{isBrief}" id="structure{n}"><details{isOpen}>'
             f"<summary>{escape(record.name)} {badge(ranking.verdicts[n])} "
             f"<small>{escape(typeset(record.summary))}</small></summary>"
-            f'<div class="inside">{self._sections[n]}</div></details></section>'
+            f'<div class="inside">{sentences(findings)}{self._sections[n]}</div></details></section>'
         )
 
     def _provenance(self, judgment) -> str:

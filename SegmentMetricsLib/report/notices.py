@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from .. import repeated
 from ..findings import split
 from ..measurements import typeset
 from ..records import Record
+from .elements import linkTo
+
+# Names that stand before what is said of several structures.
+MOST_NAMES = 12
 
 
 def sentences(texts: Sequence[str]) -> str:
@@ -30,15 +35,33 @@ def alarms(records: Sequence[Record], findings: Sequence[str]) -> str:
     records: in the order in which their sections are numbered. findings: of the whole case.
     """
     found = [("", text) for text in split(findings)[0]]
-    for number, record in enumerate(records):
-        link = f'<a href="#structure{number}">{escape(record.name)}</a>'
-        found += [(link, text) for text in split(record.findings)[0]]
+    for text, members in repeated.membersOf([split(record.findings)[0] for record in records]).items():
+        found.append((_whom(members, records), text))
     return _block("alarms", "Check this first", found)
+
+
+def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> str:
+    """Return what is said of several structures and left out of their sections; "" if there is nothing."""
+    if not shared:
+        return ""
+    if all(len(members) == len(records) for _, members in shared):
+        return f"<h3>Holds for all structures</h3>{_list([('', text) for text, _ in shared])}"
+    items = [(_whom(members, records), text) for text, members in shared]
+    return f"<h3>Holds for several structures</h3>{_list(items)}"
+
+
+def _whom(members: Sequence[int], records: Sequence[Record]) -> str:
+    """Return the names of structures, which lead to their sections."""
+    return repeated.whom(members, [linkTo(n, record.name) for n, record in enumerate(records)], MOST_NAMES)
 
 
 def _block(kind: str, title: str, items: Sequence[tuple[str, str]]) -> str:
     """Return a framed list of names, HTML or "", and what is said of them."""
     if not items:
         return ""
+    return f'<section class="{kind}"><h2>{title}</h2>{_list(items)}</section>'
+
+
+def _list(items: Sequence[tuple[str, str]]) -> str:
     rows = "".join(f"<li>{f'<b>{name}</b>: ' if name else ''}{escape(typeset(text))}</li>" for name, text in items)
-    return f'<section class="{kind}"><h2>{title}</h2><ul>{rows}</ul></section>'
+    return f"<ul>{rows}</ul>"

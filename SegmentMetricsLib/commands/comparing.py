@@ -1,0 +1,178 @@
+"""Paired structures compared, from the pairs to the files and to what is printed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import InputError, oneLine, reasonOf
+from ..settings import Settings
+from .results import finalStatus, tellFailures, terminalWidth, unfinishedResults
+
+# More findings than this are left to metrics.json.
+MOST_FINDINGS = 12
+# Where the others are if no folder is given; and the last line then.
+METRICS_FILE, UNWRITTEN_FILE = "metrics.json", "metrics.json, which --output DIR writes"
+NOT_WRITTEN = "Nothing was written; --output DIR keeps numbers, surfaces and pictures, and with --report a report."
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What came of a pairing.
+
+    pairing: of the pairs that could be compared. outcomes: one for each of these. errors: why others could not.
+    document: the content of metrics.json. judged: what the protocol says, or None.
+    """
+
+    pairing: object
+    outcomes: Sequence
+    errors: Sequence[InputError]
+    document: dict
+    multiLabel: object
+    judged: object
+
+    @property
+    def records(self) -> list:
+        return [outcome.record for outcome in self.outcomes]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        return self.document.get("failures", {})
+
+
+def compareAndWrite(
+    pairing,
+    settings: Settings,
+    output: Path | None,
+    extraFiles: Sequence[Path] = (),
+    criticals: Mapping | None = None,
+    protocol=None,
+    isWhole: bool = True,
+    report=None,
+    workers: int | None = None,
+    isNumbersOnly: bool = False,
+    failOn: str | None = None,
+) -> int:
+    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
+
+    Return the exit status: 1 if some pairs could not be compared, 3 where the verdict is as bad as failOn says, as the
+    option spells it. Raises InputError when none could.
+    output: None to write nothing. criticals: critical structures by name. protocol: to judge by. isWhole: whether the
+    pairing is about all structures. report: to be filled and written, too, None for none. workers: processes, None as
+    many as are worth it. isNumbersOnly: whether surfaces and overlay pictures are left out.
+    """
+    from .pairwork import Job
+
+    with nullcontext() if output is None else unfinishedResults(output) as unfinished:
+        job = Job(settings, protocol, criticals or {}, unfinished, report, isNumbersOnly)
+        compared = _compared(job, pairing, workers, isWhole)
+        if unfinished is not None:
+            _write(compared, report, unfinished)
+            for path in extraFiles:
+                shutil.copy(path, unfinished / path.name)
+    _show(compared, UNWRITTEN_FILE if output is None else METRICS_FILE)
+    print(f"\n{NOT_WRITTEN if output is None else f'Results are in {oneLine(str(output))}{os.sep}'}")
+    problem = next((one.problem for one in compared.outcomes if one.problem), "")
+    if problem:
+        print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
+    tellFailures(list(map(str, compared.errors)), UNWRITTEN_FILE if output is None else METRICS_FILE)
+    return finalStatus(bool(compared.errors), [compared.judged.verdict] if compared.judged else [], failOn)
+
+
+def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
+    """Return what comes of a pairing. Raises InputError when none of its pairs can be compared."""
+    from tqdm import tqdm
+
+    from .. import multilabel
+    from ..files import writing
+    from ..protocol.judgment import judgeCase, titleOf
+    from .pairwork import outcomes
+
+    names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
+    # the bar shows on terminals only, and only when there is something to wait for
+    isShown = None if len(pairing.pairs) > 1 else True
+    with tqdm(total=len(pairing.pairs), unit="pair", disable=isShown, leave=False) as progress:
+
+        def done(name: str) -> None:
+            progress.set_postfix_str(oneLine(name), refresh=False)
+            progress.update()
+
+        outcomeOf, errors = outcomes(job, pairing.pairs, names, workers, done)
+    failed = {titleOf(s.name for s in pairing.pairs[number]): reasonOf(error) for number, error in errors.items()}
+    failures = {**(unusableIn(pairing) if isWhole else {}), **failed}
+    found = list(outcomeOf.values())
+    pairing = replace(pairing, pairs=tuple(pairing.pairs[number] for number in outcomeOf))
+    records, files, shares = ([getattr(one, what) for one in found] for what in ("record", "files", "share"))
+    measured = [
+        ((match.reference.name, match.test.name), one.byConvention)
+        for match, one in zip(pairing.pairs, found, strict=True)
+    ]
+    unmatched = pairing.unmatchedReference, pairing.unmatchedTest
+    multiLabel = multilabel.ofShares(shares, *unmatched, job.settings, failed)
+    document = writing.document(records, pairing, job.settings, files, multiLabel)
+    if failures:
+        document["failures"] = failures
+    judged = job.protocol and judgeCase(job.protocol, measured, document["unmatched"], isWhole, failures)
+    if judged:
+        # what the protocol asked for, structure by structure
+        for pair, one in zip(document["pairs"], found, strict=True):
+            pair["settings"] = one.settings.toDictionary()
+        document["protocol"] = judged.toDictionary()
+    return _Compared(pairing, found, list(errors.values()), document, multiLabel, judged)
+
+
+def _write(compared: _Compared, report, folder: Path) -> None:
+    """Write the files about all pairs, beside those of each. report: to be filled and written, None for none."""
+    from ..files import writing
+    from ..protocol import verdictwriting
+
+    document, records = compared.document, compared.records
+    if compared.judged:
+        verdictwriting.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
+    if report is not None:
+        for one in compared.outcomes:
+            report.include(one.part)
+        findings = compared.pairing.findings
+        path = folder / writing.REPORT_FILE
+        report.write(path, compared.judged or None, document["unmatched"], compared.failures, findings)
+        document = {**document, "report": writing.REPORT_FILE}
+    writing.writeJson(document, folder / METRICS_FILE)
+    writing.writeCsv(records, folder / "metrics.csv")
+    writing.writeCsvSchema(records, folder / "metrics.schema.csv")
+
+
+def _show(compared: _Compared, where: str) -> None:
+    """Print the tables and the findings. where: the file that has those that are too many to be printed."""
+    from .. import tables
+    from ..protocol.verdictwriting import verdictTable
+
+    records, pairing = compared.records, compared.pairing
+    if records:
+        width = terminalWidth()
+        print(tables.pairTable(records[0], width) if len(records) == 1 else tables.overviewTable(records, width))
+    else:
+        print("None of the chosen structures is in both.")
+    if compared.multiLabel is not None:
+        print("\n" + tables.multiLabelTable(compared.multiLabel))
+    for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
+        if structures:
+            print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")
+    if judged := compared.judged:
+        print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdictTable(judged)}")
+    findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]
+    if findings:
+        more = len(findings) - MOST_FINDINGS
+        print("\n" + "\n".join(findings[:MOST_FINDINGS]) + (f"\n... and {more} more in {where}" if more > 0 else ""))
+
+
+def unusableIn(pairing) -> dict[str, str]:
+    """Return why structures were left out of the files that those of a pairing are from, by name."""
+    from ..structures import unusableOf
+
+    paired = [[match.reference for match in pairing.pairs], [match.test for match in pairing.pairs]]
+    return unusableOf(*paired, pairing.unmatchedReference, pairing.unmatchedTest)

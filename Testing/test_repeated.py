@@ -1,0 +1,111 @@
+"""What many structures have in common: said once on the terminal and in a report, and kept for each in the file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import SimpleITK
+from commandruns import metrics
+from commandruns import run as run  # the fixture
+
+from SegmentMetricsLib import repeated
+from SegmentMetricsLib.findings import SAME
+from SegmentMetricsLib.repeated import Common
+
+ADVICE = 'Choose another one (--grid union; in Python grid="union").'
+GRIDS = "The masks lie on different grids. Distances were measured on the original surfaces."
+
+
+@pytest.mark.parametrize(
+    ("findings", "common", "left"),
+    [
+        ([], [], []),
+        ([["A."]], [], [("A.",)]),
+        # two are not many, and a line each
+        ([["A."], ["A."]], [], [("A.",), ("A.",)]),
+        ([["A.", "B."], ["A."], ["A."], ["C."]], [Common("A.", (0, 1, 2))], [("B.",), (), (), ("C.",)]),
+        # half are not most
+        ([["A."], ["A."], ["A."], [], [], []], [], [("A.",)] * 3 + [()] * 3),
+        ([[ADVICE]] * 3 + [[]] * 9, [Common(ADVICE, (0, 1, 2))], [()] * 12),
+        ([[ADVICE]] * 2 + [[]] * 2, [], [(ADVICE,)] * 2 + [()] * 2),
+        # sentences of findings that differ otherwise
+        (
+            [[f"It is {n}. {ADVICE} Look."] for n in (1.5, 2, 3)],
+            [Common(ADVICE, (0, 1, 2)), Common("Look.", (0, 1, 2))],
+            [("It is 1.5.",), ("It is 2.",), ("It is 3.",)],
+        ),
+        # whole findings are not taken apart
+        ([[GRIDS, GRIDS]] * 3 + [[]], [Common(GRIDS, (0, 1, 2))], [()] * 4),
+        # alarms stay where they are
+        ([[SAME, "A."]] * 4, [Common("A.", (0, 1, 2, 3))], [(SAME,)] * 4),
+    ],
+)
+def testWhatIsCommon(findings, common, left):
+    assert repeated.sortedOut(findings) == (common, left)
+
+
+def testAlarmsAreSaidFirst():
+    found = repeated.inOrder([["A.", "B."], ["B.", SAME], ["B.", SAME]])
+    assert list(found) == [Common(SAME, (1, 2)), Common("B.", (0, 1, 2)), Common("A.", (0,))]
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        (range(8), "All structures"),
+        (range(1, 8), "All structures but s0"),
+        (range(3, 8), "All structures but s0, s1, s2"),
+        (range(4), "s0, s1, s2, s3"),
+        (range(2), "s0, s1"),
+    ],
+)
+def testWhomItIsSaidOf(members, said):
+    assert repeated.whom(list(members), [f"s{number}" for number in range(8)]) == said
+
+
+def testFewOfMany():
+    names = [f"s{number}" for number in range(12)]
+    assert repeated.whom(range(7), names) == "s0, s1, s2 and 4 more"
+    assert repeated.whom(range(7), names, most=12) == "s0, s1, s2, s3, s4, s5, s6"
+    assert repeated.whom((0, 1), names[:2]) == "s0, s1"
+
+
+def rods(spacing: float, isCut: bool, path: str) -> None:
+    """Write a label map of six upright rods, the first four of which end below the others where they are cut."""
+    shape = [int(size / spacing) for size in (60, 24, 96)]
+    z, y, x = ((np.arange(count) + 0.5).reshape(-1, *[1] * after) * spacing for after, count in zip((2, 1, 0), shape))
+    labels = np.zeros(shape, np.uint8)
+    for label in range(1, 7):
+        top = 50 - (6 + 2 * label) * (isCut and label < 5)
+        labels[((x - 16 * label + 8) ** 2 + (y - 12) ** 2 < 30) & (z > 8) & (z < top)] = label
+    image = SimpleITK.GetImageFromArray(labels)
+    image.SetSpacing([spacing] * 3)
+    SimpleITK.WriteImage(image, path)
+
+
+def testACaseOfManyStructures(run):
+    pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+    rods(1.0, False, "a.nrrd")
+    rods(1.2, True, "b.nrrd")
+    status, out, _ = run("compare", "a.nrrd", "b.nrrd", "--report", "--numbers-only", "-o", "out")
+    assert status == 0
+    findings = [pair["findings"] for pair in metrics("out")["pairs"]]
+    grids, advice = "The masks lie on different grids.", "choose the common extent (--extent common;"
+    # the file keeps all of them
+    assert all(any(grids in one for one in own) for own in findings)
+    assert sum(any(advice in one for one in own) for own in findings) >= 4
+    assert out.count(grids) == out.count(advice) == 1
+    assert f"\nAll structures: {grids}" in out
+    lines = [line for line in out.splitlines() if "lies at the upper end" in line]
+    assert len(lines) == 4 and all(re.match(r"Label \d: The Haus", line) for line in lines)
+    page = Path("out/report.html").read_text("utf-8")
+    page = page[page.index("<body>") :]
+    assert page.count(grids) == page.count(advice) == 1
+    assert (
+        page.index("<h2>Overview</h2>") < page.index("Holds for ") < page.index(advice) < page.index('id="structure0"')
+    )
+    assert page.count("lies at the upper end") == 4
+    assert page.index('id="structure0"') < page.index("lies at the upper end") < page.index('id="structure1"')
