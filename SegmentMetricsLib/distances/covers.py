@@ -28,6 +28,8 @@ STEEP = 0.1
 SLOPE = 0.3
 # Share of a triangle's area by which a place may lie beside it, as far as rounding goes.
 ROUNDING = 1e-9
+# Pieces whose area is a smaller share of their squared size, seen from above, are as good as lines.
+THIN = 1e-9
 # Share of its size by which a piece is made smaller at most.
 MOST_INSET = 0.5
 NEXT = np.array([1, 2, 0])
@@ -44,6 +46,7 @@ def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, 
     local = (pieces - centers[:, None]) @ axes
     area = _across(local)[:, 2]
     local = np.where((area < 0)[:, None, None], local[:, ::-1], local)
+    hasArea = np.abs(area) > THIN * np.linalg.norm(local, axis=2).max(axis=1) ** 2
     reach = np.linalg.norm(local, axis=2).max(axis=1)
     away = distancesToTriangles(centers, nearest) + SLOPE * reach
     numbers, owners = other.trianglesWithin(centers, reach**2 + away**2)
@@ -53,7 +56,7 @@ def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, 
     owners, numbers = np.divmod(keys, count)
     roofs = (other.triangles(numbers) - centers[owners, None]) @ axes[owners]
     across = _across(roofs)
-    isRoof = across[:, 2] > STEEP * np.linalg.norm(across, axis=1)
+    isRoof = (across[:, 2] > STEEP * np.linalg.norm(across, axis=1)) & hasArea[owners]
     keys, owners, numbers, roofs = keys[isRoof], owners[isRoof], numbers[isRoof], roofs[isRoof]
 
     inset = np.maximum(1 - margin / np.maximum(reach, margin), MOST_INSET)
@@ -61,8 +64,8 @@ def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, 
     atCorners = np.full((3, len(pieces)), -np.inf)
     for corner, gaps in enumerate(atCorners):
         np.maximum.at(gaps, owners, _gapsAbove(below, corner, roofs))
-    # nothing is above what has no area, nor where no triangle is
-    highest, isWhole = atCorners.max(axis=0), (area != 0) & (atCorners.min(axis=0) >= 0)
+    # where no triangle is above a corner there is no roof
+    highest, isWhole = atCorners.max(axis=0), atCorners.min(axis=0) >= 0
     for side in range(3):
         rows, gaps = _gapsAlong(below, roofs, side)
         np.maximum.at(highest, owners[rows], gaps)
