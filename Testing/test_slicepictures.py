@@ -312,3 +312,6 @@ def testSetsOfPicturesAreSmall():
     assert len(slices.slicePictures(compare(*balls), "cut0")) < 10_000
     blobs = [shapes.imageOf(shapes.blob(seed, (90, 90, 70), 0.35, 10.0)) for seed in (1, 2)]
     assert len(slices.slicePictures(compare(*blobs), "cut0")) < 10_000
+    noise = [shapes.imageOf(shapes.blob(seed, (60, 60, 60), 0.2, 0.5)) for seed in (1, 2)]
+    text = slices.slicePictures(compare(*noise), "cut0")
+    assert 10_000 < len(text) < 25_000 and "in this plane" not in text

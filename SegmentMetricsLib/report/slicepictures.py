@@ -24,6 +24,8 @@ LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
 ROOM, BEYOND = 14, 8
 # Pixels by which a thinned line may be off, and in which coordinates are counted: together less than 0.2.
 THINNED, STEP = 0.12, 0.1
+# Points of all lines of a set of pictures; where there are more, as of noise, lines are thinned more.
+MOST_POINTS = 2500
 # Where the contours are more than so many times as long as the largest distance, too many to see it, a part of them is
 # shown: that many times as long as it, and at least this share of them.
 MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
@@ -101,12 +103,26 @@ def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[l
         for p, window in zip(pictures, windows, strict=True)
     ]
     # those of all pictures at once, which takes as long as of one
-    thin = iter(thinned([line for sides in inPixels for lines in sides for line in lines], THINNED))
+    thin = iter(_thinnedToFew([line for sides in inPixels for lines in sides for line in lines]))
     whole = [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
     return [
         [[Line(np.rint(p / STEP).astype(int), isClosed) for p, isClosed in lines if len(p)] for lines in sides]
         for sides in whole
     ]
+
+
+def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
+    """Return thinned lines, those without points that are too small to be seen where all have too many points."""
+    tolerance = THINNED
+    result = thinned(lines, tolerance)
+    while sum(len(line.points) for line in result) > MOST_POINTS:
+        tolerance *= 2
+        isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
+        result = thinned(
+            [line if seen else Line(line.points[:0], line.isClosed) for line, seen in zip(result, isSeen, strict=True)],
+            tolerance,
+        )
+    return result
 
 
 def pathOf(lines: Sequence[Line]) -> str:
@@ -132,7 +148,7 @@ def barLength(scale: float) -> float:
 def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, largest: Largest, name: str) -> str:
     """Return a picture with its caption as HTML. sides: what is drawn of it. name: begins the names of its parts."""
     caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
-    notes = _notes(picture, largest, sides, window)
+    notes = _notes(picture, largest, window)
     told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
     title = f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}"
     small = f" <small>{escape('; '.join(notes))}</small>" if notes else ""
@@ -151,11 +167,11 @@ def _heightText(picture: Picture) -> str:
     return f"{_toward(picture, picture.at)} {rounded(abs(picture.at), 1)} mm"
 
 
-def _notes(picture: Picture, largest: Largest, sides: Sequence[Sequence[Line]], window: Window) -> list[str]:
+def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
     """Return what else there is to say about a picture."""
     notes = ["a part of the contours"] if window.isPart else []
     other = NAMES[1 - NAMES.index(largest.side)]
-    notes += [f"no {side} in this plane" for side, lines in zip(NAMES, sides, strict=True) if not lines]
+    notes += [f"no {side} in this plane" for side, lines in zip(NAMES, picture.contours, strict=True) if not lines]
     if largest.isAny and picture.end is None:
         away = f"{rounded(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
         notes.append(f"nearest {other} point {away}")
