@@ -12,6 +12,8 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "Resources" / "Report.png"
 VERDICTS = ROOT / "docs" / "pictures" / "ReportVerdicts.png"
 SIZE = {"width": 1000, "height": 760}
+# of a structure, down to its slices
+STRUCTURE_HEIGHT = 1060
 # WebGL without a graphics card
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist")
 
@@ -48,6 +50,7 @@ def write(structure: Path, verdicts: Path) -> None:
         page.wait_for_function("document.body.dataset.stills === 'ready'", timeout=120_000)
         page.screenshot(path=verdicts)
         # what there is to see of one structure, below the verdicts
+        page.set_viewport_size({**SIZE, "height": STRUCTURE_HEIGHT})
         summary = page.locator("section.structure summary").first
         summary.evaluate("element => window.scrollTo(0, element.offsetTop - 20)")
         page.wait_for_timeout(1000)

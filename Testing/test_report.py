@@ -181,9 +181,9 @@ def testLettersFollowTheCamera(page):
 
 def testSectionsOpenAndClose(page):
     second = page.locator("#structure2")
-    assert second.locator("svg").count() == 0
+    assert second.locator("svg.main-svg").count() == 0
     second.locator("summary").click()
-    second.locator("svg").first.wait_for()
+    second.locator("svg.main-svg").first.wait_for()
     second.locator("summary").click()
     first = page.locator("#structure0 summary")
     first.click()
@@ -250,6 +250,30 @@ def testWideTablesUseTheWindowAndPaperAcross(browser, tmp_path):
         paper = shown(columns).pdf(prefer_css_page_size=True)
         sizes = [tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)]
         assert [width > height for width, height in sizes] == ([True, False] if isAcross else [False])
+
+
+def testSlicesAreBesideOneAnotherWhereThereIsRoom(page):
+    figures = page.locator("#structure0 .slices figure")
+    assert figures.count() == 3
+
+    def boxes() -> list[dict]:
+        return [figure.bounding_box() for figure in figures.all()]
+
+    def areBeside() -> bool:
+        return len({round(box["y"]) for box in boxes()}) == 1
+
+    assert areBeside() and all(250 < box["width"] < 400 for box in boxes())
+    page.set_viewport_size({"width": 400, "height": 900})
+    assert len({round(box["x"]) for box in boxes()}) == 1 and not areBeside()
+    page.set_viewport_size({"width": 690, "height": 900})
+    page.emulate_media(media="print")
+    assert areBeside() and boxes()[2]["x"] + boxes()[2]["width"] <= 690
+    styles = "use => { const style = getComputedStyle(use); return [style.stroke, style.strokeDasharray, style.fill] }"
+    lines = [figures.first.locator(f"use.{side}:not(.only)") for side in ("reference", "test")]
+    (blue, solid, no), (orange, dashed, _) = (line.evaluate(styles) for line in lines)
+    assert blue != orange and solid == "none" and dashed != "none" and no == "none"
+    areas = [figures.first.locator(f"use.{side}.only").evaluate(styles) for side in ("reference", "test")]
+    assert [[area[0], area[2]] for area in areas] == [["none", blue], ["none", orange]]
 
 
 def testItLeadsToTheWorst(page):

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from .. import repeated
 from ..comparison import Comparison
-from ..distances.surfacedistances import TIE_TOLERANCE
 from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
 from ..files.writing import versions
-from ..measurements import rounded, typeset
+from ..measurements import typeset
 from ..metrics.places import positionText
 from ..records import Record
 from ..registry.signed import SIDES
@@ -28,6 +27,8 @@ from . import figures
 from .elements import NO_DEVICE, badge, linkTo, nameCell, page, table
 from .notices import alarms, common, failed, sentences
 from .ranking import Ranking
+from .slicepictures import slicePictures
+from .sliceviews import largestOf
 from .usedsettings import usedSettings
 
 NOTHING = '<p class="notice">No structure is in both.</p>'
@@ -244,28 +245,17 @@ def checksum(path: Path) -> str:
 
 
 def _pictures(comparison: Comparison, n: int) -> str:
-    """Return the distance map with its switches, and the histogram."""
+    """Return the distance map with its switches, the histogram, and slices through the largest distance."""
     found = [_figure("chart", f"histogram{n}", figures.distribution(comparison))]
     switches = ""
     if comparison.dimension == 3:
         figure = figures.distanceMap(comparison)
         found.insert(0, _figure("map", f"map{n}", figure, stills=2))
         switches = _switches(n, figure["signed"], figure["first"])
-    return f'{_largest(comparison)}{switches}<div class="pictures">{"".join(found)}</div>'
-
-
-def _largest(comparison: Comparison) -> str:
-    """Return how large the largest distance is and where, in a line; "" if there is none."""
-    side = figures.worseSide(comparison)
-    direction = dict(zip(("reference", "test"), comparison.distances.directions, strict=True))[side]
-    if direction.largest <= TIE_TOLERANCE:
-        return ""
-    # of several places that are as far, the one that is listed
-    listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
-    isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
-    position = listed[0].position if isSame else direction.largestPlace
-    where = f"{positionText(position)}, on the {side}'s contour"
-    return f"<p>Largest distance: {rounded(direction.largest, 2)} mm at {where}.</p>"
+    largest = largestOf(comparison)
+    said = f"<p>{largest.sentence()}</p>" if largest.isAny else ""
+    slices = slicePictures(comparison, f"cut{n}")
+    return f'{said}{switches}<div class="pictures">{"".join(found)}</div>{slices}'
 
 
 def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:

@@ -1,0 +1,205 @@
+"""What planes across the axes of the patient cut out of surfaces, as lines to be drawn, and the place next to a point.
+
+Of a surface of many triangles, few reach a plane or a point. They are found by a byte per corner, whose bits say beyond
+which sides of a box it lies: a triangle whose corners share such a bit is not in the box. Surfaces may be open: their
+lines then have ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .crosssections import cut
+from .grids import Grid
+from .surfaces import Surface
+from .triangles import closestPoints
+
+# How far beside a place, as a share of the surfaces' extent, planes are put: a plane in which a flat end of a surface
+# lies, as those of masks do, would cut nothing.
+BESIDE = 1e-4
+
+
+class Line(NamedTuple):
+    """A line through points (n, 2). isClosed: whether it goes back to the first one from the last."""
+
+    points: np.ndarray
+    isClosed: bool
+
+
+class Cut(NamedTuple):
+    """Segments (m, 2) from start to end, and numbers (m,) of the places there, equal where one goes on from another."""
+
+    start: np.ndarray
+    end: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: float) -> tuple[Cut, Cut]:
+    """Return where the two planes beside a place cut a surface.
+
+    place: (3,) LPS in mm. axes: (3, 3) unit vectors along axes of the patient, in columns: two that span the planes,
+    and their normal. beside: mm from the place to the planes, against the normal and along it. The segments are in mm
+    from the place along the first two axes.
+    """
+    axis = int(np.abs(axes[:, 2]).argmax())
+    reach = np.where(np.arange(3) == axis, 2 * beside, np.inf)
+    near = _cellsWithin(surface, place - reach, place + reach)
+    used, cells = np.unique(surface.cells.take(near, axis=0), return_inverse=True)
+    few = Surface(surface.points.take(used, axis=0) - place, cells.reshape(-1, 3))
+    matrix = np.eye(4)
+    matrix[:3, :3] = axes * (1, 1, 2 * beside)
+    matrix[:3, 3] = -beside * axes[:, 2]
+    found = cut(few, Grid((1, 1, 2), matrix), within=(0, 1))
+    columns = found.start, found.end, found.starts, found.ends
+    return tuple(Cut(*(column[found.slices == number] for column in columns)) for number in (0, 1))
+
+
+def nearestPlace(surface: Surface, place: np.ndarray, guess: float) -> np.ndarray:
+    """Return the place (3,) of a surface that is next to a place (3,), LPS in mm.
+
+    guess: how far away that may be in mm; a good one saves time.
+    """
+    reach = guess * 1.001
+    while True:
+        near = _cellsWithin(surface, place - reach, place + reach)
+        if len(near):
+            found = closestPoints(np.zeros((1, 3)), surface.corners(near) - place)
+            away = np.linalg.norm(found, axis=1)
+            # what lies outside the box is farther away than its half side
+            if away.min() <= reach or len(near) == len(surface.cells):
+                return place + found[away.argmin()]
+            reach = 1.001 * float(away.min())
+        else:
+            low, high = surface.box
+            reach = max(2 * reach, 0.01 * float((high - low).max()))
+
+
+def _cellsWithin(surface: Surface, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the triangles that may reach into a box from low (3,) to high (3,), mm."""
+    codes = np.zeros(len(surface.points), np.uint8)
+    for axis, column in enumerate(surface.points.T):
+        for bit, (isBeyond, limit) in enumerate(((np.less, low[axis]), (np.greater, high[axis])), 2 * axis):
+            if np.isfinite(limit):
+                codes |= isBeyond(column, limit).view(np.uint8) << bit
+    shared, *others = (codes.take(corner) for corner in surface.cells.T)
+    for other in others:
+        shared &= other
+    return np.flatnonzero(shared == 0)
+
+
+def nearestOnSegments(segments: Cut) -> np.ndarray:
+    """Return the place (2,) on segments that is next to the origin of their plane, mm; there must be some."""
+    step = segments.end - segments.start
+    squared = np.einsum("ij,ij->i", step, step)
+    along = -np.einsum("ij,ij->i", segments.start, step) / np.where(squared > 0, squared, 1)
+    places = segments.start + np.clip(along, 0, 1)[:, None] * step
+    return places[np.einsum("ij,ij->i", places, places).argmin()]
+
+
+def distanceFrom(segments: Cut) -> float:
+    """Return how far segments are from the origin of their plane, mm; infinite where there are none."""
+    return float(np.linalg.norm(nearestOnSegments(segments))) if len(segments.start) else float("inf")
+
+
+def joined(segments: Cut) -> list[Line]:
+    """Return segments as lines, as long as can be."""
+    following = _following(segments.starts, segments.ends)
+    isFollowing = np.zeros(len(following), bool)
+    isFollowing[following[following >= 0]] = True
+    # first those that have a beginning
+    heads = np.argsort(isFollowing, kind="stable").tolist()
+    rest, isDone, lines = following.tolist(), bytearray(len(following)), []
+    for head in heads:
+        row, rows = head, []
+        while row >= 0 and not isDone[row]:
+            isDone[row] = True
+            rows.append(row)
+            row = rest[row]
+        if rows:
+            isClosed = row == head
+            last = [] if isClosed else segments.end[rows[-1:]]
+            lines.append(Line(np.concatenate([segments.start[rows], *([] if isClosed else [last])]), isClosed))
+    return lines
+
+
+def _following(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the segment (m,) that goes on where each ends, -1 for none.
+
+    Of several that start at one place each follows once.
+    """
+    order, byEnd = np.argsort(starts, kind="stable"), np.argsort(ends, kind="stable")
+    starts, ends = starts[order], ends[byEnd]
+    number = np.arange(len(ends)) - np.searchsorted(ends, ends)
+    places = np.searchsorted(starts, ends) + number
+    isThere = places < len(starts)
+    isThere[isThere] = starts[places[isThere]] == ends[isThere]
+    following = np.full(len(ends), -1)
+    following[byEnd[isThere]] = order[places[isThere]]
+    return following
+
+
+def clipped(line: Line, low: np.ndarray, high: np.ndarray) -> Line:
+    """Return the part of a line in a box from low (2,) to high (2,).
+
+    Where the line leaves the box, its part runs along the side.
+    """
+    points = line.points
+    for axis in (0, 1):
+        for sign, limit in ((1, high[axis]), (-1, -low[axis])):
+            beyond = sign * points[:, axis] - limit
+            isIn = beyond <= 0
+            if isIn.all():
+                continue
+            after = np.roll(points, -1, axis=0)
+            crossed = np.flatnonzero(isIn != np.roll(isIn, -1))
+            if not line.isClosed:
+                crossed = crossed[crossed < len(points) - 1]
+            share = beyond[crossed] / (beyond[crossed] - np.roll(beyond, -1)[crossed])
+            places = points[crossed] + share[:, None] * (after[crossed] - points[crossed])
+            order = np.argsort(np.concatenate([np.flatnonzero(isIn), crossed + 0.5]))
+            points = np.concatenate([points[isIn], places])[order]
+    return Line(points, line.isClosed)
+
+
+def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
+    """Return lines through a part of their points, from which the others are no farther away than a tolerance.
+
+    Those without points stay as they are.
+
+    All spans are divided at once, each at its farthest point, until none is too far.
+    Source: Douglas and Peucker, Algorithms for the reduction of the number of points, Cartographica 10, 1973,
+    doi:10.3138/FM57-6770-U75U-7727.
+    """
+    if not lines:
+        return []
+    # closed ones with their first point at their end, too
+    whole = [np.concatenate([line.points, line.points[: int(line.isClosed)]]) for line in lines]
+    points, ends = np.concatenate(whole), np.cumsum([len(some) for some in whole])
+    isKept = np.zeros(len(points) + 1, bool)  # one more, as the last line may be without points
+    isKept[ends - 1] = isKept[np.append(0, ends)] = True
+    isKept = isKept[:-1]
+    while len(points):
+        kept = np.flatnonzero(isKept)
+        span = np.cumsum(isKept) - 1
+        start, step = points[kept], np.diff(points[kept], axis=0, append=points[-1:])
+        squared = np.einsum("ij,ij->i", step, step)
+        way = points - start.take(span, axis=0)
+        step, squared = step.take(span, axis=0), squared.take(span)
+        along = np.einsum("ij,ij->i", way, step) / np.where(squared > 0, squared, 1)
+        way -= np.clip(along, 0, 1)[:, None] * step
+        away = np.einsum("ij,ij->i", way, way)
+        away[kept] = 0
+        farthest = np.maximum.reduceat(away, kept).take(span)
+        rows = np.flatnonzero((away == farthest) & (farthest > tolerance**2))
+        if not len(rows):
+            break
+        # the first of those that are as far
+        isKept[rows[np.diff(span[rows], prepend=-1) > 0]] = True
+    parts = [some[chosen] for some, chosen in zip(whole, np.split(isKept, ends[:-1]), strict=True)]
+    return [
+        Line(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
+    ]

@@ -1,0 +1,248 @@
+"""Pictures of slices through the place of the largest distance: both contours as measured, drawn as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from ..comparison import Comparison
+from ..distances.surfacedistances import TIE_TOLERANCE
+from ..geometry.planecuts import Line, clipped, thinned
+from ..measurements import rounded
+from ..metrics.places import DIRECTIONS
+from ..settings import shortest
+from .figures import INSIDE, OUTSIDE
+from .sliceviews import NAMES, Largest, Picture, View, largestOf, picturesOf
+
+# Pixels: of a picture, and of the window in it, around which letters stand, above the scale bar.
+WIDTH, HEIGHT = 300, 292
+LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
+# What a contour keeps free around it in the window; in which contours are drawn beyond it, where they go on.
+ROOM, BEYOND = 14, 8
+# Pixels by which a thinned line may be off, and in which coordinates are counted: together less than 0.2.
+THINNED, STEP = 0.12, 0.1
+# Points of all lines of a set of pictures; where there are more, as of noise, lines are thinned more.
+MOST_POINTS = 2500
+# Where the contours are more than so many times as long as the largest distance, too many to see it, a part of them is
+# shown: that many times as long as it, and at least this share of them.
+MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
+# The window is at least this share of the surfaces, so that the tip of one is seen as a tip.
+LEAST_EXTENT = 0.25
+# The scale bar is at most this long, in pixels.
+LONGEST_BAR = 62
+
+
+class Window(NamedTuple):
+    """What of a plane a picture shows. center: (2,) mm from the place. scale: pixels per mm. isPart: not all of it."""
+
+    center: np.ndarray
+    scale: float
+    isPart: bool
+
+    def pixels(self, points: np.ndarray) -> np.ndarray:
+        """Return points (n, 2) of the plane in pixels of the window."""
+        return (points - self.center) * self.scale + (ACROSS / 2, DOWN / 2)
+
+
+def slicePictures(comparison: Comparison, name: str) -> str:
+    """Return the slices through the place of the largest distance as HTML, "" for contours in an oblique plane.
+
+    Of equal boundaries those through their middle. name: that no other part of the page has.
+    """
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    largest = largestOf(comparison)
+    found = picturesOf(surfaces, largest)
+    if not found:
+        return ""
+    extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
+    windows = [windowOf(picture, largest.distance, extent) for picture in found]
+    texts = [
+        _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}")
+        for picture, sides, window in zip(found, drawn(found, windows), windows, strict=True)
+    ]
+    title = "through the place of the largest distance" if largest.isAny else "through the middle"
+    return (
+        f'<div class="cuts" style="--reference:{INSIDE};--test:{OUTSIDE}">'
+        f"<h3>Slice{'s' if len(found) > 1 else ''} {title}</h3>{_legend(largest)}"
+        f'<div class="slices">{"".join(texts)}</div></div>'
+    )
+
+
+def windowOf(picture: Picture, distance: float, extent: float) -> Window:
+    """Return what a picture shows. distance: the largest. extent: the longest side of the boundaries, both in mm."""
+    places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
+    if picture.end is not None:
+        places.append(picture.end[None])
+    points = np.concatenate(places)
+    low, high = points.min(axis=0), points.max(axis=0)
+    sides = high - low
+    whole, most = float(sides.max()), np.inf
+    if distance > TIE_TOLERANCE and whole > MOST_DISTANCES * distance:
+        most = max(SHOWN_DISTANCES * distance, LEAST_PART * whole)
+    shown = np.minimum(sides, most)
+    room = np.array([ACROSS, DOWN]) - 2 * ROOM
+    scale = float((room / np.maximum(shown, LEAST_EXTENT * extent)).min())
+    # what is in the window beyond the part is shown as well
+    shown = np.minimum(sides, room / scale)
+    middle = np.zeros(2) if picture.end is None else picture.end / 2
+    center = np.clip(middle, low + shown / 2, high - shown / 2)
+    return Window(center, scale, bool((shown < sides * (1 - 1e-9)).any()))
+
+
+def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:
+    """Return the lines of both contours of pictures as their windows show them: thinned, in STEPs of pixels."""
+    low, high = np.full(2, -BEYOND), np.array([ACROSS, DOWN]) + BEYOND
+    inPixels = [
+        [
+            [clipped(Line(window.pixels(line.points), line.isClosed), low, high) for line in lines]
+            for lines in p.contours
+        ]
+        for p, window in zip(pictures, windows, strict=True)
+    ]
+    # those of all pictures at once, which takes as long as of one
+    thin = iter(_thinnedToFew([line for sides in inPixels for lines in sides for line in lines]))
+    whole = [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
+    return [
+        [[Line(np.rint(p / STEP).astype(int), isClosed) for p, isClosed in lines if len(p)] for lines in sides]
+        for sides in whole
+    ]
+
+
+def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
+    """Return thinned lines, those without points that are too small to be seen where all have too many points."""
+    tolerance = THINNED
+    result = thinned(lines, tolerance)
+    while sum(len(line.points) for line in result) > MOST_POINTS:
+        tolerance *= 2
+        isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
+        result = thinned(
+            [line if seen else Line(line.points[:0], line.isClosed) for line, seen in zip(result, isSeen, strict=True)],
+            tolerance,
+        )
+    return result
+
+
+def pathOf(lines: Sequence[Line]) -> str:
+    """Return lines through whole numbers (n, 2) as the data of a path."""
+    parts = []
+    for line in lines:
+        steps = np.diff(line.points, axis=0)
+        steps = steps[steps.any(axis=1)].ravel().tolist() or [0, 0]  # a point is seen as a dot
+        start = " ".join(map(str, line.points[0].tolist()))
+        text = f"M{start}l{' '.join(map(str, steps))}{'z' if line.isClosed else ''}"
+        parts.append(text.replace(" -", "-"))
+    return "".join(parts)
+
+
+def barLength(scale: float) -> float:
+    """Return the length in mm of the scale bar at so many pixels per mm: 1, 2 or 5 times a power of ten."""
+    longest = LONGEST_BAR / scale
+    decade = 10.0 ** np.floor(np.log10(longest))
+    factor = max(factor for factor in (1, 2, 5) if factor * decade <= longest * (1 + 1e-9))
+    return float(f"{factor * decade:.1g}")
+
+
+def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, largest: Largest, name: str) -> str:
+    """Return a picture with its caption as HTML. sides: what is drawn of it. name: begins the names of its parts."""
+    caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
+    notes = _notes(picture, largest, window)
+    told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+    title = f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}"
+    small = f" <small>{escape('; '.join(notes))}</small>" if notes else ""
+    return (
+        f'<figure><svg role="img" viewBox="0 0 {WIDTH} {HEIGHT}"><title>{escape(title)}</title>'
+        f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{ACROSS}" height="{DOWN}"/>'
+        f'<svg x="{LEFT}" y="{TOP}" width="{ACROSS}" height="{DOWN}" '
+        f'viewBox="0 0 {round(ACROSS / STEP)} {round(DOWN / STEP)}">{_contours(sides, name)}</svg>'
+        f"{_mark(picture, window) if largest.isAny else ''}{_letters(picture.view)}{_bar(window.scale)}</svg>"
+        f"<figcaption>{escape(caption)}{small}</figcaption></figure>"
+    )
+
+
+def _heightText(picture: Picture) -> str:
+    """Return where a plane is, as positions are written, but to a tenth of a millimeter: planes are looked up by it."""
+    return f"{_toward(picture, picture.at)} {rounded(abs(picture.at), 1)} mm"
+
+
+def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
+    """Return what else there is to say about a picture."""
+    notes = ["a part of the contours"] if window.isPart else []
+    other = NAMES[1 - NAMES.index(largest.side)]
+    notes += [f"no {side} in this plane" for side, lines in zip(NAMES, picture.contours, strict=True) if not lines]
+    if largest.isAny and picture.end is None:
+        away = f"{rounded(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
+        notes.append(f"nearest {other} point {away}")
+    return notes
+
+
+def _toward(picture: Picture, value: float) -> str:
+    """Return the letter of the side of the patient toward which a LPS coordinate across a plane is."""
+    return DIRECTIONS[picture.view.axis][int(value > 0)]
+
+
+def _contours(sides: Sequence[Sequence[Line]], name: str) -> str:
+    """Return both contours, what one of them alone encloses in its color."""
+    used, lines, areas = [], [], []
+    for side, own in zip(NAMES, sides, strict=True):
+        if own:
+            used.append(f'<path id="{name}{side[0]}" d="{pathOf(own)}"/>')
+            lines.append(f'<use href="#{name}{side[0]}" class="{side}"/>')
+            # what has ends encloses nothing
+            if all(line.isClosed for line in own):
+                areas.append(f'<use href="#{name}{side[0]}" class="only {side}"/>')
+    if len(areas) == len(NAMES):
+        used.append(f'<clipPath id="{name}c"><use href="#{name}r" clip-rule="evenodd"/></clipPath>')
+        areas.append(f'<use href="#{name}t" class="both" clip-path="url(#{name}c)"/>')
+    return f"<defs>{''.join(used)}</defs>{''.join(areas)}{''.join(lines)}"
+
+
+def _mark(picture: Picture, window: Window) -> str:
+    """Return the ring around the place, and the way from it to the nearest place of the other boundary."""
+    x, y = np.round(window.pixels(np.zeros(2)) + np.array([LEFT, TOP]), 1).tolist()
+    text = f'<circle cx="{x:g}" cy="{y:g}" r="5"/>'
+    if picture.end is not None:
+        a, b = np.round(window.pixels(picture.end) + np.array([LEFT, TOP]), 1).tolist()
+        text = f'<path d="M{x:g} {y:g}L{a:g} {b:g}"/><circle class="end" cx="{a:g}" cy="{b:g}" r="1.5"/>{text}'
+    return f'<g class="halo">{text}</g><g class="mark">{text}</g>'
+
+
+def _letters(view: View) -> str:
+    """Return the letters of the sides of the patient around the window."""
+    middle, height = LEFT + ACROSS / 2, TOP + DOWN / 2
+    places = [(LEFT / 2, height), (WIDTH - LEFT / 2, height), (middle, TOP / 2), (middle, TOP + DOWN + 12)]
+    texts = (f'<text x="{x:g}" y="{y + 4.5:g}">{letter}</text>' for letter, (x, y) in zip(view.letters, places))
+    return "".join(texts)
+
+
+def _bar(scale: float) -> str:
+    """Return the scale bar below the window."""
+    length, y = barLength(scale), TOP + DOWN + 12
+    width = round(length * scale, 1)
+    bar = f'<path class="bar" d="M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8"/>'
+    return f'{bar}<text class="scale" x="{LEFT + width + 7:g}" y="{y + 4.5:g}">{shortest(length)} mm</text>'
+
+
+def _legend(largest: Largest) -> str:
+    """Return what lines, colors and marks mean."""
+    samples = [(f'<path class="{side}" d="M1 6h30"/>', 32, side) for side in NAMES]
+    samples += [
+        (f'<rect class="only {side}" x="1" y="1" width="14" height="10"/>', 16, f"only {side}") for side in NAMES
+    ]
+    if largest.isAny:
+        end = '<path d="M6 6h20"/><circle class="end" cx="26" cy="6" r="1.5"/>'
+        mark = f'<g class="mark">{end}<circle cx="6" cy="6" r="5"/></g>'
+        samples.append((mark, 28, f"largest distance, {rounded(largest.distance, 2)} mm"))
+    return "".join(
+        (
+            '<p class="legend">',
+            *(
+                f'<span><svg aria-hidden="true" width="{width}" height="12" viewBox="0 0 {width} 12">{drawing}</svg> '
+                f"{text}</span> "
+                for drawing, width, text in samples
+            ),
+            "</p>",
+        )
+    )

@@ -1,0 +1,141 @@
+"""The slices of a report: axial, sagittal and coronal, through the place of the largest distance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..comparison import Comparison
+from ..distances.surfacedistances import TIE_TOLERANCE
+from ..geometry.planecuts import BESIDE, Cut, Line, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace
+from ..geometry.surfaces import Surface
+from ..measurements import rounded
+from ..metrics.places import positionText
+from .figures import worseSide
+
+NAMES = ("reference", "test")
+# The way to the nearest place is in a plane where this share of it is, less than 20 degrees askew, and where it ends so
+# near to the contour there, in shares of itself, that it seems to end on it.
+IN_PLANE, NEAR_CONTOUR = 0.94, 0.1
+# A normal is along an axis where it is to this.
+STRAIGHT = 0.9999
+
+
+class View(NamedTuple):
+    """A plane in radiological convention.
+
+    axis: that of LPS across the plane. axes: (3, 3) unit vectors to the right and down in the picture, in columns, and
+    across it, toward L, P or S. letters: at the left, the right, the top and the bottom.
+    """
+
+    name: str
+    axis: int
+    axes: np.ndarray
+    letters: str
+
+
+L, P, S = np.eye(3)
+VIEWS = (
+    View("axial", 2, np.column_stack([L, P, S]), "RLAP"),
+    View("sagittal", 0, np.column_stack([P, -S, L]), "APSI"),
+    View("coronal", 1, np.column_stack([L, -S, P]), "RLSI"),
+)
+
+
+class Largest(NamedTuple):
+    """The largest distance in mm, on which boundary it lies, "reference" or "test", and at which place (3,), LPS mm."""
+
+    distance: float
+    side: str
+    position: np.ndarray
+
+    @property
+    def isAny(self) -> bool:
+        """Whether the boundaries are apart at all."""
+        return self.distance > TIE_TOLERANCE
+
+    def sentence(self) -> str:
+        """Return how large the largest distance is and where."""
+        where = f"{positionText(self.position)}, on the {self.side}'s contour"
+        return f"Largest distance: {rounded(self.distance, 2)} mm at {where}."
+
+
+class Picture(NamedTuple):
+    """A slice through the place of the largest distance.
+
+    at: LPS coordinate of the plane, mm. contours: lines of the reference and the test, mm from the place. end: (2,) the
+    nearest place of the other boundary as the contours, None where it is not in the plane, or where there is none.
+    behind: how far it is beyond the plane, mm along its normal.
+    """
+
+    view: View
+    at: float
+    contours: tuple[list[Line], list[Line]]
+    end: np.ndarray | None
+    behind: float
+
+
+def largestOf(comparison: Comparison) -> Largest:
+    """Return the largest distance of a comparison that has distances."""
+    side = worseSide(comparison)
+    direction = comparison.distances.directions[NAMES.index(side)]
+    # of several places that are as far, the one that is listed
+    listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
+    isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
+    position = listed[0].position if isSame else direction.largestPlace
+    return Largest(float(direction.largest), side, np.array(position, float))
+
+
+def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
+    """Return the slices of the reference's and the test's boundary, three in space, one or none in a plane."""
+    place = largest.position if largest.isAny else np.mean(surfaces[0].box, axis=0)
+    if surfaces[0].dimension == 2:
+        return _inPlane(surfaces, largest, place)
+    own = NAMES.index(largest.side)
+    way = nearestPlace(surfaces[1 - own].target, place, largest.distance) - place if largest.isAny else None
+    corners = np.array([surface.box for surface in surfaces])
+    beside = BESIDE * float(np.ptp(corners, axis=(0, 1)).max())
+    pictures = []
+    for view in VIEWS:
+        cuts = [cutBeside(surface, place, view.axes, beside) for surface in surfaces]
+        # of the two planes the one that cuts the surface next to the place
+        before, behind = map(distanceFrom, cuts[own])
+        chosen = int(behind < before - 3 * beside)
+        pictures.append(_picture(view, place, [both[chosen] for both in cuts], way, own))
+    return pictures
+
+
+def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
+    """Return the picture of contours in a plane across an axis of the patient, none for others."""
+    normal = np.abs(surfaces[0].normal)
+    own, pictures = NAMES.index(largest.side), []
+    for view in VIEWS:
+        if normal[view.axis] >= STRAIGHT:
+            flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
+            cuts = [
+                Cut(*(points[column] for column in surface.cells.T), *surface.cells.T)
+                for points, surface in zip(flat, surfaces, strict=True)
+            ]
+            way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own]) if largest.isAny else None
+            pictures.append(_picture(view, place, cuts, way, own))
+    return pictures
+
+
+def _picture(view: View, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int) -> Picture:
+    """Return a picture.
+
+    place: (3,) LPS in mm, on the reference (0) or the test (1), as own says. way: (3,) from there to the nearest place
+    of the other boundary, mm, None if there is none to be shown.
+    """
+    contours = tuple(map(joined, cuts))
+    at = float(place[view.axis])
+    if way is None:
+        return Picture(view, at, contours, None, 0.0)
+    right, down, behind = way @ view.axes
+    end, length = np.array([right, down]), np.linalg.norm(way)
+    other = cuts[1 - own]
+    toContour = distanceFrom(other._replace(start=other.start - end, end=other.end - end))
+    isIn = np.linalg.norm(end) >= IN_PLANE * length and toContour <= NEAR_CONTOUR * length
+    return Picture(view, at, contours, end if isIn else None, float(behind))
