@@ -36,7 +36,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "pairing",
                 "multilabel",
             ),
-            *("stress", "extents", "evaluated", "explanations", "relevance", "cautions", "repeated"),
+            *("stress", "extents", "evaluated", "explanations", "relevance", "cautions", "repeated", "fingerprints"),
         ),
     ),
     ("what exists", ("registry", "definitions")),

@@ -12,6 +12,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare, inputs
+from SegmentMetricsLib.fingerprints import contentHash
 from SegmentMetricsLib.protocol.judgment import judgeCase
 from SegmentMetricsLib.protocol.protocol import parseProtocol
 from SegmentMetricsLib.report.reduction import MOST_TRIANGLES, reduced
@@ -21,7 +22,7 @@ from SegmentMetricsLib.structures import Structure
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 
 from SegmentMetricsLib.report import Report
-from SegmentMetricsLib.report.document import checksum
+from SegmentMetricsLib.report.provenance import checksum
 
 NAME = "<script>alert('x')</script> & Ünï"
 LONG = "PTV_minus_skin_" * 8
@@ -95,7 +96,7 @@ def testItIsCompleteInItself(written):
     assert not re.search(r"<(script|link|img)[^>]*(src|href)=", text)
     # whatever structures are called, nothing of it is HTML
     assert "<script>alert" not in text and "&lt;script&gt;alert" in text
-    assert text.count("<footer>") == 1 and "no medical device" in text
+    assert text.count("<footer>") == 1 and "not a medical device" in text
     assert "Only in the reference: Left &amp; over" in text
     assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
 
@@ -104,7 +105,7 @@ def testTheWorstIsOpen(written):
     text = written.read_text("utf-8")
     assert re.findall(r'id="structure(\d)"><details open>', text) == ["1"]
     # above what is said about the patient and the software
-    assert text.index('<p class="headline">') < text.index("no medical device")
+    assert text.index('<p class="headline">') < text.index("not a medical device")
 
 
 def testItRepeatsWhereLimitsComeFrom(written):
@@ -361,6 +362,27 @@ def testPlacesAreWrittenAsInThePanel():
     record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
     text = _places(record)
     assert f"<td class=number>{positionText(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
+
+
+def testPlacesHaveASignOnlyWhereThereAreSides():
+    """Of an open surface nobody can tell on which side of it a place lies."""
+    from SegmentMetricsLib.report.document import _places
+
+    record = compare(shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.openBox(), Settings(tolerances=(0.5,))).record()
+    assert record.worstPlaces and not record.hasSides
+    assert re.search(r">\d+\.\d\d mm<", _places(record)) and "+" not in _places(record)
+
+
+def testSegmentsOfNoFileAreToldByTheirContents():
+    report = Report("Case", Settings(families="overlap"))
+    ball, larger = shapes.ball(12), shapes.ball(14, (2, 0, 0))
+    report.add(compare(structure(ball, "Ball"), structure(larger, "Ball"), report.settings))
+    text = report.page(None, {}, {}, ())
+    assert "Input files" not in text
+    assert f"{structure(ball, 'Ball').mask.count} voxels of 1 x 1 x 1 mm" in text
+    digests = [contentHash(structure(image, "")).hexdigest() for image in (ball, larger, shapes.ball(12))]
+    assert digests[0] == digests[2] != digests[1]
+    assert all(f"<code>{digest}</code>" in text for digest in digests)
 
 
 def testTheLargestDistanceIsSaidInALine():

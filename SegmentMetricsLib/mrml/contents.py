@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
+from ..fingerprints import contentHash
 from ..structures import Structure
 from .conversion import DISPLAY_PARAMETERS
 from .inputs import SegmentReader, linearMatrix, worldTransform
-
-# Positions are compared in steps of this many mm: saving and loading a scene changes the last digits.
-STEP = 1e-5
 
 
 def stamp(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
@@ -24,15 +19,7 @@ def stamp(structure: Structure, segmentationNode, surface: str = "unsmoothed") -
     """
     if structure.isEmpty:
         return "empty"
-    digest = hashlib.blake2b(digest_size=12)
-    if structure.mask is not None:
-        digest.update(repr(structure.mask.voxels.shape).encode())
-        digest.update(structure.mask.voxels if structure.memberships is None else structure.memberships.voxels)
-        places = structure.mask.corners()
-    else:
-        digest.update(np.ascontiguousarray(structure.surface.cells, np.int64))
-        places = structure.surface.points
-    digest.update(np.rint(places / STEP).astype(np.int64))
+    digest = contentHash(structure)
     if surface == "displayed":
         segmentation = segmentationNode.GetSegmentation()
         digest.update(repr([segmentation.GetConversionParameter(name) for name in DISPLAY_PARAMETERS]).encode())

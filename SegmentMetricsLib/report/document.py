@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,6 @@ from .. import repeated
 from ..comparison import Comparison
 from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
-from ..files.writing import versions
 from ..measurements import typeset
 from ..metrics.places import positionText
 from ..records import Record
@@ -24,12 +22,12 @@ from ..registry.signed import SIDES
 from ..settings import Settings
 from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
 from . import figures
-from .elements import NO_DEVICE, badge, linkTo, nameCell, page, table
+from .elements import NO_DEVICE, badge, linkTo, page, table
 from .notices import alarms, common, failed, sentences
+from .provenance import Source, provenance, sourceOf
 from .ranking import Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
-from .usedsettings import usedSettings
 
 NOTHING = '<p class="notice">No structure is in both.</p>'
 MOST_PLACES = 10
@@ -44,10 +42,10 @@ def requirePlotly() -> None:
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, the files it is from, and what its section of the page holds."""
+    """One pair of a report: its numbers, where both structures are from, and what its section of the page holds."""
 
     record: Record
-    files: tuple[str, ...]
+    sources: tuple[Source, Source]
     section: str
 
 
@@ -66,7 +64,7 @@ class Report:
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
         self._sections: list[str] = []
-        self._files: dict[str, None] = {}
+        self._sources: list[tuple[Source, Source]] = []
 
     def add(self, comparison: Comparison) -> None:
         """Add a pair."""
@@ -75,13 +73,13 @@ class Report:
     def part(self, comparison: Comparison, number: int) -> Part:
         """Return what include() adds of a pair, the one of this number from 0, without its geometry."""
         record = comparison.record()
-        files = tuple(dict.fromkeys(s.file for s in (comparison.reference, comparison.test) if s.file))
-        return Part(record, files, self._section(comparison, record, number))
+        sources = sourceOf(comparison.reference), sourceOf(comparison.test)
+        return Part(record, sources, self._section(comparison, record, number))
 
     def include(self, part: Part) -> None:
         """Add what part() told of the next pair, be it in another process."""
         self.records.append(part.record)
-        self._files.update(dict.fromkeys(part.files))
+        self._sources.append(part.sources)
         self._sections.append(part.section)
 
     def write(
@@ -122,7 +120,7 @@ class Report:
                 _signOff(),
                 _structuresHead(ranking),
                 *(self._framed(n, ranking, own[n]) for n in ranking.order),
-                self._provenance(judgment),
+                provenance(self.settings, self.records, self._sources, judgment),
                 f"<footer>{escape(NO_DEVICE)}</footer>",
             )
         )
@@ -191,25 +189,6 @@ class Report:
             f'<div class="inside">{sentences(findings)}{self._sections[n]}</div></details></section>'
         )
 
-    def _provenance(self, judgment) -> str:
-        files = [[nameCell(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in self._files]
-        software = [[escape(name), escape(version)] for name, version in versions().items()]
-        protocol = ""
-        if judgment is not None:
-            protocol = (
-                f"<p>Protocol {escape(judgment.protocol.name)}, version <code>{judgment.protocol.version}</code></p>"
-            )
-        settings = json.dumps(self.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False)
-        used = [list(map(escape, row)) for row in usedSettings(self.settings, self.records)]
-        return (
-            f"<h2>How this was measured</h2>{protocol}"
-            f"<h3>Input files</h3>{table(['File', 'SHA-256'], files)}"
-            f"<div class=beside><div><h3>Settings</h3>{table(['Setting', 'Value'], used)}</div>"
-            f"<div><h3>Software</h3>{table(['Name', 'Version'], software)}</div></div>"
-            '<details class="noprint"><summary>All settings, to measure so again</summary>'
-            f"<pre>{escape(settings)}</pre></details>"
-        )
-
 
 def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list[str]]]:
     """Return the columns, heading and cells, of the measurements of the definition with this key.
@@ -231,17 +210,6 @@ def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list
         ]
         columns.append((definition.partition("_")[0], cells))
     return columns
-
-
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, or what there is to say if it is not there any more."""
-    if not path.is_file():
-        return "not a file"
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _pictures(comparison: Comparison, n: int) -> str:
@@ -289,7 +257,7 @@ def _places(record: Record) -> str:
     rows = [
         [
             str(place.rank),
-            f"{place.value:+.2f} mm",
+            f"{place.value:+.2f} mm" if record.hasSides else f"{place.value:.2f} mm",
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
             positionText(place.position),

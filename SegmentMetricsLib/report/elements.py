@@ -8,7 +8,7 @@ from importlib import resources
 
 from ..protocol.judgment import FAIL, PASS, WARN
 
-NO_DEVICE = "SegmentMetrics is research software and no medical device: it must not be the only ground of a decision."
+NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
 # Tables with more columns are set smaller on paper.
 MANY_COLUMNS = 8
 # With more than these, before the structures, a page of paper is across.

@@ -1,0 +1,93 @@
+"""How the numbers of a report came about: what was compared, with which settings and software."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import counted
+from ..files.writing import versions
+from ..fingerprints import contentHash
+from ..records import Record
+from ..settings import Settings
+from ..structures import Structure
+from .elements import nameCell, table
+from .usedsettings import usedSettings
+
+
+class Source(NamedTuple):
+    """Where a structure is from. file: "" where it was not read from one; then the other two tell what it was.
+
+    size: in words. digest: the same for the same contents only.
+    """
+
+    file: str
+    size: str = ""
+    digest: str = ""
+
+
+def sourceOf(structure: Structure) -> Source:
+    """Return where a structure is from."""
+    if structure.file or structure.isEmpty:
+        return Source(structure.file)
+    mask = structure.mask
+    if mask is None:
+        size = counted(len(structure.surface.cells), "triangle" if structure.dimension == 3 else "segment")
+    else:
+        size = f"{counted(mask.count, 'voxel')} of {' x '.join(f'{step:.6g}' for step in mask.grid.spacing)} mm"
+    return Source("", size, contentHash(structure).hexdigest())
+
+
+def provenance(
+    settings: Settings, records: Sequence[Record], sources: Sequence[tuple[Source, Source]], judgment=None
+) -> str:
+    """Return the last part of a report as HTML. sources: of reference and test of every record."""
+    software = [[escape(name), escape(version)] for name, version in versions().items()]
+    protocol = ""
+    if judgment is not None:
+        protocol = f"<p>Protocol {escape(judgment.protocol.name)}, version <code>{judgment.protocol.version}</code></p>"
+    everything = json.dumps(settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False)
+    used = [list(map(escape, row)) for row in usedSettings(settings, records)]
+    return (
+        f"<h2>How this was measured</h2>{protocol}{_files(sources)}{_contents(records, sources)}"
+        f"<div class=beside><div><h3>Settings</h3>{table(['Setting', 'Value'], used)}</div>"
+        f"<div><h3>Software</h3>{table(['Name', 'Version'], software)}</div></div>"
+        '<details class="noprint"><summary>All settings (to reproduce this comparison)</summary>'
+        f"<pre>{escape(everything)}</pre></details>"
+    )
+
+
+def _files(sources: Sequence[tuple[Source, Source]]) -> str:
+    files = dict.fromkeys(source.file for pair in sources for source in pair if source.file)
+    rows = [[nameCell(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in files]
+    return f"<h3>Input files</h3>{table(['File', 'SHA-256'], rows)}" if rows else ""
+
+
+def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> str:
+    """Return a table of the structures that are from no file, such as segments of a scene; "" if there are none."""
+    if not any(source.digest for pair in sources for source in pair):
+        return ""
+
+    def cell(source: Source) -> str:
+        if source.digest:
+            return f"{escape(source.size)}<br><code>{source.digest}</code>"
+        return nameCell(Path(source.file).name) if source.file else "empty"
+
+    rows = [[nameCell(record.name), *map(cell, pair)] for record, pair in zip(records, sources, strict=True)]
+    note = '<p class="soft">The digests (BLAKE2b) are the same for the same voxels or triangles at the same place.</p>'
+    return f"<h3>Compared structures</h3>{table(['Structure', 'Reference', 'Test'], rows)}{note}"
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file, or what there is to say if it is not there any more."""
+    if not path.is_file():
+        return "not a file"
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
