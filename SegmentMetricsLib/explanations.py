@@ -17,7 +17,7 @@ SETTINGS = {
         "needs, which then comes with bounds. A fixed number compares with tools that sample so."
     ),
     "convention": (
-        "As which tool the boundary and overlap metrics are reported, where a study or a protocol demands it. "
+        "The tool whose conventions are used for boundary and overlap metrics, if a study or a protocol demands one. "
         "SegmentMetrics: as they are defined. Another tool: as it would report them; it decides the surface, too."
     ),
     "protocol": (

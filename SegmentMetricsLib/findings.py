@@ -53,10 +53,7 @@ OTHER_FRAMES = (
     "distances are meaningful only if the images are registered."
 )
 IMAGES_APART = "The two images lie apart in space: they have different frames of reference, or one has a wrong header."
-OTHER_UNITS = (
-    "The {which} would lie on the other contour if it were {scale} times as large: its file may be in another unit "
-    "({units})."
-)
+OTHER_UNITS = "Scaled by {scale}, the {which} would match the other contour: its file may be in another unit ({units})."
 OTHER_AXES = (
     "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
     "coordinates, the other one in LPS."

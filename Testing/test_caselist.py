@@ -140,7 +140,7 @@ def testACaseThatNoRuleIsAbout():
     outcome = {"case": "a", "method": "m", "status": "ok", "reason": "", "pairs": [], "reference": "r", "test": "t"}
     judged = {"verdict": "not evaluable", "structures": []}
     line = lineOf({**outcome, "protocol": judged, "unmatched": {}})
-    assert line == CaseLine("a (m)", "not evaluable", "0", "No rule is about what was compared.", "")
+    assert line == CaseLine("a (m)", "not evaluable", "0", "No rule applies to the compared structures.", "")
 
 
 def testItIsReadable(study, browser):

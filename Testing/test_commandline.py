@@ -229,7 +229,7 @@ def testHelpAndVersion(run):
     options = "--output DIR,--structure NAME,--tolerance MM,--percentile P,--surface,--subdivisions N,--metrics FAMILY"
     for option in (*options.split(","), "--threshold T", "--preset"):
         assert option in out
-    assert out.index("\nCompare a test") < out.index("\n  --tolerance") < out.index("\nIn brackets")
+    assert out.index("\nCompare a test") < out.index("\n  --tolerance") < out.index("\nDefaults")
     for group in ("what is measured:", "surfaces and distances:", "hazard family:"):
         assert f"\n{group}\n" in out
     assert "demo" in run("--help")[1]
@@ -264,8 +264,8 @@ def testTablesFitIntoATerminal(run, pair, monkeypatch):
         ((), "the following arguments are required: COMMAND (see segment-metrics --help)"),
         (("compare", "a"), "are required: TEST (see segment-metrics compare --help)"),
         (("conventions", "a"), "are required: TEST, -o/--output (see segment-metrics conventions --help)"),
-        (("compare", "a", "b", "--tolerance", "2,5"), "argument --tolerance: '2,5' is no number (see"),
-        (("demo", "--cuts", "1.5"), "argument --cuts: '1.5' is no whole number (see"),
+        (("compare", "a", "b", "--tolerance", "2,5"), "argument --tolerance: '2,5' is not a number (see"),
+        (("demo", "--cuts", "1.5"), "argument --cuts: '1.5' is not a whole number (see"),
     ],
 )
 def testWrongArgumentsLeadToTheHelp(run, arguments, message):

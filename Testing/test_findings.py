@@ -103,12 +103,12 @@ def testOtherUnitsAndAxes(families):
     )
     for which, pair in (("test", (inMillimeters, inMeters)), ("reference", (inMeters, inMillimeters))):
         result = compare(*pair, settings)
-        assert found(result, f"The {which} would lie on the other contour if it were 1000 times as large")
+        assert found(result, f"Scaled by 1000, the {which} would match the other contour")
         assert not found(result, "in RAS coordinates")
     turned = compare(inMillimeters, shapes.boxMesh((-10, -45, 40), (30, -15, 90)), settings)
-    assert found(turned, "one of the files may be in RAS coordinates") and not found(turned, "times as large")
+    assert found(turned, "one of the files may be in RAS coordinates") and not found(turned, "Scaled by")
     elsewhere = compare(inMillimeters, shapes.boxMesh((-10, -45, -90), (30, -15, -40)), settings)
-    assert not found(elsewhere, "in RAS coordinates") and not found(elsewhere, "times as large")
+    assert not found(elsewhere, "in RAS coordinates") and not found(elsewhere, "Scaled by")
 
 
 def testPercentilesThatLookLikeShares():

@@ -146,7 +146,7 @@ def testACase():
     assert judged.verdict == "not evaluable" and judged.toDictionary()["score"] == 1.0
     assert len(judgeCase(protocol, measured, {"reference": [], "test": []}, isWhole=False).verdicts) == 1
     none = judgeCase(protocol, [], {"reference": [], "test": []}, isWhole=False)
-    assert none.verdict == "not evaluable" and verdictTable(none) == "No rule is about what was compared."
+    assert none.verdict == "not evaluable" and verdictTable(none) == "No rule applies to the compared structures."
 
 
 def testWhatCouldNotBeComparedDoesNotPass():

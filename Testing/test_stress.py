@@ -276,7 +276,7 @@ def testCommandReplacesItsOwnResultsOnly(run):
         (("--structure", "Label 1", "--critical", "Cord"), "The reference has no critical structure named 'Cord'"),
         ((*CHOSEN, "--count", "50"), "choose a count of at most 49."),
         ((*CHOSEN, "--count", "-1"), "must be a whole number from 1, not -1."),
-        ((*CHOSEN, "--count", "few"), "'few' is no whole number"),
+        ((*CHOSEN, "--count", "few"), "'few' is not a whole number"),
         (("--structure", "Label 1"), "the following arguments are required: --critical"),
         ((*CHOSEN, "--kernel", "linear"), "invalid choice"),
     ],

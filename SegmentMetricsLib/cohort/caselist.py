@@ -66,7 +66,7 @@ def _ofRules(judged: Mapping) -> str:
     """Return the rule that is kept worst, with its structure; of a case that passes, that all are kept."""
     found = [(rule["structure"], rule) for structure in judged["structures"] for rule in structure["rules"]]
     if not found:
-        return "No rule is about what was compared."
+        return "No rule applies to the compared structures."
     if judged["verdict"] == PASS:
         return f"All limits are kept ({len(found)} of {len(found)})."
     worst = [(name, rule) for name, rule in found if rule["verdict"] == judged["verdict"]]

@@ -16,7 +16,7 @@ from ..errors import InputError, counted, oneLine
 from ..settings import OWN_CONVENTION
 from ..workers import requireWorkers
 from .options import (
-    BRACKETS,
+    DEFAULTS,
     addLabelNames,
     addOutput,
     addProtocol,
@@ -42,7 +42,7 @@ def add(commands) -> None:
         description="Compare many cases on all processors, and summarize them. The same command again goes on where it "
         "was interrupted.",
         usage="%(prog)s CASES.csv -o DIR [OPTION ...]",
-        epilog=BRACKETS,
+        epilog=DEFAULTS,
     )
     batch.add_argument(
         "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method]"

@@ -9,7 +9,7 @@ from ..settings import Settings
 from ..workers import requireWorkers
 from .comparing import compareAndWrite
 from .options import (
-    BRACKETS,
+    DEFAULTS,
     addLabelNames,
     addOutput,
     addPairs,
@@ -36,7 +36,7 @@ def add(commands) -> None:
         help="compare a test segmentation with a reference",
         description="Compare a test segmentation with a reference: one structure, or all that both have.",
         usage="%(prog)s REFERENCE TEST [-o DIR] [OPTION ...]",
-        epilog=BRACKETS,
+        epilog=DEFAULTS,
     )
     compare.add_argument(
         "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import InputError, oneLine, reasonOf
 from ..settings import Settings
 from .options import (
-    BRACKETS,
+    DEFAULTS,
     addLabelNames,
     addOutput,
     addPairs,
@@ -41,7 +41,7 @@ def add(commands) -> None:
         help="what other tools would have reported, and why",
         description="Tell what other tools would have reported about the same pair, and why.",
         usage="%(prog)s REFERENCE TEST -o DIR [OPTION ...]",
-        epilog=BRACKETS,
+        epilog=DEFAULTS,
     )
     parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
     parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from .comparing import compareAndWrite
-from .options import BRACKETS, addOutput, addSettings, requireWritable, settingsFrom
+from .options import DEFAULTS, addOutput, addSettings, requireWritable, settingsFrom
 
 
 def add(commands) -> None:
@@ -19,7 +19,7 @@ def add(commands) -> None:
         help="compare two made-up observers' head-and-neck contours",
         description="Write the contours of two made-up observers into a folder, and compare them.",
         usage="%(prog)s [-o DIR] [OPTION ...]",
-        epilog=BRACKETS,
+        epilog=DEFAULTS,
     )
     addOutput(demo, "folder (%(default)s)", Path("segment-metrics-demo"))
     addSettings(demo)

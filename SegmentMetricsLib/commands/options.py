@@ -28,7 +28,7 @@ from ..settings import (
 )
 
 # Below the help of every command.
-BRACKETS = "In brackets stands what holds where an option is not given."
+DEFAULTS = "Defaults are given in parentheses."
 
 # The verdicts that can decide the exit status, from the worst down, as options spell them; and that status.
 FAIL_ON = ("fail", "not-evaluable", "warn")

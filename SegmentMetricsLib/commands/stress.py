@@ -7,7 +7,7 @@ import os
 
 from ..errors import InputError, didYouMean, oneLine
 from ..settings import KERNELS, Settings
-from .options import BRACKETS, addLabelNames, addOutput, namedWeights, pathFrom, requireWritable
+from .options import DEFAULTS, addLabelNames, addOutput, namedWeights, pathFrom, requireWritable
 from .results import unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -21,7 +21,7 @@ def add(commands) -> None:
         description="Make two variants of a structure with equally many errors, and so equal Dice: where errors are "
         "most dangerous, and where they are least.",
         usage="%(prog)s REFERENCE --structure NAME --critical NAME -o DIR [OPTION ...]",
-        epilog=BRACKETS,
+        epilog=DEFAULTS,
     )
     stress.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation or folder")
     stress.add_argument("--structure", metavar="NAME", required=True, help="structure to change, or label")

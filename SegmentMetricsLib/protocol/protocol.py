@@ -221,7 +221,10 @@ def _rule(line: Line) -> Rule:
         # without a relation nobody knows which one is laxer
         isKnown = relation and limit is not None and warning is not None
         if isKnown and (warning >= limit if relation[0] == ">" else warning <= limit):
-            raise line.problem("Warn", f"{shortest(warning)} is no laxer than the limit to pass, {shortest(limit)}.")
+            raise line.problem(
+                "Warn",
+                f"the warning limit ({shortest(warning)}) must be looser than the pass limit ({shortest(limit)}).",
+            )
     with _kept(problems):
         weight = _number(line, "Weight") if cells["Weight"] else 1.0
         if not 0 < weight <= 1e6:
@@ -317,7 +320,7 @@ def _number(line: Line, column: str) -> float:
         number = float(text)
     except ValueError:
         hint = f"; write {text.replace(',', '.')}" if text.replace(",", ".", 1).replace(".", "", 1).isdigit() else ""
-        raise line.problem(column, f"{text!r} is no number{hint}.") from None
+        raise line.problem(column, f"{text!r} is not a number{hint}.") from None
     if not math.isfinite(number):
         raise line.problem(column, f"it must be a finite number, not {text}.")
     return number

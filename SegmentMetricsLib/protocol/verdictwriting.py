@@ -59,7 +59,7 @@ def verdictTable(judgment: Judgment) -> str:
         rows.append([shortened(name, LONGEST_NAME), verdict, f"{shortened(reasons[0], 90)}{more}"])
     rows.sort(key=lambda row: -VERDICTS.index(row[1]))
     if not rows:
-        return "No rule is about what was compared."
+        return "No rule applies to the compared structures."
     table = aligned([["Structure", "Verdict", "Reason"], *rows], left=3)
     return "\n\n".join(filter(None, (table, unjudged(judgment.withoutLimits))))
 
