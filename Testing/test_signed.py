@@ -11,6 +11,8 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.distances import refinement
+from SegmentMetricsLib.distances.bounded import Bounded
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.measurements import Measurement
@@ -141,6 +143,25 @@ def testTheFarthestSideHasTheLargestDistance():
         largest, smallest = found[f"Max{side}"], found[f"Min{side}"]
         assert largest.lower <= largest.value <= largest.upper <= found["OverMax"].upper + 1e-12
         assert -found["UnderMax"].upper - 1e-12 <= smallest.lower <= smallest.value <= smallest.upper
+
+
+def testNothingTowardOneSideIsFartherThanTheLargestDistance(monkeypatch):
+    """Though the search of one side alone may tell less closely how far that is, and whichever is asked first."""
+    extreme = refinement.extreme
+
+    def vague(refined, side=0, known=0.0):
+        found, place = extreme(refined, side, known)
+        return (Bounded(found, found.lower, found.upper + 1) if side else found), place
+
+    monkeypatch.setattr(refinement, "extreme", vague)
+    pair = [shapes.ballMesh(20, resolution=24), shapes.ballMesh(20, (0, 0, 3), resolution=20)]
+    comparison = compare(*pair)
+    assert (
+        comparison["OverMax"].upper <= comparison["HD"].upper and comparison["UnderMax"].upper <= comparison["HD"].upper
+    )
+    alone = compare(*pair, SIGNED)
+    for key in ("OverMax", "UnderMax"):
+        assert bounds(alone[key]) == bounds(comparison[key])
 
 
 def testTheTipOfATriangleIsFartherThanAnyElement():

@@ -321,12 +321,14 @@ class Refined:
 
     def largestToward(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
         """Return the same toward the positive (1) or the negative (-1) side. known: as for extreme()."""
+        largest, place = self.largestAndPlace
         # mostly the side of the largest distance is known
-        if self.values[np.abs(self.values).argmax()] * side > 0:
-            bounds, place = self.largestAndPlace
-            if self.sampler.sidesAt(place[None])[0] * side > 0:
-                return bounds, place
-        return extreme(self, side, known)
+        if self.values[np.abs(self.values).argmax()] * side > 0 and self.sampler.sidesAt(place[None])[0] * side > 0:
+            return largest, place
+        found, place = extreme(self, side, known)
+        # nothing on one side is farther than all, which is mostly known better
+        upper = min(found.upper, max(largest.upper, known))
+        return Bounded(found, found.lower, max(found.lower, upper)), place
 
     @property
     def mean(self) -> Bounded:
