@@ -142,7 +142,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         """Let go of the scene that is about to be closed, or to get nodes from a file."""
         if self.panel.parameters:
             self.resumed = self.panel.isActive
-            self.panel.releaseScene()
+        self.panel.releaseScene()
 
     def onSceneEnd(self, _caller, _event) -> None:
         """Work with the scene as it is now, with a fresh wrapper: one made before would not see nodes that came."""

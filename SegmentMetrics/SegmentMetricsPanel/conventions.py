@@ -153,7 +153,7 @@ def whyNot(outcome, stale: str) -> str:
     if stale:
         return outOfDate()
     if outcome.comparisons is None:
-        return _("Apply again first: a saved scene keeps the numbers, but not all that they were computed from.")
+        return _("Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on.")
     return ""
 
 

@@ -138,7 +138,7 @@ class MapControls(VTKObservationMixin):
             isRight = outcome.shows(model) and maps.hasSurface(model)
             isRight = isRight and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
             if not isRight and outcome.comparisons is None:
-                self.problem = _("This map was not saved with the scene: Apply to draw it.")
+                self.problem = _("This map is not in the scene. Press Apply again to draw it.")
                 continue
             if not isRight:
                 comparison, surface = outcome.comparisons[number], parameters.mapSurface.name

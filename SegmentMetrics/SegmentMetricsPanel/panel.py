@@ -44,6 +44,7 @@ class Panel(VTKObservationMixin):
         self.parameters = None
         self.connection = None  # None while the panel does not follow the parameter node
         self.outcome = None
+        self.kept = None  # the outcome that was shown before nodes came from a file
         self.change = ""  # what happened to the compared segments since
         self.notice = ""  # what there is to say about the last attempt to measure
         self.isBusy = False
@@ -125,14 +126,17 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
-        """Let go of the scene before it is closed, or gets nodes from a file."""
+        """Let go of the scene before it is closed, or gets nodes from a file, which takes no results away."""
+        kept = None if slicer.mrmlScene.IsClosing() else self.outcome or self.kept
         self.close()
+        self.kept = kept
         if slicer.mrmlScene.IsClosing():
             releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""
         self.setParameters(None)
+        self.kept = None
         self.leftovers.forget()
         for plot in (self.plot, self.slices.plot):
             plot.show(None)
@@ -231,6 +235,7 @@ class Panel(VTKObservationMixin):
         self.leftovers.remove(slicer.mrmlScene)
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
+        self.kept = None
         self.inputs.show()
         self.pairs.show(self.parameters)
         self.choices.show(self.parameters)
@@ -254,8 +259,11 @@ class Panel(VTKObservationMixin):
 
     def _recall(self) -> None:
         """Take over the results of a scene that was loaded, or let go of those whose table was deleted."""
+        kept = self.kept
         try:
-            self.setOutcome(outcomes.recall(self.parameters.result))
+            outcome = outcomes.recall(self.parameters.result)
+            isKept = None not in (kept, outcome) and (kept.table, kept.run) == (outcome.table, outcome.run)
+            self.setOutcome(kept if isKept else outcome)
         except InputError as error:
             self.setOutcome(None)
             self.parameters.result = None
