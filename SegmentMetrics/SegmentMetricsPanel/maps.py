@@ -8,6 +8,8 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
 from .buttons import ExplainedButton
+from .enumerations import MapKind
+from .markup import explain
 from .work import waiting
 
 # The controls of a map but for those of its range.
@@ -25,6 +27,7 @@ class MapControls(VTKObservationMixin):
     def __init__(self, ui, onEye):
         super().__init__()
         self.ui, self.onEye = ui, onEye
+        explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.problem = ""
         self.shown = None

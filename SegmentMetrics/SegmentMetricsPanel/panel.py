@@ -19,7 +19,7 @@ from .conventions import Conventions
 from .freshness import SegmentWatcher, outOfDate, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
-from .markup import asTip
+from .markup import explain, explainAll
 from .pairs import PairEditor
 from .parameters import GuiConnection, settingsOf
 from .places import Places
@@ -41,6 +41,7 @@ class Panel(VTKObservationMixin):
     def __init__(self, ui, logic, onLost):
         super().__init__()
         self.ui, self.logic, self.onLost = ui, logic, onLost
+        explainAll(ui)  # before the parts keep or change them
         self.parameters = None
         self.connection = None  # None while the panel does not follow the parameter node
         self.outcome = None
@@ -100,7 +101,7 @@ class Panel(VTKObservationMixin):
             self.reports.show(self.inputs.whyNot())
             self.results.invite(False)
             self.ui.applyButton.enabled = False
-            self.ui.applyButton.toolTip = self.inputs.whyNot()
+            explain(self.ui.applyButton, self.inputs.whyNot())
             return
         # the node, not its wrapper: the wrapper would live as long as the observer
         self.addObserver(parameters.parameterNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
@@ -254,7 +255,7 @@ class Panel(VTKObservationMixin):
         """Enable Apply, or disable it and say why in its tool tip; return why."""
         problem = self.whyNot()
         self.ui.applyButton.enabled = not problem
-        self.ui.applyButton.toolTip = asTip(problem) or _("Measure how the two differ.")
+        explain(self.ui.applyButton, problem or _("Measure how the two differ."))
         return problem
 
     def _recall(self) -> None:
