@@ -88,7 +88,8 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         self.logic = None
         self.panel = None
-        self.resumed = None  # after a scene came or went: whether the panel shall be active, None for not at all
+        self.isSceneChanging = False  # whether a scene comes or goes
+        self.shouldResume = False  # whether the panel follows the scene after that
 
     def setup(self) -> None:
         """Build the panel; called once, before it is shown for the first time. In an older Slicer there is none."""
@@ -118,11 +119,12 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
 
     def enter(self) -> None:
         """Work with the scene; called each time the user opens the module."""
+        self.shouldResume = True
         self.useParameterNode()
 
     def exit(self) -> None:
         """Leave the scene alone; called each time the user opens another module."""
-        self.resumed = False if self.resumed else self.resumed
+        self.shouldResume = False
         if self.panel:
             self.panel.pause()
 
@@ -141,18 +143,17 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
     def onSceneStart(self, _caller, _event) -> None:
         """Let go of the scene that is about to be closed, or to get nodes from a file."""
         if self.panel.parameters:
-            self.resumed = self.panel.isActive
-            self.panel.releaseScene()
+            self.isSceneChanging, self.shouldResume = True, self.panel.isActive
+        self.panel.releaseScene()
 
     def onSceneEnd(self, _caller, _event) -> None:
         """Work with the scene as it is now, with a fresh wrapper: one made before would not see nodes that came."""
         if slicer.mrmlScene.IsBatchProcessing():
             return
-        if self.resumed is None:
+        isChanged, self.isSceneChanging = self.isSceneChanging, False
+        if not isChanged:
             self.panel.onNews()  # what happened in the batch was not shown yet
-            return
-        isActive, self.resumed = self.resumed, None
-        if isActive:  # else enter() does it
+        elif self.shouldResume:  # else enter() does it
             self.useParameterNode()
 
     def useParameterNode(self) -> None:

@@ -129,7 +129,7 @@ def testADeletedSegmentIsOneOfAll(session, side):
     session.settle(0.1)
     selector = getattr(session.ui, f"{side}Selector")
     assert selector.currentNode() is node and selector.currentSegmentID() == ""
-    assert f"a segment of the {side}" in session.ui.applyButton.toolTip
+    assert f"a segment of the {side}" in session.ui.applyButton.accessibleDescription
     selector.setCurrentSegmentID(node.GetSegmentation().GetSegmentIdBySegmentName("R"))
     session.settle(0.1)
     session.parameters.mode = Mode.allStructures
@@ -235,7 +235,11 @@ def testTheTestFollowsAgainOnceItHasTheStructure(session):
         return segment.GetName() if segment else ""
 
     assert [shown(name) for name in "CBA"] == ["C", "", "A"]
-    assert shown("B") == "" and "test" in session.ui.applyButton.toolTip and not session.ui.applyButton.enabled
+    assert (
+        shown("B") == ""
+        and "test" in session.ui.applyButton.accessibleDescription
+        and not session.ui.applyButton.enabled
+    )
 
 
 def testWithoutDistancesThereAreNoPlaces(session):
@@ -381,7 +385,7 @@ def testCriticalStructuresFollowTheSegmentsOfTheReference(session):
     session.apply()
     assert session.panel.outcome.settings.critical == (("Cord", 1.0),)
     session.ui.swapButton.click()  # the other one has no such segment
-    assert offered() == [] and "critical" in session.ui.applyButton.toolTip
+    assert offered() == [] and "critical" in session.ui.applyButton.accessibleDescription
     session.ui.swapButton.click()
     assert offered() == ["Cord", "Nerve", "Vessel"] and not session.panel.staleness()
     nodes[0].GetSegmentation().RemoveSegment(nodes[0].GetSegmentation().GetSegmentIdBySegmentName("Cord"))

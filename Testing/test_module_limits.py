@@ -24,7 +24,7 @@ from SegmentMetricsLib.settings import FAMILIES
 
 def testNothingIsThere(session):
     assert not session.ui.applyButton.enabled
-    assert session.ui.applyButton.toolTip == "Choose a reference segmentation."
+    assert session.ui.applyButton.accessibleDescription == "Choose a reference segmentation."
     assert not session.panel.apply() and session.results() == []
 
 

@@ -117,11 +117,11 @@ def testFilesThatAreMissing(session, desktop, tmp_path):
     with pytest.raises(RuntimeError, match="Failed to load"):
         slicer.util.loadScene(str(tmp_path / "scene.mrml"), {"clear": True})
     session.settle(0.1)
-    assert session.ui.messageLabel.text == "This map was not saved with the scene: Apply to draw it."
+    assert session.ui.messageLabel.text == "This map is not in the scene. Press Apply again to draw it."
     assert session.ui.verdictLabel.text == verdict and session.visibleInThreeD() == [True, True]
     session.ui.showMapCheckBox.click()
     session.settle(0.1)
-    assert session.ui.messageLabel.text == "The hazard was not saved with the scene: Apply to show it."
+    assert session.ui.messageLabel.text == "The hazard is not in the scene. Press Apply again to show it."
     session.ui.showMapCheckBox.click()
     session.settle(0.1)
     session.apply()
@@ -221,6 +221,48 @@ def testSavedAndLoaded(session, tmp_path, state):
         now = look(session)
         assert now == before, {key: (before[key], now[key]) for key in now if now[key] != before[key]}
         assert scenework.observedNow(session) == observed
+
+
+def testAddedScenesTakeNothingAway(session, tmp_path):
+    """Results stay whole when somebody adds a scene that has nothing to do with them: all can still be made of them."""
+    scenework.observers("Fifth", "Sixth")
+    parameterNode = session.parameters.parameterNode
+    parameterNode.SetSaveWithScene(0)  # as in the scene of somebody who never opened the module
+    try:
+        assert slicer.util.saveScene(str(tmp_path / "other.mrb"))
+    finally:
+        parameterNode.SetSaveWithScene(1)
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.05)
+    onePair(session)
+    before, outcome = look(session), session.panel.outcome
+    assert outcome.comparisons
+    slicer.util.loadScene(str(tmp_path / "other.mrb"), {"clear": False})
+    session.settle(0.4)
+    assert len(slicer.util.getNodesByClass("vtkMRMLSegmentationNode")) == 4
+    assert session.panel.outcome is outcome and look(session) == before and session.panel.kept is None
+    session.parameters.mapSurface = type(session.parameters.mapSurface).measured
+    session.settle(0.1)
+    assert not session.ui.messageLabel.text and len(session.maps()) == 1
+    session.askTools()
+    assert session.ui.conventionsTable.rowCount > 1
+    session.parameters.mapSurface = type(session.parameters.mapSurface).displayed
+    session.settle(0.1)
+    slicer.mrmlScene.Clear(0)
+    session.settle(0.1)
+    assert session.panel.outcome is None and session.panel.kept is None
+
+
+def testAddedScenesWithResultsBringTheirOwn(session, tmp_path):
+    """A scene with results of its own is shown as it was saved, without what was measured before in this one."""
+    path = str(tmp_path / "scene.mrb")
+    onePair(session)
+    assert slicer.util.saveScene(path)
+    first = session.panel.outcome
+    slicer.util.loadScene(path, {"clear": False})
+    session.settle(0.4)
+    assert session.panel.outcome is not first and session.panel.outcome.comparisons is None
+    assert session.panel.outcome.table is session.parameters.result
 
 
 # Taken apart

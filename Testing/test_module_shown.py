@@ -188,11 +188,11 @@ def testThereIsNoMapToChangeWithoutDistances(session):
     controls = [getattr(ui, name) for name in (*OF_MAP, "rangeLabel", "automaticRangeCheckBox", "rangeSpinBox")]
     assert not ui.showMapCheckBox.enabled and not any(control.enabled for control in controls)
     assert ui.showHazardCheckBox.enabled, "it needs no distances"
-    assert ui.showMapCheckBox.toolTip == "No distances were measured." and ui.showMapCheckBox.checked
+    assert ui.showMapCheckBox.accessibleDescription == "No distances were measured." and ui.showMapCheckBox.checked
     choose(session, *session.nodes, "Box")
     session.apply()
     assert ui.showMapCheckBox.enabled and all(control.enabled for control in controls[:-1]) and session.maps()
-    assert "in the 3D views" in ui.showMapCheckBox.toolTip
+    assert "in the 3D views" in ui.showMapCheckBox.accessibleDescription
     ui.showMapCheckBox.click()
     session.settle(0.1)
     assert ui.showMapCheckBox.enabled and not ui.mapControlsFrame.enabled

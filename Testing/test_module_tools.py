@@ -51,7 +51,11 @@ def testToolsWithoutResults(session):
     choose(session, *twoBoxes(), "Box")
     session.ui.conventionsSection.collapsed = False
     assert session.ui.conventionsTable.rowCount == 0 and not session.ui.conventionsButton.enabled
-    assert session.ui.conventionsButton.toolTip == session.ui.reportButton.toolTip == "Apply first."
+    assert (
+        session.ui.conventionsButton.accessibleDescription
+        == session.ui.reportButton.accessibleDescription
+        == "Apply first."
+    )
     assert not session.panel.compareTools() and not session.panel.report(Path("nowhere.html"))
     session.ui.conventionsSection.collapsed = True
 
@@ -316,17 +320,17 @@ def testNothingLeavesThePanelOutOfDate(session):
     session.askTools()
     names = ("copy", "export", "report", "verdicts", "conventionsCopy", "conventionsExport")
     buttons = [getattr(ui, f"{name}Button") for name in names]
-    tips = [button.toolTip for button in buttons]
+    tips = [button.accessibleDescription for button in buttons]
     assert all(button.enabled for button in buttons) and all(tips)
     second = session.nodes[1].GetSegmentation()
     ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("B"))
     session.settle(0.1)
     assert session.isShown(ui.staleLabel)
     assert [name for name, button in zip(names, buttons) if button.enabled] == []
-    assert {button.toolTip for button in buttons} == {"The results are out of date: apply again first."}
+    assert {button.accessibleDescription for button in buttons} == {"The results are out of date: apply again first."}
     ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
     session.settle(0.1)
-    assert all(button.enabled for button in buttons) and [button.toolTip for button in buttons] == tips
+    assert all(button.enabled for button in buttons) and [button.accessibleDescription for button in buttons] == tips
 
 
 def threeBoxes() -> list:

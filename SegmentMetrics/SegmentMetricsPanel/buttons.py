@@ -1,15 +1,15 @@
 """Buttons that say why they are disabled."""
 
-from .markup import asTip
+from .markup import explain
 
 
 class ExplainedButton:
-    """A button whose tool tip says what it does, or why it is disabled."""
+    """A button whose tool tip says what it does, or why it is disabled; explainAll() has seen it before."""
 
     def __init__(self, button):
-        self.button, self.tip = button, button.toolTip
+        self.button, self.tip = button, button.accessibleDescription
 
     def enable(self, problem: str) -> None:
         """Enable the button, or disable it when there is a problem."""
         self.button.enabled = not problem
-        self.button.toolTip = asTip(problem) or self.tip
+        explain(self.button, problem or self.tip)

@@ -8,7 +8,7 @@ from SegmentMetricsLib.relevance import isRelevant
 from SegmentMetricsLib.settings import DECIDED_BY_TOOLS, FAMILIES, OWN_CONVENTION
 
 from .enumerations import HazardKernel
-from .markup import asTip
+from .markup import explain
 from .parameters import conventionOf, criticalNames, possibleCriticals
 
 COLUMNS = 2
@@ -40,7 +40,7 @@ class Choices:
         self.boxes = {}
         for number, family in enumerate(FAMILIES):
             box = qt.QCheckBox(family.capitalize())
-            box.toolTip = explanations.ofFamily(family)
+            explain(box, explanations.ofFamily(family))
             box.connect("toggled(bool)", self.takeFamilies)
             ui.familiesFrame.layout().addWidget(box, number // COLUMNS, number % COLUMNS)
             self.boxes[family] = box
@@ -52,7 +52,7 @@ class Choices:
         ui.conventionComboBox.connect("currentIndexChanged(int)", self.takeConvention)
         for name, kind in {**OPTIONAL, "tolerance": "SpinBox", "surface": "ComboBox", "extent": "ComboBox"}.items():
             for widget in (f"{name}Label", f"{name}{kind}"):
-                getattr(ui, widget).toolTip = explanations.ofSetting(name)
+                explain(getattr(ui, widget), explanations.ofSetting(name))
 
     def show(self, parameters) -> None:
         """Show what a parameter node says, and only the settings that the chosen families use."""
@@ -108,4 +108,4 @@ class Choices:
             if box.itemData(row, qt.Qt.CheckStateRole) != state:
                 box.setItemData(row, state, qt.Qt.CheckStateRole)
         tip = explanations.ofSetting("critical")
-        box.toolTip = asTip(f"{tip}\n{', '.join(chosen)}" if chosen else tip)
+        explain(box, f"{tip}\n{', '.join(chosen)}" if chosen else tip)

@@ -19,6 +19,7 @@ from SegmentMetricsLib.settings import OWN_CONVENTION
 
 from .buttons import ExplainedButton
 from .freshness import outOfDate
+from .markup import explain
 from .saving import askForPath
 from .sorting import SortableTable, sortable
 
@@ -65,7 +66,7 @@ class Conventions:
             button.enable(outOfDate() if stale else "")
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not self.problem
-        self.ui.conventionsButton.toolTip = self.problem or _("Compute what every other tool would report.")
+        explain(self.ui.conventionsButton, self.problem or _("Calculate what every other tool would report."))
         if self.record is not None:
             about = _("What other tools would report for {name}. Hover over a row to read why.")
             self.ui.conventionsLabel.text = about.format(name=self.record.name)
@@ -153,7 +154,7 @@ def whyNot(outcome, stale: str) -> str:
     if stale:
         return outOfDate()
     if outcome.comparisons is None:
-        return _("Apply again first: a saved scene keeps the numbers, but not all that they were computed from.")
+        return _("Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on.")
     return ""
 
 

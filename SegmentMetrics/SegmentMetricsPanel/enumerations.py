@@ -111,6 +111,15 @@ class MapKind(Labeled):
             "hazard": _("Hazard"),
         }
 
+    @staticmethod
+    def meanings() -> dict[str, str]:
+        return {
+            "signed": _("where the test lies outside or inside the reference."),
+            "absolute": _("how far the two lie apart."),
+            "tolerance": _("what lies farther apart than the tolerance τ."),
+            "hazard": _("how near the boundary is to critical structures."),
+        }
+
 
 class MapSurface(Labeled):
     """The surface that is drawn; the names are those of showDistanceMap."""

@@ -38,7 +38,7 @@ class HazardOverlay:
         if outcome.shows(node) and node.GetImageData() is not None:  # its file may not have come with the scene
             return node
         if outcome.comparisons is None:
-            self.problem = _("The hazard was not saved with the scene: Apply to show it.")
+            self.problem = _("The hazard is not in the scene. Press Apply again to show it.")
             return None
         try:
             with waiting():

@@ -8,6 +8,8 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
 from .buttons import ExplainedButton
+from .enumerations import MapKind
+from .markup import explain
 from .work import waiting
 
 # The controls of a map but for those of its range.
@@ -25,6 +27,7 @@ class MapControls(VTKObservationMixin):
     def __init__(self, ui, onEye):
         super().__init__()
         self.ui, self.onEye = ui, onEye
+        explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.problem = ""
         self.shown = None
@@ -138,7 +141,7 @@ class MapControls(VTKObservationMixin):
             isRight = outcome.shows(model) and maps.hasSurface(model)
             isRight = isRight and maps.mapInformation(model)["surface"] == parameters.mapSurface.name
             if not isRight and outcome.comparisons is None:
-                self.problem = _("This map was not saved with the scene: Apply to draw it.")
+                self.problem = _("This map is not in the scene. Press Apply again to draw it.")
                 continue
             if not isRight:
                 comparison, surface = outcome.comparisons[number], parameters.mapSurface.name

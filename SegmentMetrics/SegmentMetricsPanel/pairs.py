@@ -96,7 +96,7 @@ class PairEditor:
                 how = edited.get(name) or (_(match.how) if match else "")
                 item = self.ui.pairsTable.item(row, 2)
                 item.setText(how)
-                item.setToolTip(explained(match, how, name in edited))
+                item.setToolTip(asTip(explained(match, how, name in edited)))
         finally:
             self.isShowing = False
         alone = [structure.name for structure in pairing.unmatchedTest]

@@ -19,7 +19,7 @@ from .conventions import Conventions
 from .freshness import SegmentWatcher, outOfDate, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
-from .markup import asTip
+from .markup import explain, explainAll
 from .pairs import PairEditor
 from .parameters import GuiConnection, settingsOf
 from .places import Places
@@ -41,9 +41,11 @@ class Panel(VTKObservationMixin):
     def __init__(self, ui, logic, onLost):
         super().__init__()
         self.ui, self.logic, self.onLost = ui, logic, onLost
+        explainAll(ui)  # before the parts keep or change them
         self.parameters = None
         self.connection = None  # None while the panel does not follow the parameter node
         self.outcome = None
+        self.kept = None  # the outcome that was shown before nodes came from a file
         self.change = ""  # what happened to the compared segments since
         self.notice = ""  # what there is to say about the last attempt to measure
         self.isBusy = False
@@ -99,7 +101,7 @@ class Panel(VTKObservationMixin):
             self.reports.show(self.inputs.whyNot())
             self.results.invite(False)
             self.ui.applyButton.enabled = False
-            self.ui.applyButton.toolTip = self.inputs.whyNot()
+            explain(self.ui.applyButton, self.inputs.whyNot())
             return
         # the node, not its wrapper: the wrapper would live as long as the observer
         self.addObserver(parameters.parameterNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
@@ -125,14 +127,17 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
-        """Let go of the scene before it is closed, or gets nodes from a file."""
+        """Let go of the scene before it is closed, or gets nodes from a file, which takes no results away."""
+        kept = None if slicer.mrmlScene.IsClosing() else self.outcome or self.kept
         self.close()
+        self.kept = kept
         if slicer.mrmlScene.IsClosing():
             releaseAllCharts()
 
     def close(self) -> None:
         """Let go of everything, before the panel is deleted."""
         self.setParameters(None)
+        self.kept = None
         self.leftovers.forget()
         for plot in (self.plot, self.slices.plot):
             plot.show(None)
@@ -231,6 +236,7 @@ class Panel(VTKObservationMixin):
         self.leftovers.remove(slicer.mrmlScene)
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
+        self.kept = None
         self.inputs.show()
         self.pairs.show(self.parameters)
         self.choices.show(self.parameters)
@@ -249,13 +255,16 @@ class Panel(VTKObservationMixin):
         """Enable Apply, or disable it and say why in its tool tip; return why."""
         problem = self.whyNot()
         self.ui.applyButton.enabled = not problem
-        self.ui.applyButton.toolTip = asTip(problem) or _("Measure how the two differ.")
+        explain(self.ui.applyButton, problem or _("Measure how the two differ."))
         return problem
 
     def _recall(self) -> None:
         """Take over the results of a scene that was loaded, or let go of those whose table was deleted."""
+        kept = self.kept
         try:
-            self.setOutcome(outcomes.recall(self.parameters.result))
+            outcome = outcomes.recall(self.parameters.result)
+            isKept = None not in (kept, outcome) and (kept.table, kept.run) == (outcome.table, outcome.run)
+            self.setOutcome(kept if isKept else outcome)
         except InputError as error:
             self.setOutcome(None)
             self.parameters.result = None

@@ -79,7 +79,7 @@ class PlotPanel(PlotView):
         if outcome.shows(chart) and charts.isDrawn(chart):
             return chart
         if outcome.comparisons is None:
-            self.problem = _("This plot was not saved with the scene: Apply to draw it.")
+            self.problem = _("This plot is not in the scene. Press Apply again to draw it.")
             return None
         if isOfAll:
             chosen = [comparison for comparison in outcome.comparisons if comparison.distances is not None]

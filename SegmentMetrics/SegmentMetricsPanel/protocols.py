@@ -23,7 +23,7 @@ from SegmentMetricsLib.protocol.wording import SIGNS, limitText, unitOf, valueTe
 from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
 
 from .buttons import ExplainedButton
-from .markup import escaped
+from .markup import escaped, explain
 from .saving import askForPath
 from .sorting import SortableTable
 
@@ -55,7 +55,8 @@ class ProtocolChooser(VTKObservationMixin):
         self.parameters = None
         self.isShowing = False
         self.listed = []  # nodes, None for no protocol, then names of examples, and "" for a file
-        self.ui.protocolLabel.toolTip = self.ui.protocolComboBox.toolTip = explanations.ofSetting("protocol")
+        for widget in (ui.protocolLabel, ui.protocolComboBox):
+            explain(widget, explanations.ofSetting("protocol"))
         ui.protocolComboBox.connect("currentIndexChanged(int)", self.take)
 
     def show(self, parameters) -> None:

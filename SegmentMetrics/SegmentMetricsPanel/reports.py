@@ -10,7 +10,7 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import fileNames
 from SegmentMetricsLib.report import Report, requirePlotly
 
-from .markup import asTip
+from .markup import explain
 from .parameters import settingsOf
 from .saving import askForPath
 
@@ -31,9 +31,10 @@ class Reports:
         isPair = outcome is not None and not outcome.isOfAll and len(outcome.records) == 1
         self.suggestion = fileNames([outcome.records[0].name])[0] if isPair else "report"
         self.ui.reportButton.enabled = not problem
-        self.ui.reportButton.toolTip = asTip(problem) or _(
+        about = _(
             "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
         )
+        explain(self.ui.reportButton, problem or about)
 
     def onReport(self, _checked=False) -> None:
         with slicer.util.tryWithErrorDisplay(_("The report could not be written.")):

@@ -5,7 +5,7 @@ import slicer
 from slicer.i18n import tr as _
 
 from .enumerations import Mode
-from .markup import asTip
+from .markup import explain
 from .pairs import swapped
 from .segments import segmentIDs, segmentName, segmentOfName
 
@@ -56,7 +56,7 @@ class SegmentChooser:
             self.isShowing = False
         name = segmentName(node, segment)
         text = f"{node.GetName()}: {name}" if node and name else node.GetName() if node else ""
-        self.selector.toolTip = asTip(text)
+        explain(self.selector, text)
 
     def onRemoved(self, node) -> None:
         """Choose nothing when the chosen segmentation goes; the selector would take another one by itself."""

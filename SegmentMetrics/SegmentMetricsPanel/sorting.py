@@ -156,7 +156,7 @@ class SortableTable:
     def _fillGroup(self, line: int, name: str, tip: str) -> None:
         """Write the name of a group over the whole width; it cannot be selected."""
         item = qt.QTableWidgetItem(name)
-        item.setToolTip(tip)
+        item.setToolTip(asTip(tip))
         item.setFlags(qt.Qt.ItemIsEnabled)
         font = item.font()
         font.setBold(True)

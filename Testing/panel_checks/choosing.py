@@ -101,7 +101,7 @@ def checkHazard(session: Session) -> None:
 
     ui, reference = session.ui, session.nodes[0]
     session.chooseFamilies("boundary", "hazard")
-    assert not ui.applyButton.enabled and "critical" in ui.applyButton.toolTip
+    assert not ui.applyButton.enabled and "critical" in ui.applyButton.accessibleDescription
     assert session.isShown(ui.messageLabel) and "critical" in ui.messageLabel.text
     offered = [ui.criticalComboBox.itemText(row) for row in range(ui.criticalComboBox.count)]
     segmentation = reference.GetSegmentation()

@@ -173,14 +173,18 @@ def checkBadInput(session: Session) -> None:
     test = parameters.test, parameters.testSegment
     parameters.test, parameters.testSegment = parameters.reference, parameters.referenceSegment
     session.settle(0.1)
-    assert not ui.applyButton.enabled and "same segment" in ui.applyButton.toolTip
+    assert not ui.applyButton.enabled and "same segment" in ui.applyButton.accessibleDescription
     parameters.test = None
     session.settle(0.1)
-    assert not ui.applyButton.enabled and ui.applyButton.toolTip == "Choose a test segmentation."
+    assert not ui.applyButton.enabled and ui.applyButton.accessibleDescription == "Choose a test segmentation."
     parameters.test, parameters.testSegment = test
     session.chooseFamilies()
     session.settle(0.1)
-    assert not ui.applyButton.enabled and "famil" in ui.applyButton.toolTip and "famil" in ui.messageLabel.text
+    assert (
+        not ui.applyButton.enabled
+        and "famil" in ui.applyButton.accessibleDescription
+        and "famil" in ui.messageLabel.text
+    )
     session.chooseFamilies("boundary", "signed", "overlap", "slices")
     session.settle(0.1)
     # an empty segment is no error: distances are infinite, and there is no map

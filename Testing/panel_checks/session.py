@@ -66,7 +66,7 @@ class Session:
         self.settle(0.1)
 
     def apply(self) -> None:
-        assert self.ui.applyButton.enabled, self.ui.applyButton.toolTip
+        assert self.ui.applyButton.enabled, self.ui.applyButton.accessibleDescription
         self.ui.applyButton.click()
         self.settle(0.2)
 
@@ -79,7 +79,7 @@ class Session:
 
     def askTools(self) -> None:
         """Ask what other tools would report."""
-        assert self.ui.conventionsButton.enabled, self.ui.conventionsButton.toolTip
+        assert self.ui.conventionsButton.enabled, self.ui.conventionsButton.accessibleDescription
         self.ui.conventionsButton.click()
         self.settle(0.2)
 

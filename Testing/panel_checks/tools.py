@@ -74,7 +74,7 @@ def checkReport(session: Session) -> None:
     ui, path = session.ui, Path(session.folder.name) / "Case 1.html"
     from SegmentMetricsPanel.reports import hasPlotly
 
-    assert ui.reportButton.enabled, ui.reportButton.toolTip
+    assert ui.reportButton.enabled, ui.reportButton.accessibleDescription
     if not hasPlotly():  # the button would ask whether to install it
         assert not session.panel.report(path) and "plotly" in ui.messageLabel.text and not path.exists()
         return
@@ -90,7 +90,7 @@ def checkReport(session: Session) -> None:
     ui.reportConventionsCheckBox.click()
     ui.toleranceSpinBox.value = 3
     session.settle(0.1)
-    assert not ui.reportButton.enabled and "apply" in ui.reportButton.toolTip
+    assert not ui.reportButton.enabled and "apply" in ui.reportButton.accessibleDescription
     assert not session.panel.report(path)
     ui.toleranceSpinBox.value = 2
     session.settle(0.1)
