@@ -12,7 +12,7 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, multilabel, verdict
+from . import findings, inputs, measurements, multilabel, summary
 from .distances.surfacedistances import SurfaceDistances
 from .errors import InputError, Undefined, didYouMean
 from .measurements import Measurement, finite
@@ -97,7 +97,7 @@ class Comparison(Mapping):
     @cached_property
     def summary(self) -> str:
         """The outcome in one sentence."""
-        return verdict.sentence(self)
+        return summary.sentence(self)
 
     def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
         """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.

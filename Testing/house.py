@@ -30,7 +30,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "pair",
                 "measurements",
                 "findings",
-                "verdict",
+                "summary",
                 "records",
                 "tables",
                 "pairing",

@@ -101,7 +101,7 @@ def testTheModuleExample(desktop, capsys):
     nodes = dict(zip(("referenceNode", "testNode"), SegmentMetricsLogic().loadSample()))
     exec(compile(module, "README.md", "exec"), {"slicer": slicer, **nodes})
     first, second = capsys.readouterr().out.splitlines()
-    # the verdict that the tutorial quotes is that of the tutorial's pair
+    # the summary that the tutorial quotes is that of the tutorial's pair
     quoted = re.search(r"above the table: \*(.*?)\*", TEXT, re.DOTALL)[1]
     assert re.sub(r"\s+", " ", quoted) == typeset(first.split(" ", 1)[1])
     # the panel begins with the first structure that both have

@@ -52,7 +52,7 @@ def sentence(pair: Comparison | Record) -> str:
         return "The two contours are identical."
     parts = [_closeness(measurements), _difference(pair)]
     text = "; ".join(part for part in parts if part)
-    return f"{text[:1].upper()}{text[1:]}." if text else "The measurements that were chosen do not tell a verdict."
+    return f"{text[:1].upper()}{text[1:]}." if text else "The chosen measurements do not allow a summary."
 
 
 def _isEmpty(structure) -> bool:
@@ -99,7 +99,7 @@ def _difference(pair) -> str:
     elif (mean := _value(measurements, "SignedMean")) is not None and abs(mean) >= 0.05:
         parts.append(f"test lies {_millimeters(abs(mean))} {'outside' if mean > 0 else 'inside'} on average")
     elif any(_isOpen(measurement) for measurement in measurements.values()):
-        return "a surface is not closed, so sides and volumes cannot be told"
+        return "a surface is not closed, so inside, outside and volumes are undefined"
     if contoured := _contoured(pair):
         parts.append(contoured if parts else f"test is {contoured}")
     return ", ".join(parts)

@@ -11,7 +11,7 @@ import pytest
 import shapes
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
-from SegmentMetricsLib import Settings, compare, verdict
+from SegmentMetricsLib import Settings, compare, summary
 from SegmentMetricsLib.metrics.places import mostlyToward
 from SegmentMetricsLib.records import Record
 from SegmentMetricsLib.registry import REGISTRY, findDefinition
@@ -35,7 +35,7 @@ def distancesOf(reference, test):
     return compare(reference, test, Settings(families="signed", subdivisions=0)).distances
 
 
-def testNothingInCommonIsNoVerdict():
+def testNothingInCommonIsNoSummaryOfNumbers():
     apart = shapes.box((8, 8, 2), (12, 12, 6)), shapes.box((8, 8, 12), (12, 12, 16))
     settings = Settings(extent="common")
     assert compare(*apart, settings).summary.startswith("Nothing was compared: the two contours have no common extent")
@@ -77,7 +77,7 @@ class TestSentence:
     def testOpenSurface(self):
         summary = compare(shapes.ballMesh(11), hemisphere()).summary
         assert summary.startswith("HD95 ") and " of the surface within 2 mm" in summary
-        assert summary.endswith("; a surface is not closed, so sides and volumes cannot be told.")
+        assert summary.endswith("; a surface is not closed, so inside, outside and volumes are undefined.")
         assert "contoured" not in summary
 
     def testContours(self):
@@ -101,10 +101,10 @@ class TestSentence:
 
     def testARecordKeepsTheSentence(self):
         record = compare(ball(), ball(center=(0, 0, -6))).record()
-        assert verdict.sentence(record) == record.summary == record.toDictionary()["summary"]
+        assert summary.sentence(record) == record.summary == record.toDictionary()["summary"]
         assert "inferiorly" in record.summary
         # without it, what the numbers alone tell
-        assert verdict.sentence(replace(record, summary="")).endswith("same volume, over- and under-contoured.")
+        assert summary.sentence(replace(record, summary="")).endswith("same volume, over- and under-contoured.")
 
     @pytest.mark.parametrize(
         ("share", "text"),
@@ -121,7 +121,7 @@ class TestSentence:
         ],
     )
     def testOnlyEverythingIsAHundredPercent(self, share, text):
-        assert verdict._percent(share) == text
+        assert summary._percent(share) == text
 
     @pytest.mark.parametrize(
         ("amount", "text"),
@@ -135,13 +135,13 @@ class TestSentence:
         ],
     )
     def testVolumes(self, amount, text):
-        assert verdict._size(amount, planar=False) == text
+        assert summary._size(amount, planar=False) == text
 
     @pytest.mark.parametrize(
         ("value", "text"), [(0, "0 mm"), (0.01, "below 0.1 mm"), (3.24, "3.2 mm"), (99.96, "100 mm"), (240.4, "240 mm")]
     )
     def testMillimeters(self, value, text):
-        assert verdict._millimeters(value) == text
+        assert summary._millimeters(value) == text
 
 
 class TestDominantSide:
