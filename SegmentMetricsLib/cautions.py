@@ -57,7 +57,7 @@ def _memberships(pair: Pair) -> Iterator[str]:
         which = " and the ".join(w for w, s in zip(NAMES, pair.structures) if s.memberships is not None)
         yield (
             f"Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
-            "distances go by 0.5; a threshold, such as 0.5, makes all of them whole "
+            "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all "
             f"{THRESHOLD}."
         )
 
@@ -79,8 +79,8 @@ def _parts(pair: Pair) -> Iterator[str]:
     for which, found in zip(NAMES, sizes):
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
             yield (
-                f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: what is measured of "
-                "the boundary is theirs."
+                f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: boundary measurements "
+                "are mostly theirs."
             )
     numbers = [max(len(found), 1) for found in sizes]
     # how many parts a mesh has is not known: a shell may be a cavity
@@ -93,7 +93,7 @@ def _parts(pair: Pair) -> Iterator[str]:
         said = f"The {which} has {max(numbers)} separate parts, the {other} one part"
     else:
         said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
-    yield f"{said}: numbers of the whole can hide a part that is missing or added."
+    yield f"{said}: numbers for the whole can hide a part that is missing or added."
 
 
 def _units(pair: Pair) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _units(pair: Pair) -> Iterator[str]:
     if smallest > size:
         yield (
             f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
-            f"{float(f'{size:.2g}'):g} mm: nothing can miss it. Check the unit of the files."
+            f"{float(f'{size:.2g}'):g} mm: nothing can exceed it. Check the unit of the files."
         )
 
 
@@ -162,7 +162,7 @@ def _background(pair: Pair) -> Iterator[str]:
     if pair.table.trueNegative > MOSTLY_BACKGROUND * pair.table.size:
         yield (
             f"More than {100 * MOSTLY_BACKGROUND:g} % of the evaluated grid ({pair.evaluatedGrid[1]}) is outside both "
-            "structures: ACC, TNR and RI are near their best whatever the test; choose the grid union "
+            "structures: ACC, TNR and RI are near their best whatever the test is; choose the grid union "
             f"{UNION}, or one volume for all cases."
         )
 
@@ -173,7 +173,7 @@ def _critical(pair: Pair) -> Iterator[str]:
     if mask is not None and any(s.mask is not None and mask.isSameAs(s.mask) for s, _ in pair.criticals):
         yield (
             "The reference is a critical structure itself, so hazard is highest everywhere in it: RFN, SIS, STAR and "
-            "wDice do not tell which of its errors are dangerous."
+            "wDice do not show which of its errors are dangerous."
         )
 
 

@@ -47,8 +47,8 @@ SETTINGS = {
         "How hazard falls with the distance to a critical structure: to zero at the reach, as 1 - (distance / reach)², "
         "or exponentially, to 37 % at the decay length."
     ),
-    "hazardReach": "Distance to a critical structure in mm from which on there is no hazard.",
-    "hazardDecay": "Distance to a critical structure in mm at which hazard has fallen to 37 %.",
+    "hazardReach": "Distance to a critical structure, in mm, at and beyond which there is no hazard.",
+    "hazardDecay": "Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
     "il": "How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
     "ol": "How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
 }

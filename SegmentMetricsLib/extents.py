@@ -220,7 +220,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     end = "upper" if place @ slab.normal > slab.high else "lower"
     yield (
         f"The Hausdorff distance of {worst.largest:.1f} mm lies at the {end} end, beyond what both contours cover; "
-        f"where both are, they lie about {within:.1f} mm apart at most. If it is arbitrary where the structure ends "
+        f"within that they lie at most about {within:.1f} mm apart. If it is arbitrary where the structure ends "
         "(spinal cord, esophagus, vessels), choose the common extent "
         f"{COMMON}."
     )

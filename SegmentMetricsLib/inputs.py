@@ -75,7 +75,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
     if high > 1 and maximum is not None:
         if low < 0 or high > maximum:
             raise NoSegmentation(
-                f"The image is no map of memberships from 0 to {maximum}: it has values from {low:g} to {high:g}."
+                f"The image is not a map of memberships from 0 to {maximum}: it has values from {low:g} to {high:g}."
             )
         # as exact as single precision is: 8 bits of 255, or percent
         array = array / np.float32(maximum) if array.dtype.itemsize < 4 else array / maximum

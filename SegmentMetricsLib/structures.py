@@ -80,8 +80,8 @@ class Structure:
             return self
         if self.mask is None:
             raise InputError(
-                f"Of {self.name} only the displayed surface is there, whose voxels a transform has bent: they are no "
-                "image grid, and a surface without smoothing cannot be made of them."
+                f"Only the displayed surface of {self.name} can be measured: a transform has bent its voxels, so they "
+                "are not an image grid any more, and a surface without smoothing cannot be made of them."
             )
         return replace(self, givenSurface=None, surfaceKind="unsmoothed")
 
@@ -93,7 +93,7 @@ class Structure:
         if self.memberships is None:
             return self
         if self.givenSurface is not None:
-            raise InputError(f"The displayed surface of {self.name} goes by 0.5: leave the threshold out.")
+            raise InputError(f"The displayed surface of {self.name} is that at 0.5: leave the threshold out.")
         return replace(self, mask=self.memberships.cut(threshold))
 
     @cached_property

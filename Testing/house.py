@@ -64,9 +64,9 @@ DOORS = {
     ("settings", "geometry"): "a grid to count on may be given as an image",
     ("settings", "conventions"): "a setting may name a tool, and tools are listed there",
     ("measurements", "conventions"): "a number may be asked for as another tool reports it",
-    ("findings", "conventions"): "what another tool decided is worth a sentence",
-    ("comparison", "conventions"): "a comparison tells what other tools would have reported",
-    ("records", "conventions"): "and a record of it keeps that",
+    ("findings", "conventions"): "a finding mentions what another tool decided",
+    ("comparison", "conventions"): "a comparison shows what other tools would have reported",
+    ("records", "conventions"): "a record of a comparison keeps that",
     ("cohort", "mrml"): "displayed surfaces are made by Slicer's own conversion",
 }
 SAID = {

@@ -211,7 +211,7 @@ def testAllTablesStateTheConvention(study, inline, capsys):
         ('case,reference,test\na,b,c\nd,"e"f,g\n', "line 3: the quotation marks are wrong"),
         ("case,reference,test\na,b,c,d\n", "line 2: there are 4 cells, but the heading has 3 columns."),
         ("case,reference,test,metod\na,b,c,d\n", "there is no column 'metod'; is it method?"),
-        ("case,reference,test\na,b\0,c\n", "holds zeros"),
+        ("case,reference,test\na,b\0,c\n", "holds zero bytes"),
     ],
 )
 def testUnusableFiles(study, inline, capsys, content, message):
@@ -274,7 +274,7 @@ def testFailedCasesAreRows(study, inline, capsys):
     assert "broken.nrrd" in reasons["broken"]
     assert "bad.csv, line 2, column Measurement: there is no measurement 'Dyce'" in reasons["metric"]
     assert "none.csv" in reasons["limits"]
-    assert "line 7, column case: there is such a case already" in reasons["good"] and "line 2" in reasons["good"]
+    assert "line 7, column case: this case is already listed" in reasons["good"] and "line 2" in reasons["good"]
     assert any("line 8, column case: it is empty." in reason for reason in reasons.values())
     assert "line 9, column reference: it is empty." in reasons["empty"]
     ok = [row["Case"] for row in table() if row["Status"] == "ok"]

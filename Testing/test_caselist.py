@@ -74,7 +74,7 @@ def testTheWorstCasesComeFirst(study, capsys):
     assert reasons[0].startswith("B could not be compared: The two structures are too far apart")
     # what is worst, of two rules that fail
     assert reasons[0].endswith("A: HD95 4.00 mm exceeds 1.5 mm and the warning limit of 2.5 mm. (and 1 more)")
-    assert reasons[1] == "nowhere: there is no such file." and "there is such a case already" in reasons[2]
+    assert reasons[1] == "nowhere: there is no such file." and "this case is already listed" in reasons[2]
     assert reasons[3] == "A: HD95 4.00 mm exceeds 1.5 mm and the warning limit of 2.5 mm. (and 1 more)"
     assert reasons[4] == "B: Only the reference has B."
     assert reasons[5].startswith("A: HD95 2.00 mm exceeds 1.5 mm; the warning limit is 2.5 mm.")

@@ -29,7 +29,8 @@ def testMembershipsThatCountInPart():
     image, mask = shapes.imageOf(soft), shapes.imageOf(soft > 0.5)
     (finding,) = compare(image, mask).findings
     assert finding.startswith("Voxels of the reference count in part, by their membership, for overlap and agreement")
-    assert "a threshold, such as 0.5, makes all of them whole (--threshold 0.5; in Python threshold=0.5)." in finding
+    assert "with a threshold, such as 0.5, every voxel counts fully or not at all" in finding
+    assert finding.endswith("(--threshold 0.5; in Python threshold=0.5).")
     assert found(compare(mask, image), "Voxels of the test count")
     assert found(compare(image, image), "Voxels of the reference and the test count")
     for settings in (Settings(threshold=0.5), Settings(families="boundary")):

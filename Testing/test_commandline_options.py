@@ -84,7 +84,7 @@ def testMetricsCriticalStructures(run, tmp_path):
     for arguments, message in (
         (("--critical", "Cord"), "The reference has no critical structure named 'Cord'; it has Label 1, Label 2."),
         (("--critical", "Label 2=2"), "The weight of the critical structure 'Label 2' must be greater than 0"),
-        (("--critical", "Label 2", "--metrics", "overlap"), "Critical structures serve the hazard family"),
+        (("--critical", "Label 2", "--metrics", "overlap"), "Critical structures are for the hazard family"),
     ):
         status, _, problem = run(*given, "refused", *arguments)
         assert status == 2 and problem.startswith(f"segment-metrics: {message}") and problem.count("\n") == 1
@@ -166,7 +166,7 @@ def testGridOfAFile(run, pair, tmp_path):
     grid = SegmentMetricsLib.Settings(**metrics("out")["settings"]).grid
     assert grid.size == (16, 16, 16)
     status, out, err = run("compare", *pair, "--output", "out2", "--grid", "everything")
-    assert status == 2 and "everything: this is no image" in err and err.count("\n") == 1
+    assert status == 2 and "everything: this is not an image" in err and err.count("\n") == 1
 
 
 def testSubdivisions(run, pair):

@@ -227,11 +227,11 @@ def testUnusable(tmp_path):
     contour = good.ROIContourSequence[0].ContourSequence[0]
     contour.ContourData = contour.ContourData[:9]
     good.save_as(tmp_path / "points.dcm")
-    with pytest.raises(ValueError, match="another number of points than it says"):
+    with pytest.raises(ValueError, match="not have as many points as it says"):
         readStructures(tmp_path / "points.dcm")
     contour.ContourData, contour.NumberOfContourPoints = ["1", "2", "nan"] * 3, 3
     good.save_as(tmp_path / "nan.dcm")
-    with pytest.raises(ValueError, match="no positions in space"):
+    with pytest.raises(ValueError, match="not positions in space"):
         readStructures(tmp_path / "nan.dcm")
 
 

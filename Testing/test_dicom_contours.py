@@ -368,7 +368,7 @@ def testADamagedContourNamesItsStructure(tmp_path):
     contour = content.ROIContourSequence[0].ContourSequence[0]
     contour.ContourData = contour.ContourData[:9]
     content.save_as(tmp_path / "set.dcm")
-    with pytest.raises(InputError, match="the structure 'Rod' cannot be read: a contour has another number of points"):
+    with pytest.raises(InputError, match="the structure 'Rod' cannot be read: a contour does not have as many"):
         readStructures(tmp_path / "set.dcm")
 
 

@@ -189,7 +189,7 @@ def testFramesAreAsFarApartAsTheyAreThick(tmp_path, kept):
     """Without the image; where no slice is left out there is nothing to assume."""
     structure = withoutDistance(tmp_path, kept, False)
     assert structure.mask.size == pytest.approx(len(kept) * 100 * 1.5 * 2.5)
-    expected = "The segmentation does not say how far apart its slices are: how thick they are, 2.5 mm, is assumed."
+    expected = "The segmentation does not say how far apart its slices are: their thickness, 2.5 mm, is assumed."
     assert structure.source.get(NOTES, ()) == ((expected,) if kept in SKIPPING[:4] else ())
     assert not structure.mask.touchesEdge
     findings = compare(structure, structure, Settings(families="overlap")).findings

@@ -285,7 +285,7 @@ class TestFinding:
         finding = next(f for f in compare(*tubes).findings if "end" in f)
         assert finding.startswith(
             "The Hausdorff distance of 12.0 mm lies at the upper end, beyond what both contours cover; "
-            "where both are, they lie about 1.0 mm apart at most."
+            "within that they lie at most about 1.0 mm apart."
         )
         where = '--extent common; in Python extent="common"; in Slicer Advanced > Extent'
         assert finding.endswith(f", choose the common extent ({where}).")

@@ -74,9 +74,8 @@ def testMembershipsCountInPartWithoutAThreshold(tmp_path):
     (structure,) = readStructures(percent, maximum=100)
     assert structure.mask.count == 4 and structure.memberships.voxels.sum() == 4
     assert readStructures(percent, 0.2, 100)[0].mask.count == 8
-    assert (
-        refusal(percent, maximum=50) == "The image is no map of memberships from 0 to 50: it has values from 0 to 75."
-    )
+    said = "The image is not a map of memberships from 0 to 50: it has values from 0 to 75."
+    assert refusal(percent, maximum=50) == said
     folder = tmp_path / "folder"
     folder.mkdir()
     save(shapes.imageOf((100 * array).astype(np.uint8)), folder / "Spleen.nrrd")
@@ -97,7 +96,7 @@ def testGridsOfFiles(tmp_path):
     assert files.readGrid(cut("cut.nii.gz", 0.9)(tmp_path)).size == (24, 24, 24)
     for name, words in (
         ("gone.nrrd", "there is no such file"),
-        ("mesh.stl", "no image whose grid could be taken"),
+        ("mesh.stl", "not an image whose grid can be used"),
         ("bad.nrrd", "cannot be read as an image"),
         ("cm.nrrd", "its header gives lengths in cm instead of mm"),
     ):

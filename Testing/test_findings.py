@@ -124,7 +124,7 @@ def testPercentilesThatLookLikeShares():
 
 def testToleranceLargerThanTheStructures():
     small = [shapes.boxMesh((0, 0, 0), (0.001 * size, 0.012, 0.01)) for size in (9, 10)]
-    assert found(compare(*small), "larger than the structures, which measure 0.012 mm: nothing can miss it.")
+    assert found(compare(*small), "larger than the structures, which measure 0.012 mm: nothing can exceed it.")
     assert not found(compare(*small, Settings(tolerances=(0.001, 2))), "larger than the structures")
 
 

@@ -163,7 +163,7 @@ def transformed(scene, changes: dict):
 # What mrml.compareSegments gets as the test's node, made in the scene.
 NODES = {
     "no node": (lambda scene: None, Refused("There is no segmentation.")),
-    "the name of a node": (lambda scene: "Observer", Refused("A segmentation is given as its node.")),
+    "the name of a node": (lambda scene: "Observer", Refused("A segmentation must be given as its node.")),
     "a model": (
         lambda scene: scene.AddNewNodeByClass("vtkMRMLModelNode", "Skin"),
         Refused("Skin is not a segmentation"),

@@ -49,27 +49,27 @@ def testFilesOfNames(tmp_path, name, text):
     ("name", "text", "message"),
     [
         ("a.txt", "1 liver", ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."),
-        ("a.json", "{", ": the file is no JSON."),
+        ("a.json", "{", ": the file is not JSON."),
         ("a.json", "[1]", ': names of labels look like {"1": "liver"} or {"liver": 1}.'),
         ("a.json", '{"labels": {"background": 0, "tumor": [1, 2]}}',
          ": 'tumor' is a region of the labels 1, 2; give the names of single labels, as in {\"1\": \"liver\"}."),
         ("a.json", '{"liver": 1.5}', ": a label is a whole number from 0, not 1.5."),
         ("a.json", '{"liver": true}', ": a label is a whole number from 0, not True."),
         ("a.json", '{"liver": -1}', ": a label is a whole number from 0, not -1."),
-        ("a.json", '{"liver": 1, "heart": 1}', ": label 1 is there twice."),
-        ("a.json", '{"liver": 1, "liver": 2}', ": 'liver' is there twice."),
+        ("a.json", '{"liver": 1, "heart": 1}', ": label 1 is listed twice."),
+        ("a.json", '{"liver": 1, "liver": 2}', ": 'liver' is listed twice."),
         ("a.json", '{"1": "liver", "2": "liver"}', ": two labels are called 'liver'."),
         ("a.json", '{"1": ""}', ": label 1 needs a name, not ''."),
-        ("a.json", '{"background": 0}', ": there are no names of labels."),
-        ("a.csv", "", ": there are no names of labels."),
-        ("a.csv", "number,name\n1,liver,red\n", ", line 2: two cells are wanted, a number and a name, not 3."),
+        ("a.json", '{"background": 0}', ": there are no label names."),
+        ("a.csv", "", ": there are no label names."),
+        ("a.csv", "number,name\n1,liver,red\n", ", line 2: there must be two cells, a number and a name, not 3."),
         ("a.csv", "1,liver\nx,heart\n", ", line 2: a label is a whole number from 0, not 'x'."),
-        ("a.csv", "1,liver\n1,heart\n", ", line 2: label 1 is there twice."),
+        ("a.csv", "1,liver\n1,heart\n", ", line 2: label 1 is listed twice."),
         ("a.csv", "1,liver\n2,\n", ", line 2: label 2 needs a name, not ''."),
-        ("a.csv", '1,"liver\n', ", line 1: this is no line of a table (unexpected end of data)."),
+        ("a.csv", '1,"liver\n', ", line 1: this is not a line of a table (unexpected end of data)."),
         ("a.ctbl", "1 liver 0 0\n", ", line 1: a line of a color table is: number name red green blue opacity."),
         ("a.ctbl", "x liver 0 0 0 0\n", ", line 1: a label is a whole number from 0, not 'x'."),
-        ("a.csv", "1,\0", ": the file holds zeros, so it is no text."),
+        ("a.csv", "1,\0", ": the file holds zero bytes, so it is not text."),
     ],
 )  # fmt: skip
 def testFilesThatAreRefused(tmp_path, name, text, message):
@@ -87,7 +87,7 @@ def testFilesThatCannotBeOpened(tmp_path):
     with pytest.raises(InputError, match=r"folder\.csv: this is a folder, not a file\."):
         readLabelNames(tmp_path / "folder.csv")
     (tmp_path / "bytes.csv").write_bytes(b"1,\xff\n")
-    with pytest.raises(InputError, match=r"bytes\.csv: the file is no text in UTF-8\."):
+    with pytest.raises(InputError, match=r"bytes\.csv: the file is not text in UTF-8\."):
         readLabelNames(tmp_path / "bytes.csv")
 
 

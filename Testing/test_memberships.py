@@ -145,7 +145,7 @@ def testWholeNumbersAsMemberships():
     settings = Settings(families="overlap", membershipMaximum=100)
     assert compare(mask, shapes.imageOf(seventy), settings)["DSC"].value == pytest.approx(2 * 0.7 / 1.7)
     assert compare(mask, shapes.imageOf(seventy), Settings(families="overlap"))["DSC"].value == 1
-    with pytest.raises(ValueError, match="no map of memberships from 0 to 50: it has values from 0 to 70"):
+    with pytest.raises(ValueError, match="not a map of memberships from 0 to 50: it has values from 0 to 70"):
         compare(mask, shapes.imageOf(seventy), Settings(membershipMaximum=50))
 
 

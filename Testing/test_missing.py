@@ -247,7 +247,7 @@ def testWhichAreAlone():
 def testNothingHasTheSameName(missed, inline, capsys):
     write("a,r.nrrd,unknown.nrrd")
     assert batch("--metrics", "overlap") == 2
-    assert "in no case has a structure the same name in both" in capsys.readouterr().err
+    assert "no case has a structure with the same name in both" in capsys.readouterr().err
     assert [row["Status"] for row in table()] == ["missing in the test"] * 2
 
 

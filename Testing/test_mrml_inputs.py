@@ -389,7 +389,7 @@ def testAnEvaluatedGridOfAVolumeNode(scene, images):
     volume = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "CT")
     with pytest.raises(ValueError, match="CT has no voxels"):
         mrml.gridOf(volume)
-    with pytest.raises(ValueError, match="is that of a volume"):
+    with pytest.raises(ValueError, match="must be that of a volume"):
         mrml.gridOf(nodes[0])
     grid = structureFromSegment(nodes[0], "Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
     image = slicer.vtkOrientedImageData()

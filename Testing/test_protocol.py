@@ -75,9 +75,9 @@ def testSeparatorsAndOrderOfColumns(separator):
         ("Brain,HD0,<=,1", "line 2, column Measurement: HD0: A percentile must be greater than 0"),
         ("Brain,NSD_1e9mm,>=,1", "line 2, column Measurement: NSD_1e9mm: A tolerance must be"),
         (",DSC,>=,0.9", "line 2, column Structure: the name of a structure, or . for all, is missing."),
-        ("Brain,DSC,=,0.9", "line 2, column Relation: it is one of <=, <, >=, >, within, not '='."),
-        ("Brain,DSC,<=,0.9", "line 2, column Relation: of DSC, higher values are better, so <= cannot pass."),
-        ("Brain,HD95,>,3", "line 2, column Relation: of HD95, lower values are better"),
+        ("Brain,DSC,=,0.9", "line 2, column Relation: it must be one of <=, <, >=, >, within, not '='."),
+        ("Brain,DSC,<=,0.9", "line 2, column Relation: for DSC, higher values are better, so <= cannot pass."),
+        ("Brain,HD95,>,3", "line 2, column Relation: for HD95, lower values are better"),
         ("Brain,DSC,>=,95", r"line 2, column Pass: DSC lies between 0 and 1 \(as a fraction\), not 95."),
         ("Brain,DSC,>=,", "line 2, column Pass: '' is not a number."),
         ('Brain,HD95,<=,"2,5"', "line 2, column Pass: '2,5' is not a number; write 2.5."),
@@ -85,10 +85,10 @@ def testSeparatorsAndOrderOfColumns(separator):
         ("Brain,HD95,<=,nan", "line 2, column Pass: it must be a finite number"),
         ("Brain,HD95,<=,3,2", r"column Warn: the warning limit \(2\) must be looser than the pass limit \(3\)."),
         ("Brain,DSC,>=,0.8,0.9", r"line 2, column Warn: the warning limit \(0.9\) must be looser"),
-        ("Brain,HD95,<=,3,,0", "line 2, column Weight: it is a number greater than 0, not 0."),
+        ("Brain,HD95,<=,3,,0", "line 2, column Weight: it must be a number greater than 0, not 0."),
         ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: there is no 'MONAY'; there are SegmentMetrics"),
         ("Brain,NSD_2mm,>=,0.9,,,MedPy", "line 2, column Convention: MedPy does not report NSD_2mm"),
-        ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already \(limits.csv, line 2\)"),
+        ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already there \(limits.csv, line 2\)"),
         ('Brain,"HD95,<=,3', "line 2: the quotation marks are wrong"),
         ('Brain,"HD95"x,<=,3', "line 2: the quotation marks are wrong"),
         ("Brain,HD95,<=,3,,,,,more", "line 2: there are 9 cells, but the heading has 8 columns."),
@@ -153,7 +153,7 @@ def testOneRuleForAStructureHoweverItIsSpelled(first, second, isSame):
         with pytest.raises(InputError) as told:
             protocolOf(*lines)
         assert str(told.value) == (
-            f"limits.csv, line 3, column Structure: there is such a rule already for {first} (limits.csv, line 2)."
+            f"limits.csv, line 3, column Structure: this rule is already there for {first} (limits.csv, line 2)."
         )
     else:
         assert len(protocolOf(*lines).rules) == 2

@@ -104,7 +104,7 @@ def _task(
     if missing:
         problem = str(line.problem(missing[0], "it is empty."))
     elif key in seen:
-        problem = str(line.problem("case", f"there is such a case already ({seen[key]})."))
+        problem = str(line.problem("case", f"this case is already listed ({seen[key]})."))
     else:
         seen[key] = line.where
     protocol = protocols[cells["protocol"]]

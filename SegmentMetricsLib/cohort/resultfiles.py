@@ -33,7 +33,7 @@ PARQUET = "results.parquet"
 IDENTITY = {
     "Case": "Name of the case",
     "Method": "What made the test",
-    "Status": "ok, failed, which side misses the structure, or that it could not be used",
+    "Status": "ok, failed, which side lacks the structure, or that it could not be used",
     "Reason": "Why it is not ok",
     "Reference": "Name of the reference structure",
     "Test": "Name of the test structure",
@@ -42,7 +42,7 @@ IDENTITY = {
     "Pairing": "How the two were found to belong together",
     "Verdict": "What the protocol says about the structure",
 }
-CONVENTION = {"Convention": "Whose convention boundary and overlap follow"}
+CONVENTION = {"Convention": "Tool whose convention boundary and overlap follow"}
 
 
 class CohortFiles:

@@ -10,13 +10,13 @@ from ..errors import InputError
 LEAVE_OUT, DIAGONAL, MAXIMUM = "leave-out", "image-diagonal", "cohort-maximum"
 TREATMENTS = {
     LEAVE_OUT: "infinite values are left out",
-    DIAGONAL: "infinite distances are the diagonal of the case's image; other infinite values are left out",
-    MAXIMUM: "infinite values are the largest finite one of the same measurement in the cohort",
+    DIAGONAL: "infinite distances are replaced by the diagonal of the case's image; other infinite values are left out",
+    MAXIMUM: "infinite values are replaced by the largest finite one of the same measurement in the cohort",
 }
 # What becomes of structures that one side of a case lacks.
 EMPTY = "empty"
 MISSING = {
-    EMPTY: "a structure that one side of a case lacks is empty there: an overlap of 0, infinite distances",
+    EMPTY: "a structure that one side of a case lacks counts as empty there: an overlap of 0, infinite distances",
     LEAVE_OUT: "a structure that one side of a case lacks is left out of that case",
 }
 CONFIDENCE, RESAMPLES, SEED = 0.95, 2000, 0

@@ -39,31 +39,33 @@ def add(commands) -> None:
     batch = commands.add_parser(
         "batch",
         help="compare many cases and summarize them",
-        description="Compare many cases on all processors, and summarize them. The same command again goes on where it "
-        "was interrupted.",
+        description="Compare many cases on all processors, and summarize them. Run the same command again to continue "
+        "where it was interrupted.",
         usage="%(prog)s CASES.csv -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
     batch.add_argument(
         "cases", metavar="CASES.csv", type=pathFrom, help="table: case, reference, test[, protocol, method]"
     )
-    addOutput(batch, "folder for the results; another run goes on there")
+    addOutput(batch, "folder for the results; a later run continues there")
     addProtocol(batch)
     addReport(batch)
     where = batch.add_mutually_exclusive_group()
-    where.add_argument("--workers", metavar="N", type=int, help="processes of this computer (one per processor)")
+    where.add_argument(
+        "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor)"
+    )
     where.add_argument("--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to run on its workers")
     batch.add_argument(
         "--infinite",
         choices=TREATMENTS,
         default=LEAVE_OUT,
-        help="what becomes of infinite values in the summary (%(default)s)",
+        help="how the summary treats infinite values (%(default)s)",
     )
     batch.add_argument(
         "--missing",
         choices=MISSING,
         default=EMPTY,
-        help="structures that one side of a case lacks count as empty, or not (%(default)s)",
+        help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
     )
     batch.add_argument(
         "--pair",
@@ -133,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:
-            print("segment-metrics: in no case has a structure the same name in both", file=sys.stderr)
+            print("segment-metrics: no case has a structure with the same name in both", file=sys.stderr)
         return NOTHING_RUN
     return finalStatus(bool(failures), [verdict for _, verdict in judged], options.fail_on)
 

@@ -42,7 +42,7 @@ def add(commands) -> None:
         "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
     compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    addOutput(compare, "folder for the results (they are printed, and nothing is written)", isRequired=False)
+    addOutput(compare, "folder for the results (none: they are only printed)", isRequired=False)
     addStructure(compare)
     addPairs(compare)
     addLabelNames(compare)
@@ -50,7 +50,7 @@ def add(commands) -> None:
         "--numbers-only",
         action="store_true",
         help="write neither the surfaces nor the pictures of the pairs, which take most of the time "
-        "(both are, where there is a folder)",
+        "(both are written if there is a folder)",
     )
     addProtocol(compare)
     addReport(compare)
@@ -58,10 +58,10 @@ def add(commands) -> None:
         "--report-patient",
         metavar="TEXT",
         default="",
-        help="write a report that names the patient so; else it names nobody",
+        help="write a report that names the patient like this (it names nobody)",
     )
     compare.add_argument(
-        "--workers", metavar="N", type=int, help="processes of this computer (one per processor, where worth it)"
+        "--workers", metavar="N", type=int, help="number of processes on this computer (one per processor, if it pays)"
     )
     addSettings(compare)
     compare.set_defaults(run=run)

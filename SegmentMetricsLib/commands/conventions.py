@@ -24,12 +24,12 @@ from .options import (
 from .results import SOME_FAILED, tellFailures, terminalWidth, unfinishedResults
 
 LEGEND = (
-    "In brackets: difference to SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such number. "
-    "A star: the tool's own number is not reproducible or not its definition; the definition's value is shown."
+    "In parentheses: difference from SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such "
+    "number. A star: the tool's own number is not reproducible or not its definition; the definition's value is shown."
 )
 COLORS = "; yellow is over-optimistic, blue over-pessimistic, by 0.1 mm or 1 percentage point or more"
 IN_VOXELS = (
-    "A number in voxels: its difference takes voxels for mm, as whoever puts the two numbers side by side does; "
+    "A number in voxels: its difference treats voxels as mm, as anyone does who puts the two numbers side by side; "
     "nothing is converted."
 )
 
@@ -39,7 +39,7 @@ def add(commands) -> None:
     parser = commands.add_parser(
         "conventions",
         help="what other tools would have reported, and why",
-        description="Tell what other tools would have reported about the same pair, and why.",
+        description="Show what other tools would have reported about the same pair, and why.",
         usage="%(prog)s REFERENCE TEST -o DIR [OPTION ...]",
         epilog=DEFAULTS,
     )
@@ -64,10 +64,10 @@ def add(commands) -> None:
         metavar="T",
         type=float,
         default=0.5,
-        help="value from which a voxel of an image of memberships counts (%(default)s)",
+        help="lowest value at which a voxel of a membership image counts (%(default)s)",
     )
     parser.add_argument(
-        "--membership-maximum", metavar="N", type=int, help="value of full membership where values go beyond 1"
+        "--membership-maximum", metavar="N", type=int, help="value of full membership if values go beyond 1"
     )
     parser.add_argument(
         "--tool", metavar="TOOL", action="append", help="only this tool, such as MONAI (may be repeated)"
@@ -75,7 +75,7 @@ def add(commands) -> None:
     parser.add_argument(
         "--at-edge",
         action="store_true",
-        help="let images end at their edge, as the tools find them; else background goes on beyond it",
+        help="measure images as stored, ending at their edge, as the tools find them (background continues beyond it)",
     )
     parser.add_argument("--reasons", action="store_true", help="print what every tool does")
     parser.set_defaults(run=run)

@@ -76,8 +76,8 @@ SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
                     "help": "where true negatives are counted: in the reference's image, in the box around both "
                             "structures, or in the image of a file (reference)"}),
         ("--settings", {"metavar": "FILE", "type": pathFrom,
-                        "help": "measure as this metrics.json of an earlier comparison says, but for the options given "
-                                "here"}),
+                        "help": "measure with the settings in this metrics.json of an earlier comparison, except for "
+                                "the options given here"}),
         ("--convention", {"metavar": "TOOL",
                           "help": "report boundary and overlap as this tool does (see conventions)"}),
         ("--preset", {"type": presetFrom, "choices": [name for name in PRESETS if name != OWN_CONVENTION],
@@ -94,11 +94,11 @@ SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
                             "help": "if sampled: how often elements are cut (1, in 2D 5)"}),
         ("--oversampling", {"metavar": "N", "type": int, "help": "sub-voxels per axis for BIoU (automatic)"}),
     ),
-    "images of memberships, with values between 0 and 1": (
+    "membership images, with values between 0 and 1": (
         ("--threshold", {"metavar": "T", "type": float,
-                         "help": "value from which a voxel counts (all count in part)"}),
+                         "help": "lowest value at which a voxel counts, and then fully (all count in part)"}),
         ("--membership-maximum", {"metavar": "N", "type": int,
-                                  "help": "value of full membership where values go beyond 1"}),
+                                  "help": "value of full membership if values go beyond 1"}),
         ("--cuts", {"metavar": "K", "type": int,
                     "help": "how many thresholds the voxel family is averaged over (1, at 0.5)"}),
     ),
@@ -112,7 +112,7 @@ SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
         ("--il", {"metavar": "LEVEL", "type": float, "help": "inside level of the similarity index (1)"}),
         ("--ol", {"metavar": "LEVEL", "type": float, "help": "outside level of the similarity index (1)"}),
         ("--as-published", {"action": "store_true", "default": None,
-                            "help": "similarity index as by its authors' program"}),
+                            "help": "similarity index as computed by its authors' program"}),
         ("--msi-unit", {"choices": MSI_UNITS, "help": "unit of the similarity index's distances (mm)"}),
         ("--split-contours", {"action": "store_true", "default": None,
                               "help": "cut touching contours of a slice apart, so that each has its counterpart"}),
@@ -145,7 +145,7 @@ def addStructure(parser: argparse.ArgumentParser) -> None:
         "--structure",
         metavar="NAME",
         action="append",
-        help="compare only this structure; of a label, the number will do (may be repeated)",
+        help="compare only this structure; for a label, its number is enough (may be repeated)",
     )
 
 
@@ -165,7 +165,7 @@ def addLabelNames(parser: argparse.ArgumentParser) -> None:
         "--label-names",
         metavar="FILE",
         type=pathFrom,
-        help="what labels are called that have a number only: dataset.json of nnU-Net, other JSON, table (.csv, .tsv) "
+        help="names for labels that only have numbers: dataset.json of nnU-Net, other JSON, table (.csv, .tsv) "
         "of numbers and names, or color table (.ctbl)",
     )
 
@@ -193,7 +193,7 @@ def addProtocol(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         metavar="VERDICT",
         choices=FAIL_ON,
-        help=f"end with the status {VERDICT_REACHED} where the protocol's verdict is this one or a worse one: "
+        help=f"end with the status {VERDICT_REACHED} if the protocol's verdict is this one or a worse one: "
         f"{', '.join(FAIL_ON)}, from the worst down (verdicts do not decide the status)",
     )
 
@@ -287,7 +287,7 @@ def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ..
     if not options.critical or {"hazard", "all"} & set(families):
         return families
     if options.metrics is not None and families != DEFAULT_FAMILIES:
-        raise InputError("Critical structures serve the hazard family: add hazard to --metrics, or leave them out.")
+        raise InputError("Critical structures are for the hazard family: add hazard to --metrics, or leave them out.")
     return (*families, "hazard")
 
 

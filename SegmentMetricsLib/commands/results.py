@@ -57,7 +57,7 @@ def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) ->
     bad = [verdict for verdict in verdicts if verdict in reached(failOn)]
     if bad:
         worst = min(bad, key=reached(failOn).index)
-        print(f"segment-metrics: the verdict is {worst}, which --fail-on {failOn} tells by the status", file=sys.stderr)
+        print(f"segment-metrics: the verdict is {worst}, so --fail-on {failOn} sets the exit status", file=sys.stderr)
         return VERDICT_REACHED
     return SOME_FAILED if isPartial else 0
 

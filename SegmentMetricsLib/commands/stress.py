@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
         f"{result.outer} voxels of the outer one added."
     )
     if not result.varies:
-        print("The hazard is the same on the whole boundary, so both variants are as risky.")
+        print("The hazard is the same on the whole boundary, so both variants are equally risky.")
     print(tables.evaluatedGrid([result.risky.record()]))
     print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")
     return 0

@@ -102,7 +102,7 @@ def leastDistance(heights: np.ndarray) -> float:
     """
     steps = np.diff(heights)
     if not len(steps) or steps.min() <= 0:
-        raise ValueError("Heights that are not different do not tell how far apart slices are.")
+        raise ValueError("Heights that do not differ do not say how far apart slices are.")
     counts = stepCounts(steps, float(steps[steps < ONE_SLICE * steps.min()].mean()))
     return float((heights[-1] - heights[0]) / counts.sum())
 

@@ -153,7 +153,7 @@ class Frames:
         if not thickness or not lieOnSlices(self.heights, thickness):
             return distance, f"{UNTOLD}: the smallest distance between two, {distance:.4g} mm, is assumed."
         isSkipping = thickness < distance - allowance(thickness)
-        return thickness, f"{UNTOLD}: how thick they are, {thickness:.4g} mm, is assumed." if isSkipping else ""
+        return thickness, f"{UNTOLD}: their thickness, {thickness:.4g} mm, is assumed." if isSkipping else ""
 
     def _areOn(self, home: Grid) -> bool:
         """Return whether all frames lie on slices of an image."""

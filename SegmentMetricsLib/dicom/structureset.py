@@ -26,7 +26,7 @@ FLATNESS = 0.25
 # mm; pixels of a grid that is made for contours whose image is not at hand, and how far apart its planes are when the
 # contours do not tell.
 PIXEL, DISTANCE = 0.5, 1.0
-NO_POSITIONS = "a contour has coordinates that are no positions in space."
+NO_POSITIONS = "a contour has coordinates that are not positions in space."
 EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
 CLOSED = ("CLOSED_PLANAR", EXCLUSIVE_TYPE)
 # What there is to say about contours that cross, and on how many slices they do.
@@ -133,7 +133,9 @@ def _byNumber(items, name: str) -> dict:
     """Return the items of a sequence by their number. Raises InputError when two have the same one."""
     found = {int(getattr(item, name)): item for item in items}
     if len(found) < len(items):
-        raise InputError("two regions of interest have the same number, so it cannot be told which contours are whose.")
+        raise InputError(
+            "two regions of interest have the same number, so it is unclear which contours belong to which."
+        )
     return found
 
 
@@ -156,7 +158,7 @@ def _contoursIn(drawn) -> Contours:
         except ValueError as error:  # a word among the numbers
             raise InputError(NO_POSITIONS) from error
         if len(points) != 3 * int(contour.get("NumberOfContourPoints", len(points) / 3)):
-            raise InputError("a contour has another number of points than it says.")
+            raise InputError("a contour does not have as many points as it says.")
         if len(points) % 3 or not np.isfinite(points).all():
             raise InputError(NO_POSITIONS)
         requireScale(float(np.abs(points).max(initial=0)))

@@ -22,7 +22,7 @@ CHUNK = 1 << 20
 # What NRRD files call it.
 GZIP = ("gz", "gzip")
 DAMAGED = "the file is damaged or incomplete."
-SURPLUS = "the file holds more data than its header tells of, and what comes after was left out"
+SURPLUS = "the file holds more data than its header describes, and the rest was left out"
 # Bytes of the types that MetaImage files name.
 META_TYPES = {
     **dict.fromkeys(("MET_CHAR", "MET_UCHAR"), 1),

@@ -48,7 +48,7 @@ def readLabelNames(path: str | Path) -> dict[int, str]:
 def _text(path: Path) -> str:
     text = textOf(path, "to hold names of labels")
     if "\0" in text:
-        raise InputError(f"{path}: the file holds zeros, so it is no text.")
+        raise InputError(f"{path}: the file holds zero bytes, so it is not text.")
     return text
 
 
@@ -65,7 +65,7 @@ def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> di
             raise InputError(oneLine(f"{place}: label {label} needs a name, not {name!r}."))
         name = name.strip()
         if label in numbers:
-            raise InputError(f"{place}: label {label} is there twice.")
+            raise InputError(f"{place}: label {label} is listed twice.")
         numbers.add(label)
         if label == BACKGROUND:
             continue
@@ -73,7 +73,7 @@ def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> di
             raise InputError(oneLine(f"{place}: two labels are called {name!r}."))
         found[label] = name
     if not found:
-        raise InputError(f"{source}: there are no names of labels.")
+        raise InputError(f"{source}: there are no label names.")
     return found
 
 
@@ -90,7 +90,7 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
         if len(dict(items)) < len(items):
             keys = [key for key, _ in items]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise InputError(oneLine(f"{source}: {twice!r} is there twice."))
+            raise InputError(oneLine(f"{source}: {twice!r} is listed twice."))
         return dict(items)
 
     try:
@@ -98,7 +98,7 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: the file is no JSON.") from error
+        raise InputError(f"{source}: the file is not JSON.") from error
     if isinstance(content, dict) and isinstance(content.get("labels"), dict):
         content = content["labels"]
     if not isinstance(content, dict):
@@ -132,10 +132,10 @@ def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
             if any(cells):
                 rows.append((f", line {reader.line_num}", cells))
     except csv.Error as error:
-        raise InputError(f"{source}, line {reader.line_num}: this is no line of a table ({error}).") from error
+        raise InputError(f"{source}, line {reader.line_num}: this is not a line of a table ({error}).") from error
     for where, cells in rows:
         if len(cells) != 2:
-            raise InputError(f"{source}{where}: two cells are wanted, a number and a name, not {len(cells)}.")
+            raise InputError(f"{source}{where}: there must be two cells, a number and a name, not {len(cells)}.")
     if rows and not any(map(NUMBER.fullmatch, rows[0][1])):
         del rows[0]  # the heading
     # where names are numbers, too, the first column has the labels

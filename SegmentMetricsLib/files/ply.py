@@ -92,7 +92,7 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
             offsets = np.concatenate([[0], np.cumsum(lengths)])
             corners = np.concatenate([block[name].ravel() for block in blocks])
             if not (np.abs(corners) < MOST_POINTS).all() or (corners != np.rint(corners)).any():
-                raise ValueError("A point number is none.")
+                raise ValueError("A point number is invalid.")
     polyData = vtkPolyData()
     polyData.SetPoints(doublePoints(points))
     cells = vtkCellArray()

@@ -362,7 +362,7 @@ def readGrid(path: str | Path) -> Grid:
     path = Path(path)
     suffix = suffixOf(path)
     if suffix in ("", *MESH_SUFFIXES):
-        raise UnusableFile(f"{path}: this is no image whose grid could be taken; use {', '.join(IMAGE_SUFFIXES)}.")
+        raise UnusableFile(f"{path}: this is not an image whose grid can be used; use {', '.join(IMAGE_SUFFIXES)}.")
     if not path.is_file():
         raise UnusableFile(f"{path}: there is no such file.")
     reader = SimpleITK.ImageFileReader()

@@ -72,7 +72,7 @@ def textOf(path: Path, purpose: str, advice: str = "") -> str:
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file.") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: the file is no text in UTF-8{advice}.") from error
+        raise InputError(f"{path}: the file is not text in UTF-8{advice}.") from error
     except OSError as error:
         raise InputError(f"{path}: the file cannot be opened ({error.strerror}).") from error
 
@@ -82,7 +82,7 @@ def parseSheet(
 ) -> Sheet:
     """Return text as a table; as readSheet."""
     if "\0" in text:
-        raise InputError(f"{source}: the file holds zeros, so it is no text.")
+        raise InputError(f"{source}: the file holds zero bytes, so it is not text.")
     whole = text.splitlines(keepends=True)
     comments = tuple(line.strip()[1:].strip() for line in whole if line.startswith(COMMENT))
     # comments are blanked, not removed, so that lines keep their numbers
@@ -100,7 +100,7 @@ def parseSheet(
             raise InputError(f"{source}, line {start}: a cell is longer than anybody would write.") from error
         raise InputError(f"{source}, line {start}: the quotation marks are wrong ({error}).") from error
     if not rows:
-        raise InputError(f"{source}: the file is empty; its first line is {','.join((*required, *optional))}.")
+        raise InputError(f"{source}: the file is empty; its first line must be {','.join((*required, *optional))}.")
     (number, heading), *body = rows
     columns = _columns(heading, f"{source}, line {number}", required, optional)
     lines = []

@@ -48,7 +48,7 @@ def nrrdFields(file: BinaryIO) -> dict[str, str]:
             continue
         name, value = name.strip().lower(), value.strip()
         if not NRRD_FIELD.fullmatch(name) or (name != "content" and len(value) > LONGEST_VALUE):
-            raise ValueError("This is no NRRD header.")
+            raise ValueError("This is not an NRRD header.")
         fields[name.replace(" ", "")] = value.lower() if name not in ("data file", "datafile") else value
     return fields
 
@@ -60,7 +60,7 @@ def metaFields(file: BinaryIO) -> dict[str, str]:
         name, _, value = line.decode("latin-1").partition("=")
         name, value = name.strip(), value.strip()
         if name in META_TEXTS and len(value) > LONGEST_TEXT:
-            raise ValueError("This is no MetaImage header.")
+            raise ValueError("This is not a MetaImage header.")
         fields[name] = value
         if name == "ElementDataFile":
             break
@@ -179,7 +179,7 @@ def _requireShortWords(path: Path, fields: Mapping[str, str]) -> None:
         while block := file.read(1 << 20):
             words = (rest + block).split()
             if any(len(word) > 100 for word in words):
-                raise ValueError("No number is so long.")
+                raise ValueError("No number is that long.")
             rest = words[-1] if words and not block[-1:].isspace() else b""
 
 

@@ -13,7 +13,7 @@ DEEPEST = 30
 MOST_PER_BYTE = 2000
 COUNTS = ("NumberOfPoints", "NumberOfVerts", "NumberOfLines", "NumberOfStrips", "NumberOfPolys", "NumberOfTuples")
 MOST_COMPONENTS = 100
-NO_MESH = "the file cannot be read as a mesh: it is damaged, or of another kind than its name says."
+NO_MESH = "the file cannot be read as a mesh: it is damaged, or of a different kind than its name says."
 
 # Bytes at the beginning of a file in which the names of its field data are.
 BEGINNING = 2000
@@ -33,14 +33,14 @@ def check(path: Path) -> None:
         depth += 1
         kind = attributes.get("type", "")
         if depth > DEEPEST:
-            raise ValueError("There are too many elements inside each other.")
+            raise ValueError("The elements are nested too deeply.")
         if depth == 1 and (name != "VTKFile" or kind != "PolyData"):
-            raise InputError("the file holds no surface, but something else.")
+            raise InputError("the file holds something other than a surface.")
         for count in COUNTS:
             if not 0 <= int(attributes.get(count) or 0) <= largest:
-                raise ValueError("The file cannot hold so much.")
+                raise ValueError("The file cannot hold that much.")
         if not 1 <= int(attributes.get("NumberOfComponents") or 1) <= MOST_COMPONENTS:
-            raise ValueError("No point has so many values.")
+            raise ValueError("No point has that many values.")
         if name == "AppendedData":  # what follows need not be XML
             raise _Enough
 

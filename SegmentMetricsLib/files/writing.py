@@ -137,7 +137,7 @@ def identityColumns(records: Sequence[Record]) -> dict[str, str]:
     """Return the columns that say what a row is about, with the convention if it is not ours, and what they mean."""
     if all(record.convention == OWN_CONVENTION for record in records):
         return IDENTITY
-    return {**IDENTITY, "Convention": "Whose convention the boundary and overlap measurements follow"}
+    return {**IDENTITY, "Convention": "Tool whose convention the boundary and overlap measurements follow"}
 
 
 def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:

@@ -56,7 +56,7 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
         ("Distance", "Distance", "mm", shown.centers, "Middle of the bar"),
         ("From", "From", "mm", shown.edges[:-1], "Where the bar begins"),
         ("To", "To", "mm", shown.edges[1:], "Where the bar ends"),
-        ("Share", "Share", "%", shown.shares, f"Share of both {what} that lies so far from the other one"),
+        ("Share", "Share", "%", shown.shares, f"Share of both {what} that lies this far from the other one"),
     ]
     table = chart.table("bars", f"{name}: histogram", bars)
     chart.series("bars", f"Share of both {what} (%)", table, "Distance", "Share", BAR_COLOR, isBar=True)
@@ -126,7 +126,7 @@ def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
     columns = [
         ("Position", "Position", "mm", [row.position for row in rows], "Position of the slice along its normal (LPS)"),
         ("Slice", "Slice", "", [float(row.index) for row in rows], "Number of the slice in the reference's image"),
-        ("Only", "Only", "", [row.only for row in rows], "Which one has the slice where the other has not"),
+        ("Only", "Only", "", [row.only for row in rows], "Which one has the slice if the other does not"),
     ]
     for key in rows[0].values:
         title, unit, description = columnOf(key)

@@ -24,7 +24,7 @@ from .voxels import VoxelReader, matrixArray
 def segmentationOf(node):
     """Return the vtkSegmentation of a segmentation node. Raises ValueError when the node is none or something else."""
     if not hasattr(node, "IsA"):
-        raise InputError("There is no segmentation." if node is None else "A segmentation is given as its node.")
+        raise InputError("There is no segmentation." if node is None else "A segmentation must be given as its node.")
     segmentation = node.GetSegmentation() if node.IsA("vtkMRMLSegmentationNode") else None
     if segmentation is None:
         raise InputError(f"{node.GetName()} is not a segmentation; import it into one first.")
@@ -42,7 +42,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     by: "ID", "name", or "any" of the two; then what is the ID of one segment and the name of another is refused.
     """
     if by not in ("any", "ID", "name"):
-        raise InputError(f"A segment is given by ID, name or any of them, not by {by!r}.")
+        raise InputError(f"A segment is given by ID, name or any of the two, not by {by!r}.")
     segmentation = segmentationOf(segmentationNode)
     identifiers = segmentation.GetSegmentIDs()
     named = [i for i in identifiers if by != "ID" and nameOf(segmentation, i) == segment]
@@ -148,7 +148,7 @@ def gridOf(volumeNode) -> Grid:
     Raises ValueError for a node that is no volume, has no voxels, or is bent by a transform.
     """
     if volumeNode is None or not volumeNode.IsA("vtkMRMLVolumeNode"):
-        raise InputError("The evaluated grid is that of a volume.")
+        raise InputError("The evaluated grid must be that of a volume.")
     name, image = volumeNode.GetName(), volumeNode.GetImageData()
     if image is None:
         raise InputError(f"{name} has no voxels.")

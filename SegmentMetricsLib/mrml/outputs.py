@@ -91,7 +91,7 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     columns = []
     if any(record.convention != OWN_CONVENTION for record in records):
         named = [record.convention for record in records]
-        columns.append(("Convention", "Convention", "", named, "Tool as which boundary and overlap are reported"))
+        columns.append(("Convention", "Convention", "", named, "Tool whose convention boundary and overlap follow"))
     for what, title, description in (("name", "", "Structure of the {}"), ("file", " file", "File of the {}")):
         for side in SIDES:
             values = [str(getattr(record, side)[what] or "") for record in records]

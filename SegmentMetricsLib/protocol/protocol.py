@@ -177,7 +177,7 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
             same = next((seen[key] for key in keys if key in seen), None)
             if same is not None:
                 other = "" if same.structure == rule.structure else f" for {same.structure}"
-                raise line.problem("Structure", f"there is such a rule already{other} ({same.where}).")
+                raise line.problem("Structure", f"this rule is already there{other} ({same.where}).")
             seen.update(dict.fromkeys(keys, rule))
     raiseAny(problems)
     return Protocol(tuple(rules), name, sheet.comments)
@@ -228,7 +228,7 @@ def _rule(line: Line) -> Rule:
     with _kept(problems):
         weight = _number(line, "Weight") if cells["Weight"] else 1.0
         if not 0 < weight <= 1e6:
-            raise line.problem("Weight", f"it is a number greater than 0, not {shortest(weight)}.")
+            raise line.problem("Weight", f"it must be a number greater than 0, not {shortest(weight)}.")
     convention = cells["Convention"]
     with _kept(problems):
         if convention and convention not in PRESETS:
@@ -242,10 +242,10 @@ def _relation(line: Line, definition: Definition | None, key: str) -> str:
     given = line.cells["Relation"]
     relation = RELATIONS.get(given.casefold())
     if relation is None:
-        raise line.problem("Relation", f"it is one of <=, <, >=, >, within, not {given!r}.")
+        raise line.problem("Relation", f"it must be one of <=, <, >=, >, within, not {given!r}.")
     better = definition.better if definition else ""
     if better and relation != "within" and (relation[0] == "<") != (better == "lower"):
-        raise line.problem("Relation", f"of {key}, {better} values are better, so {relation} cannot pass.")
+        raise line.problem("Relation", f"for {key}, {better} values are better, so {relation} cannot pass.")
     return relation
 
 

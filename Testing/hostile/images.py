@@ -20,7 +20,7 @@ NO_NUMBER = Refused("its header has a place or a voxel size that is not a number
 NO_VOLUME = Refused("the axes in its header do not span space.")
 NO_SIZE = Measured(MOVED, "Of the test, the file does not say how large its voxels are")
 NO_SENSE = Refused("the orientation or the place in its header makes no sense.")
-SURPLUS = "Of the test, the file holds more data than its header tells of"
+SURPLUS = "Of the test, the file holds more data than its header describes"
 QUICKLY = ("--metrics", "overlap")
 UNSCALED = "check the header, or the unit of lengths."
 

@@ -17,7 +17,7 @@ BOX = shapes.boxMesh((2, 0, 0), (12, 10, 10))
 CORNERS = vtk_to_numpy(BOX.GetPoints().GetData()).astype(float)
 CELLS = vtk_to_numpy(BOX.GetPolys().GetConnectivityArray()).reshape(-1, 3)
 FAR = len(CORNERS)
-NO_MESH = Refused("the file cannot be read as a mesh: it is damaged, or of another kind than its name says.")
+NO_MESH = Refused("the file cannot be read as a mesh: it is damaged, or of a different kind than its name says.")
 NO_NUMBER = Refused("The surface has points whose coordinates are not numbers.")
 NO_POINT = Refused("The surface has triangles or lines between points that do not exist.")
 UNSCALED = Refused("check the header, or the unit of lengths.")
@@ -179,7 +179,7 @@ FILES = [
     Row(
         "VTP of another kind",
         changed(".vtp", (b'type="PolyData"', b'type="ImageData"')),
-        Refused("but something else."),
+        Refused("something other than a surface."),
     ),
     Row(
         "VTP that names a file",

@@ -128,13 +128,11 @@ DICOM = [
         structureSet({n: [square(0)] for n in "AB"}, twoOfOneNumber),
         Refused("have the same number"),
     ),
-    Row(
-        "another number of points", structureSet(edit=tooManyPoints), Refused("another number of points than it says.")
-    ),
+    Row("another number of points", structureSet(edit=tooManyPoints), Refused("not have as many points as it says.")),
     Row(
         "a word for a coordinate",
         structureSet(replaced=(b"12.000000", b"twelve---")),
-        Refused("no positions in space."),
+        Refused("not positions in space."),
     ),
     Row("a coordinate of 1e30", structureSet(replaced=(b"12.000000", b"1.000e+30")), Refused("the unit of lengths.")),
     Row(

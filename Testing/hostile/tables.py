@@ -43,9 +43,9 @@ SETTINGS = {
 RULE = "Structure,Measurement,Relation,Pass\n"
 # What the file given as --protocol holds.
 PROTOCOLS = {
-    "no text": (bytes(range(128, 256)), Refused("the file is no text in UTF-8")),
-    "zeros": (bytes(100), Refused("the file holds zeros, so it is no text.")),
-    "nothing": ("", Refused("the file is empty; its first line is Structure,Measurement,Relation,Pass")),
+    "no text": (bytes(range(128, 256)), Refused("the file is not text in UTF-8")),
+    "zeros": (bytes(100), Refused("the file holds zero bytes, so it is not text.")),
+    "nothing": ("", Refused("the file is empty; its first line must be Structure,Measurement,Relation,Pass")),
     "a web page": ("<html><body>Please log in</body></html>", Refused("there is no column '<html><body>Please log in")),
     "a quotation without end": (f'{RULE}"Liver,DSC,>=,0.9\n', Refused("the quotation marks are wrong")),
     "a cell of 200,000 letters": (f"{RULE}{'x' * 200_000},DSC,>=,0.9\n", Refused("a cell is longer than anybody")),
@@ -62,16 +62,16 @@ PROTOCOLS = {
 HEADING = "case,reference,test\n"
 # What the list of cases holds, the exit status, and words of what is said.
 CASES = {
-    "no text": (bytes(range(128, 256)), 2, "the file is no text in UTF-8; save it as CSV UTF-8."),
-    "UTF-16": (f"{HEADING}a,ref.nrrd,odd.nrrd".encode("utf-16"), 2, "the file is no text in UTF-8"),
-    "zeros": (bytes(100), 2, "the file holds zeros, so it is no text."),
-    "nothing": ("", 2, "the file is empty; its first line is case,reference,test"),
+    "no text": (bytes(range(128, 256)), 2, "the file is not text in UTF-8; save it as CSV UTF-8."),
+    "UTF-16": (f"{HEADING}a,ref.nrrd,odd.nrrd".encode("utf-16"), 2, "the file is not text in UTF-8"),
+    "zeros": (bytes(100), 2, "the file holds zero bytes, so it is not text."),
+    "nothing": ("", 2, "the file is empty; its first line must be case,reference,test"),
     "a heading": (HEADING, 2, "there are no cases."),
     "no column test": ("case,reference\na,b\n", 2, "line 1: the column test is missing"),
     "a column twice": ("case,case,reference,test\n", 2, "column 2: the column case is there twice."),
     "a quotation without end": (f'{HEADING}"a,ref.nrrd,odd.nrrd\n', 2, "line 2: the quotation marks are wrong"),
     "a cell of 200,000 letters": (f"{HEADING}{'x' * 200_000},ref.nrrd,odd.nrrd\n", 2, "a cell is longer than anybody"),
-    "a case twice": (f"{HEADING}a,ref.nrrd,odd.nrrd\na,ref.nrrd,odd.nrrd\n", 1, "there is such a case already"),
+    "a case twice": (f"{HEADING}a,ref.nrrd,odd.nrrd\na,ref.nrrd,odd.nrrd\n", 1, "this case is already listed"),
     "no reference": (f"{HEADING}a,,odd.nrrd\n", 2, "line 2, column reference: it is empty."),
     "an address": (f"{HEADING}a,http://localhost:1/x.nrrd,odd.nrrd\n", 2, "x.nrrd: there is no such file."),
     "a path of 5000 letters": (f"{HEADING}a,{'x' * 5000}.nrrd,odd.nrrd\n", 2, "x.nrrd: "),

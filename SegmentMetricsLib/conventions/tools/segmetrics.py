@@ -7,7 +7,7 @@ from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, Convention, Number,
 from ..elements import Voxels, fullBorderWithin, masks
 from ..rules import largest, pooledMean, pooledPercentile
 
-WHERE = "between voxels that touch the outside, be it by a corner only"
+WHERE = "between voxels that touch the outside, even if only at a corner"
 
 CONVENTION = Convention(
     key="seg-metrics",
