@@ -15,6 +15,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from . import findings, inputs, measurements, multilabel, summary
 from .distances.surfacedistances import SurfaceDistances
 from .errors import InputError, Undefined, didYouMean
+from .findingkinds import Finding, Kind
 from .measurements import Measurement, finite
 from .metrics.hazard import Field
 from .metrics.places import Place, worstPlaces
@@ -25,7 +26,7 @@ from .pair import Pair
 from .records import Record
 from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
-from .registry.slices import profileOf, whyNone
+from .registry.slices import profileOf
 from .settings import Settings
 from .structures import Structure, dimensionOf
 
@@ -194,7 +195,7 @@ def compared(pair: Pair) -> Comparison:
     )
 
 
-def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
     """Return the per-slice profile if it was asked for, and the finding that there is none."""
     if "slices" not in pair.settings.families:
         return (), ()
@@ -203,7 +204,7 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[str, ...]]:
             raise Undefined(pair.extent.problem)
         return profileOf(pair), ()
     except Undefined as undefined:
-        return (), (whyNone(undefined),)
+        return (), (Finding.of(Kind.NO_PROFILE, reason=undefined),)
 
 
 def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -58,8 +59,20 @@ class NoSegmentation(InputError):
     """An image that is whole and can be read, but holds no structures: a CT, say, or a dose."""
 
 
+class Cause(enum.Enum):
+    """Why a measurement has no value, where something else depends on it."""
+
+    NOT_CLOSED = "the surface of one of both is not closed"
+    DEFECT = "the surface of one of both is closed, and has no inside all the same"
+    NO_BOUNDARY = "there is no boundary that it could be about"
+
+
 class Undefined(ValueError):
-    """A measurement has no value for a pair; the message is the reason."""
+    """A measurement has no value for a pair; the message is the reason. cause: None where nothing depends on it."""
+
+    def __init__(self, reason: str, cause: Cause | None = None):
+        super().__init__(reason)
+        self.cause = cause
 
 
 def requireText(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,12 @@ import numpy as np
 
 from . import cautions, extents
 from .errors import counted
+from .findingkinds import Finding, Kind
 from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .metrics import boundary, overlap
 from .metrics.slices import normalOf
+from .recognition import asFinding
 from .registry.similarity import inSlices
 from .settings import shortest
 from .structures import NOTES, PATIENT, WITHOUT_VOXELS, listed
@@ -36,54 +37,25 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 # common for structures to be alike in another unit or with other axes.
 UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
-# Alarms: findings after which no number means anything until somebody has looked. That the two are what they shall be,
-NO_OVERLAP = "The two contours do not overlap at all: check that they are the same structure of the same patient."
-SAME = "The reference and the test are the same structure of the same file."
-OTHER_PATIENTS = "The files belong to different patients: their patient IDs differ."
-OTHER_CODES = "The two structures have terminology codes {what}: check that they are the same."
-# which side of the patient they are on,
-OTHER_SIDES = "Check the sides: {reference} is compared with {test}."
-MIRRORED = (
-    "The test matches better when mirrored left-right (Dice {best} instead of {dice}): "
-    "check the sides, or the orientation in the file's header."
-)
-# and where.
-OTHER_FRAMES = (
-    "The files have different frames of reference ({reference} and {test}): "
-    "distances are meaningful only if the images are registered."
-)
-IMAGES_APART = "The two images lie apart in space: they have different frames of reference, or one has a wrong header."
-OTHER_UNITS = "Scaled by {scale}, the {which} would match the other contour: its file may be in another unit ({units})."
-OTHER_AXES = (
-    "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
-    "coordinates, the other one in LPS."
-)
-_ALARMS = (NO_OVERLAP, SAME, OTHER_PATIENTS, OTHER_CODES, OTHER_SIDES, MIRRORED, OTHER_FRAMES, IMAGES_APART,
-           OTHER_UNITS, OTHER_AXES)  # fmt: skip
-# They are told by their words: a record, and a scene that somebody saved, keep findings as sentences.
-_IS_ALARM = re.compile(
-    "|".join(re.sub(r"\\{\w+\\}", ".*", re.escape(sentence)) for sentence in _ALARMS), flags=re.DOTALL
-)
 
-
-def split(findings: Iterable[str]) -> tuple[list[str], list[str]]:
+def split(findings: Iterable[str]) -> tuple[list[Finding], list[Finding]]:
     """Return the alarms among findings, after which no number means anything, and all others, both in their order."""
-    alarms: list[str] = []
-    advice: list[str] = []
-    for finding in findings:
-        (alarms if _IS_ALARM.fullmatch(finding) else advice).append(finding)
+    alarms: list[Finding] = []
+    advice: list[Finding] = []
+    for finding in map(asFinding, findings):
+        (alarms if finding.isAlarm else advice).append(finding)
     return alarms, advice
 
 
-def alarmsFirst(findings: Iterable[str]) -> tuple[str, ...]:
+def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
     """Return findings in the order in which everybody lists them."""
     alarms, advice = split(findings)
     return (*alarms, *advice)
 
 
-def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[str, ...]:
+def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
-    return alarmsFirst(_found(pair, values))
+    return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in _found(pair, values))
 
 
 def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -119,13 +91,13 @@ def _emptiness(pair: Pair) -> Iterator[str]:
     elif pair.reference.isEmpty and pair.test.isEmpty:
         yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:
-        yield f"Only one contour exists: {pair.emptiness}."
+        yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 
 
 def _extent(pair: Pair) -> Iterator[str]:
     """Yield over which extent was compared, or that the ends decide the Hausdorff distance."""
     if pair.extent.problem:
-        yield f"Nothing was compared: {pair.extent.problem}."
+        yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
     elif pair.extent.description is None and "boundary" in pair.settings.families and pair.wasComputed("distances"):
@@ -145,15 +117,15 @@ def _notes(pair: Pair) -> Iterator[str]:
 def _frames(pair: Pair) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
     if all(frames) and frames[0] != frames[1]:
-        yield OTHER_FRAMES.format(reference=frames[0], test=frames[1])
+        yield Finding.of(Kind.OTHER_FRAMES, reference=frames[0], test=frames[1])
     if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
-        yield SAME
+        yield Finding.of(Kind.SAME)
     patients = [s.source.get(PATIENT) for s in pair.structures]
     if all(patients) and patients[0] != patients[1]:
-        yield OTHER_PATIENTS
+        yield Finding.of(Kind.OTHER_PATIENTS)
     grids = [s.samplingGrid for s in pair.structures]
     if all(grids) and not _meet(*((g.corners().min(axis=0), g.corners().max(axis=0)) for g in grids)):
-        yield IMAGES_APART
+        yield Finding.of(Kind.IMAGES_APART)
 
 
 def _placement(pair: Pair) -> Iterator[str]:
@@ -163,11 +135,11 @@ def _placement(pair: Pair) -> Iterator[str]:
         verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
         yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
         if not _meet(*(s.box for s in pair.structures)):
-            yield NO_OVERLAP
+            yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
         return
     if pair.counts.truePositive == 0 if counted else not _meet(*(s.box for s in pair.structures)):
-        yield NO_OVERLAP
+        yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
     if counted and pair.dimension == 3:
         yield from _sides(pair)
@@ -179,10 +151,10 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
     for scale, units in UNITS.items():
         for which, one, other in (("test", test, reference), ("reference", reference, test)):
             if _shareOfBoxes(scale * one, other) > ALIKE:
-                yield OTHER_UNITS.format(which=which, scale=scale, units=units)
+                yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
     turned = np.array([-1, -1, 1])
     if _shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
-        yield OTHER_AXES
+        yield Finding.of(Kind.OTHER_AXES)
 
 
 def _shareOfBoxes(first: np.ndarray, second: np.ndarray) -> float:
@@ -201,7 +173,7 @@ def _sides(pair: Pair) -> Iterator[str]:
     planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
     best = max((_mirroredDice(pair.masks, plane) for plane in planes), default=0.0)
     if best > dice + MIRROR_GAIN:
-        yield MIRRORED.format(best=f"{best:.2f}", dice=f"{dice:.2f}")
+        yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
 def _mayMeetMirrored(pair: Pair, plane: float) -> bool:

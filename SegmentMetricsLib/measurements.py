@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .definitions import Definition, Empty
-from .errors import Undefined
+from .errors import Cause, Undefined
 from .metrics.boundary import Directed
 from .metrics.signed import Located
 from .progress import checkpoint
+from .recognition import causeOf
 from .registry import REGISTRY, findDefinition
 from .settings import shortest
 from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
@@ -42,7 +43,8 @@ class Measurement:
     or what was left out. referenceToTest, testToReference: the value of either direction alone, None where there is
     none. lower, upper: what the true value lies between, for the largest distances with certainty and for others in
     about 95 % of pairs; None where that is not known. position: LPS in mm of the one place that the value is about,
-    None when there is no such place. empty: which structure is empty, in words, "" if none is.
+    None when there is no such place. empty: which structure is empty, in words, "" if none is. cause: that of
+    which the reason tells, None for most reasons.
     """
 
     key: str
@@ -61,6 +63,7 @@ class Measurement:
     upper: float | None = None
     position: tuple[float, float, float] | None = None
     empty: str = ""
+    cause: Cause | None = None
 
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
@@ -115,6 +118,7 @@ class Measurement:
             upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
             empty=data.get("empty", reason if isReason else ""),
+            cause=causeOf(reason),
         )
 
     def text(self) -> str:
@@ -191,7 +195,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
             return replace(chosen.measure(definition, pair, parameter), empty=_emptiness(definition, pair))
     words = {name: shortest(value) for name, value in parameter.items()}
     directed, position = (None, None), None
-    reason = ""
+    reason, cause = "", None
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
@@ -208,7 +212,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         else:
             reason = definition.emptiness(pair)
     except Undefined as undefined:
-        value, directed, reason = math.nan, (None, None), str(undefined)
+        value, directed, reason, cause = math.nan, (None, None), str(undefined), undefined.cause
     if math.isinf(value):
         reason = reason or pair.emptiness
     status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
@@ -230,6 +234,7 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
         upper=_withoutSignOfZero(getattr(value, "upper", None)),
         position=position,
         empty=_emptiness(definition, pair),
+        cause=cause,
     )
 
 

@@ -13,7 +13,7 @@ from . import evaluated, extents
 from .cores import allCores
 from .distances import converged
 from .distances.surfacedistances import BoundaryPair, SurfaceDistances
-from .errors import InputError, Undefined
+from .errors import Cause, InputError, Undefined
 from .extents import Extent
 from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
@@ -22,7 +22,7 @@ from .handles import handle
 from .metrics import overlap
 from .metrics.agreement import Table
 from .settings import Settings
-from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf, listed
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf, listed
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -169,7 +169,8 @@ class Pair:
         for structure in structures:
             if not structure.surface.isClosed:
                 which = "reference" if structure is self.reference else "test"
-                raise Undefined(f"the surface of the {which} {structure.surface.whyNoInside}, so it has no inside")
+                cause = Cause.NOT_CLOSED if structure.surface.openEdges else Cause.DEFECT
+                raise Undefined(WITHOUT_INSIDE.format(which=which, why=structure.surface.whyNoInside), cause)
 
     @cached_property
     def masks(self) -> tuple[Mask, Mask]:

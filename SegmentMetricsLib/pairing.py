@@ -9,7 +9,8 @@ import numpy as np
 
 from . import naming
 from .errors import InputError, Undefined, didYouMean
-from .findings import OTHER_CODES, OTHER_SIDES, alarmsFirst
+from .findingkinds import Finding, Kind
+from .findings import alarmsFirst
 from .handles import handle
 from .metrics import overlap
 from .pair import Pair
@@ -244,19 +245,19 @@ def _matchBy(key: Callable, how: str, reference: list[Structure], test: list[Str
     return matches, doubts
 
 
-def _doubts(match: Match) -> list[str]:
+def _doubts(match: Match) -> list[Finding]:
     """Return what is not beyond doubt about a match, in sentences."""
     reference, test = match
     sentences = []
     if match.how in REASONS:
-        sentences.append(f"{reference.name} was paired with {test.name} because {REASONS[match.how]}.")
+        sentences.append(Finding(f"{reference.name} was paired with {test.name} because {REASONS[match.how]}."))
     if naming.oppositeSides(reference.name, test.name):
-        sentences.append(OTHER_SIDES.format(reference=reference.name, test=test.name))
+        sentences.append(Finding.of(Kind.OTHER_SIDES, reference=reference.name, test=test.name))
     codes = [naming.parseTerminology(str(s.source.get(TERMINOLOGY, ""))) for s in match]
     if all(codes) and codes[0].parts != codes[1].parts:
         sides = {code.side for code in codes}
         what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
-        sentences.append(OTHER_CODES.format(what=what))
+        sentences.append(Finding.of(Kind.OTHER_CODES, what=what))
     return sentences
 
 

@@ -10,6 +10,7 @@ from .measurements import Measurement
 from .metrics.places import Place
 from .metrics.similarity import Similarity
 from .metrics.slices import SliceRow
+from .recognition import asFinding
 from .settings import PRESETS
 
 
@@ -93,7 +94,7 @@ class Record:
                 method=data["method"] or "",
                 subdivisions=data["subdivisions"],
                 measurements={key: _measurement(key, m, data["convention"]) for key, m in data["measurements"].items()},
-                findings=tuple(data["findings"]),
+                findings=tuple(map(asFinding, data["findings"])),
                 worstPlaces=tuple(Place.fromDictionary(place) for place in data["worstPlaces"]),
                 summary=data["summary"],
                 slices=tuple(SliceRow.fromDictionary(row) for row in data.get("slices", ())),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from .findingkinds import Finding
 from .findings import split
 
 # In so many structures at least something is said to be worth being said once for all.
@@ -35,7 +36,7 @@ def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tup
     parts = [[END.split(text) for text in own if text not in whole] for own in advice]
     sentences = _often([[sentence for one in own for sentence in one] for own in parts])
     left = [
-        (*own, *filter(None, (" ".join(s for s in one if s not in sentences) for one in rest)))
+        (*own, *map(Finding, filter(None, (" ".join(s for s in one if s not in sentences) for one in rest))))
         for own, rest in zip(alarms, parts, strict=True)
     ]
     return [Common(text, tuple(members)) for found in (whole, sentences) for text, members in found.items()], left

@@ -17,6 +17,8 @@ from .geometry.masks import Mask
 from .geometry.surfaces import Surface
 
 REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is empty", "both structures are empty"
+# Why what needs an inside has no value.
+WITHOUT_INSIDE = "the surface of the {which} {why}, so it has no inside"
 # Marks, in its source, the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
 # What a segment is by its terminology, as Slicer writes it.

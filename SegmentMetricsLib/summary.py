@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .errors import Cause
 from .measurements import Measurement
 from .metrics.places import mostlyToward
 from .records import Record
@@ -98,8 +99,8 @@ def _difference(pair) -> str:
             parts.append(f"test is {_size(abs(difference), _isPlanar(measurements))} {larger}")
     elif (mean := _value(measurements, "SignedMean")) is not None and abs(mean) >= 0.05:
         parts.append(f"test lies {_millimeters(abs(mean))} {'outside' if mean > 0 else 'inside'} on average")
-    elif any(_isOpen(measurement) for measurement in measurements.values()):
-        return "a surface is not closed, so inside, outside and volumes are undefined"
+    elif why := _whyNoInside(measurements):
+        return f"{why}, so inside, outside and {'areas' if _isPlanar(measurements) else 'volumes'} are undefined"
     if contoured := _contoured(pair):
         parts.append(contoured if parts else f"test is {contoured}")
     return ", ".join(parts)
@@ -124,8 +125,13 @@ def _contoured(pair) -> str:
     return " and ".join(f"{which}-contoured{side}" for which, side in zip(named, sides, strict=True))
 
 
-def _isOpen(measurement: Measurement) -> bool:
-    return measurement.status == "undefined" and "not closed" in measurement.reason
+def _whyNoInside(measurements: Mapping[str, Measurement]) -> str:
+    """Return why there is no inside and outside, "" if there is or nothing that was measured needs it."""
+    causes = {measurement.cause for measurement in measurements.values()}
+    what = "a contour" if _isPlanar(measurements) else "a surface"
+    if Cause.NOT_CLOSED in causes:
+        return f"{what} is not closed"
+    return f"{what} has a defect" if Cause.DEFECT in causes else ""
 
 
 def _isPlanar(measurements: Mapping[str, Measurement]) -> bool:

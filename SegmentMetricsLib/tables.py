@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from . import repeated
-from .errors import counted, oneLine
+from .errors import Cause, counted, oneLine
 from .measurements import Measurement, rounded, written
-from .metrics.signed import NO_BOUNDARY
 from .multilabel import MultiLabel
+from .recognition import asFinding
 from .records import Record
 from .registry import findDefinition
 from .structures import listed
@@ -83,9 +83,10 @@ def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str
     """
     found: dict[str, dict[str, None]] = {}
     for record in records:
+        told = {"", *(asFinding(finding).reason for finding in record.findings)}
         for key in record.measurements if keys is None else keys:
             measurement = record.measurements[key]
-            isTold = any(measurement.reason in finding for finding in record.findings)
+            isTold = measurement.reason in told
             if measurement.status != "ok" and not (isTold or isAcrossPlane(record, measurement)):
                 found.setdefault(f"{measurement.status}: {measurement.reason}.", {})[key] = None
     return "\n".join(oneLine(f"{listed(own)} {why}") for why, own in found.items())
@@ -137,7 +138,7 @@ def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
 
 def isAcrossPlane(record: Record, measurement: Measurement) -> bool:
     """Return whether a measurement is about a side of the patient that no contour in the plane of a pair can face."""
-    return record.dimension == 2 and measurement.status == "undefined" and measurement.reason.startswith(NO_BOUNDARY)
+    return record.dimension == 2 and measurement.cause == Cause.NO_BOUNDARY
 
 
 def sideOf(key: str) -> str:

@@ -30,6 +30,8 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 "pair",
                 "measurements",
                 "findings",
+                "findingkinds",
+                "recognition",
                 "summary",
                 "records",
                 "tables",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import pickle
+import re
 import struct
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +17,9 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, findings, inputs, pairing, readStructures
+from SegmentMetricsLib.findingkinds import Finding, Kind, Severity
 from SegmentMetricsLib.pairing import noted
+from SegmentMetricsLib.recognition import asFinding
 from SegmentMetricsLib.records import Record
 from SegmentMetricsLib.structures import Match
 
@@ -23,6 +28,9 @@ EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
 
 
 def found(result, text: str) -> list[str]:
+    """Return the findings that have a text. Whatever they are, a file that keeps their sentences alone tells it."""
+    known = [asFinding(str(finding)) for finding in result.findings]
+    assert [(one.kind, one.reason) for one in known] == [(one.kind, one.reason) for one in result.findings]
     return [finding for finding in result.findings if text in finding]
 
 
@@ -56,12 +64,12 @@ def testMeshesWithoutOverlap():
 
 
 def testAlarmsComeFirst():
-    """They are told from advice by their words, also after a file or a scene has kept them."""
+    """Also after a file or a scene has kept their words alone."""
     edge = shapes.box((0, 0, 0), (3, 3, 3)), shapes.box((18, 17, 17), (23, 21, 21))
     result = compare(*edge)
     alarms, advice = findings.split(result.findings)
     assert result.findings == (*alarms, *advice) and found(result, "touch the image edge")
-    assert alarms[0] == findings.NO_OVERLAP and "Both contours touch the image edge" in advice[-1]
+    assert alarms[0].kind == Kind.NO_OVERLAP and "Both contours touch the image edge" in advice[-1]
     assert findings.split(findings.alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
     match = Match(
         inputs.structureFromImage(edge[0], "Eye_L", None, None),
@@ -70,7 +78,7 @@ def testAlarmsComeFirst():
     )
     named = noted(result, replace(match, findings=("Eye_L was paired with Eye_R because.", *pairing._doubts(match))))
     assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
-    assert named.findings[1] == findings.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
+    assert named.findings[1].kind == Kind.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
     again = Record.fromDictionary(json.loads(json.dumps(named.toDictionary())))
     assert again.findings == named.findings and findings.split(again.findings)[0] == list(
         named.findings[: len(alarms) + 1]
@@ -79,11 +87,34 @@ def testAlarmsComeFirst():
 
 @pytest.mark.parametrize("words", [{}, {"what": "x\ny", "reference": "{", "test": "(.*", "which": "test"}])
 def testEveryAlarmIsKnownByItsWords(words):
-    blanks = dict.fromkeys(("what", "reference", "test", "which", "scale", "units", "best", "dice"), "1")
-    for sentence in findings._ALARMS:
-        alarms, advice = findings.split([sentence.format(**{**blanks, **words})])
-        assert alarms and not advice, sentence
+    """Files have nothing else. Advice that is told apart from other advice is known by them, too."""
+    for kind in set(Kind) - {Kind.REMARK}:
+        blanks = re.findall(r"{(\w+)}", kind.sentence)
+        finding = Finding.of(kind, **{name: words.get(name, "1") for name in blanks})
+        known = asFinding(str(finding))
+        assert type(str(finding)) is str and (known.kind, known.reason) == (kind, finding.reason), kind
+        assert bool(findings.split([str(finding)])[0]) == finding.isAlarm == (kind.severity == Severity.ALARM)
     assert findings.split(["Absent in both: neither observer drew this structure."])[0] == []
+
+
+@pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.REMARK}, key=lambda kind: kind.name))
+def testOtherWordsChangeNoAlarm(kind):
+    """Inside the program kinds decide, not words, also after another process has sent them."""
+    finding = pickle.loads(pickle.dumps(Finding("Said in quite another way.", kind, "why")))
+    assert (finding.kind, finding.reason, finding) == (kind, "why", "Said in quite another way.")
+    assert findings.split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
+    assert asFinding(finding) is finding and json.dumps([finding]) == '["Said in quite another way."]'
+
+
+def testTheWordsOfAnAlarmMakeNone():
+    """Where a note of a file repeats one, say."""
+    assert not Finding(Kind.SAME.sentence).isAlarm
+
+
+def testEveryKindIsSaidSomewhere():
+    library = Path(findings.__file__).parent
+    sources = "".join(path.read_text(encoding="utf-8") for path in library.rglob("*.py"))
+    assert [kind for kind in set(Kind) - {Kind.REMARK} if f"Finding.of(Kind.{kind.name}" not in sources] == []
 
 
 def testAStructureComparedWithItself(tmp_path):

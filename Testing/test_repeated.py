@@ -12,9 +12,10 @@ from commandruns import metrics
 from commandruns import run as run  # the fixture
 
 from SegmentMetricsLib import repeated
-from SegmentMetricsLib.findings import SAME
+from SegmentMetricsLib.findingkinds import Finding, Kind
 from SegmentMetricsLib.repeated import Common
 
+ALARM = Finding.of(Kind.SAME)
 ADVICE = 'Choose another one (--grid union; in Python grid="union").'
 GRIDS = "The masks lie on different grids. Distances were measured on the original surfaces."
 
@@ -40,7 +41,7 @@ GRIDS = "The masks lie on different grids. Distances were measured on the origin
         # whole findings are not taken apart
         ([[GRIDS, GRIDS]] * 3 + [[]], [Common(GRIDS, (0, 1, 2))], [()] * 4),
         # alarms stay where they are
-        ([[SAME, "A."]] * 4, [Common("A.", (0, 1, 2, 3))], [(SAME,)] * 4),
+        ([[ALARM, "A."]] * 4, [Common("A.", (0, 1, 2, 3))], [(ALARM,)] * 4),
     ],
 )
 def testWhatIsCommon(findings, common, left):
@@ -48,8 +49,8 @@ def testWhatIsCommon(findings, common, left):
 
 
 def testAlarmsAreSaidFirst():
-    found = repeated.inOrder([["A.", "B."], ["B.", SAME], ["B.", SAME]])
-    assert list(found) == [Common(SAME, (1, 2)), Common("B.", (0, 1, 2)), Common("A.", (0,))]
+    found = repeated.inOrder([["A.", "B."], ["B.", ALARM], ["B.", ALARM]])
+    assert list(found) == [Common(ALARM, (1, 2)), Common("B.", (0, 1, 2)), Common("A.", (0,))]
 
 
 @pytest.mark.parametrize(

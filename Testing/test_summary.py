@@ -9,12 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare, summary
+from SegmentMetricsLib.errors import Cause
 from SegmentMetricsLib.metrics.places import mostlyToward
 from SegmentMetricsLib.records import Record
 from SegmentMetricsLib.registry import REGISTRY, findDefinition
+from SegmentMetricsLib.settings import DEFAULT_FAMILIES
 
 NOTHING = shapes.imageOf(np.zeros((60, 60, 60), np.uint8))
 
@@ -29,6 +32,15 @@ def hemisphere():
     source.SetEndPhi(90)
     source.Update()
     return source.GetOutput()
+
+
+def crossing():
+    """Two balls that cut through each other in one mesh."""
+    append = vtkAppendPolyData()
+    for center in ((0, 0, 0), (8, 0, 0)):
+        append.AddInputData(shapes.ballMesh(10, center))
+    append.Update()
+    return append.GetOutput()
 
 
 def distancesOf(reference, test):
@@ -79,6 +91,26 @@ class TestSentence:
         assert summary.startswith("HD95 ") and " of the surface within 2 mm" in summary
         assert summary.endswith("; a surface is not closed, so inside, outside and volumes are undefined.")
         assert "contoured" not in summary
+
+    @pytest.mark.parametrize("families", [DEFAULT_FAMILIES, ("overlap",), ("agreement",)])
+    def testSurfaceWithAnotherDefect(self, families):
+        """It is closed, but its parts cut through each other."""
+        reference, test = shapes.ballMesh(11), crossing()
+        result = compare(reference, test, Settings(families=families))
+        assert result.summary.endswith("surface has a defect, so inside, outside and volumes are undefined.")
+        assert {m.cause for m in result.values() if m.status == "undefined"} == {Cause.DEFECT}
+        asMedPy = compare(reference, test, Settings(families=("boundary", "overlap"), convention="MedPy"))
+        assert asMedPy.summary == "A surface has a defect, so inside, outside and volumes are undefined."
+
+    def testACriticalStructureWithoutAnInsideIsNeitherOfTheTwo(self):
+        result = compare(ball(), ball(18), Settings(families="hazard"), criticals={"cord": hemisphere()})
+        assert "is not closed" in result["SIS"].reason
+        assert result.summary == "The chosen measurements do not allow a summary."
+
+    def testTheReasonsWordsDoNotMatter(self):
+        result = compare(shapes.ballMesh(11), hemisphere())
+        said = {key: replace(m, reason="it has a hole" if m.reason else "") for key, m in result.items()}
+        assert summary.sentence(replace(result, measurements=said)) == result.summary
 
     def testContours(self):
         square = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
@@ -194,6 +226,7 @@ class TestRecords:
             lambda: (NOTHING, ball()),
             lambda: (NOTHING, NOTHING),
             lambda: (shapes.ballMesh(11), hemisphere()),
+            lambda: (shapes.ballMesh(11), crossing()),
             lambda: (shapes.loops([(0, 0), (9, 0), (9, 9)]), shapes.loops([(0, 0), (12, 0), (12, 12)])),
         ],
     )

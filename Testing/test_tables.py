@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare, tables
+from SegmentMetricsLib.records import Record
 from SegmentMetricsLib.registry import REGISTRY
 
 # the test lacks a layer of the reference at i = 8, that is on the right, and adds one at k = 14, that is above
@@ -120,6 +123,22 @@ def testContoursInAPlaneHaveFourSides(normal, sides):
     assert tables.sideRows(record)[0] == ["Toward", *sides.split()]
     assert "undefined" not in text and "nan" not in text
     assert sum(m["status"] == "undefined" for m in record.toDictionary()["measurements"].values()) == 6
+    # neither the words of the reason nor a way through a file change that
+    said = {key: replace(m, reason="nothing is there" if m.reason else "") for key, m in record.measurements.items()}
+    for other in (replace(record, measurements=said), Record.fromDictionary(record.toDictionary())):
+        assert "undefined" not in tables.pairTable(other)
+
+
+@pytest.mark.parametrize("isFromFile", [False, True])
+def testReasonsThatAFindingTellsAreNotRepeated(isFromFile):
+    record = compare(PAIR[0], shapes.imageOf(np.zeros((24, 24, 24), np.uint8))).record()
+    if isFromFile:
+        record = Record.fromDictionary(json.loads(json.dumps(record.toDictionary())))
+    assert record.findings == ("Only one contour exists: the test is empty.",) and not tables.reasons([record])
+    untold = tables.reasons([replace(record, findings=("Of the test, the test is empty, or so its file says.",))])
+    assert untold.startswith("HD, HD95, MASD, ASSD, ") and untold.splitlines()[0].endswith(
+        "infinite: the test is empty."
+    )
 
 
 def testTheOverviewIsOfDefinitions():

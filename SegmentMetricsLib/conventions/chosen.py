@@ -45,7 +45,8 @@ def measure(definition: Definition, pair: Pair, parameter: Mapping[str, float]) 
     if number is not None:
         reported = pair.once(Source).reportOne(convention, number, definition, parameter, {})
         remark = "" if reported.status == "ok" and reported.isReproducible else reported.reason
-        blank = replace(blank, value=reported.value, unit=reported.unit, status=reported.status, reason=remark)
+        known = {"value": reported.value, "unit": reported.unit, "status": reported.status, "cause": reported.cause}
+        blank = replace(blank, **known, reason=remark)
     return restated(blank, convention.key)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import measurements
 from ..definitions import Definition
-from ..errors import Undefined
+from ..errors import Cause, Undefined
 from ..measurements import Measurement, finite
 from ..progress import checkpoint
 from ..registry import REGISTRY
@@ -41,7 +41,7 @@ class Reported:
     finite for empty masks, for which tools have numbers of their own. reason: in one line, what the tool does.
     reference: the value without any convention. lower, upper: its bounds, None where it has none. isReproducible:
     whether the tool's own number is this one; where not, the value is that of the tool's definition, and the reason
-    says why.
+    says why. cause: as in Measurement.
     """
 
     key: str
@@ -56,6 +56,7 @@ class Reported:
     isReproducible: bool = True
     lower: float | None = None
     upper: float | None = None
+    cause: Cause | None = None
 
     @property
     def difference(self) -> float:
@@ -156,13 +157,13 @@ class Source:
         self.pair, self.atEdge = pair, atEdge
         self.empty = [structure.isEmpty for structure in pair.structures]
         self._sampling: Sampling | None = None
-        self._problem = pair.extent.problem
+        self._problem = Undefined(pair.extent.problem) if pair.extent.problem else None
 
     @property
     def sampling(self) -> Sampling:
         """The voxels of both. Raises Undefined when a mesh has no inside or encloses no voxel."""
-        if self._problem:
-            raise Undefined(self._problem)
+        if self._problem is not None:
+            raise Undefined(*self._problem.args, self._problem.cause)
         if self._sampling is None:
             try:
                 self._sampling = Sampling(self.pair, self.atEdge)
@@ -170,7 +171,7 @@ class Source:
                     if mask.isEmpty:
                         raise Undefined(f"the {which} encloses no voxel")
             except Undefined as problem:
-                self._problem = str(problem)
+                self._problem = problem
                 raise
         return self._sampling
 
@@ -199,7 +200,7 @@ class Source:
         """Return one number of one tool."""
         words = {name: shortest(value) for name, value in parameter.items()}
         key = definition.keyFor(words)
-        value, reason = self._value(convention, number, definition.key, parameter)
+        value, reason, cause = self._value(convention, number, definition.key, parameter)
         if number.notReproducible and not any(self.empty):
             reason += f"; {number.notReproducible}: this is the value of its definition"
         own = reference.get(key)
@@ -216,19 +217,20 @@ class Source:
             upper=own.upper if own else None,
             better=definition.better,
             isReproducible=not number.notReproducible or any(self.empty),
+            cause=cause,
         )
 
     def _value(
         self, convention: Convention, number: Number, key: str, parameter: Mapping[str, float]
-    ) -> tuple[float, str]:
-        """Return the value and the reason of one number."""
+    ) -> tuple[float, str, Cause | None]:
+        """Return the value and the reason of one number, and the cause if it has no value."""
         if any(self.empty):
             both = all(self.empty)
             given = convention.valueIfEmpty(key, *self.empty)
             who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
-                return math.nan, f"{who} empty: {given}"
-            return given, f"{who} empty: the tool reports {_spoken(given)}"
+                return math.nan, f"{who} empty: {given}", None
+            return given, f"{who} empty: the tool reports {_spoken(given)}", None
         try:
             elements = number.elements or convention.elements
             measured = self.sampling.keep(elements, lambda: elements(self.sampling))
@@ -236,14 +238,14 @@ class Source:
                 raise Undefined(NO_BORDER)
             value = float(number.rule(*measured, *parameter.values()))
         except Undefined as undefined:
-            return math.nan, str(undefined)
+            return math.nan, str(undefined), undefined.cause
         words = {name: shortest(given) for name, given in parameter.items()}
         reason = number.reason.format(**words)
         if self.sampling.ofMeshes and not isinstance(elements, Meshes):
             reason += f"; both meshes were filled on voxels of {self.sampling.spacing[0]:.3g} mm"
         if convention.atEdge and key in DISTANCES and not self.atEdge and self._touchesEdge():
             reason += f"; {convention.atEdge}"
-        return value, reason
+        return value, reason, None
 
     def _touchesEdge(self) -> bool:
         return any(s.mask is not None and s.mask.touchesEdge for s in self.pair.structures)

@@ -18,6 +18,9 @@ from .triangles import areaVectors, dot
 if TYPE_CHECKING:
     from .lateral import Slab
 
+# What is wrong with a boundary that has open edges.
+NOT_CLOSED = "is not closed"
+
 
 @dataclass(frozen=True, eq=False)
 class Surface:
@@ -58,7 +61,7 @@ class Surface:
     @property
     def whyNoInside(self) -> str:
         """What is wrong with a boundary that does not separate an inside from an outside, "" if it does."""
-        return "is not closed" if self.openEdges else self.defect
+        return NOT_CLOSED if self.openEdges else self.defect
 
     @property
     def target(self) -> Surface:

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..distances.bounded import Bounded, combined
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
-from ..errors import Undefined
+from ..errors import Cause, Undefined
 from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
 
-# Why there are no distances toward a side, before its letter.
-NO_BOUNDARY = "no part of the boundary faces"
+# Why there are no distances toward a side.
+NO_BOUNDARY = "no part of the boundary faces {side}"
 
 
 class Located(NamedTuple):
@@ -67,7 +67,7 @@ def largest(distances: SurfaceDistances, over: bool) -> Located:
 def toward(sides: dict[str, Side], side: str) -> Side:
     """Return what bySide() found toward R, L, A, P, S or I. Raises Undefined when no boundary faces that side."""
     if side not in sides:
-        raise Undefined(f"{NO_BOUNDARY} {side}")
+        raise Undefined(NO_BOUNDARY.format(side=side), Cause.NO_BOUNDARY)
     return sides[side]
 
 

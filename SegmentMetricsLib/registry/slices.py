@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Undefined
 from ..metrics import boundary, overlap, sliceareas
 from ..metrics.slices import SliceRow, profile
 from .effort import lengthsBeyond, sidesOf, stacksOf
@@ -52,8 +51,3 @@ def _ofContours(pair: Pair) -> SliceRow:
         areaTest=counts.test * pixel,
         addedPathLengths={t: float(pair.once(lengthsBeyond, t).sum()) for t in pair.settings.tolerances},
     )
-
-
-def whyNone(error: Undefined) -> str:
-    """Return the finding that there is no profile."""
-    return f"There is no per-slice profile: {error}."

@@ -1,0 +1,87 @@
+"""What kinds of findings there are, and findings, which are sentences that know their kind."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Severity(enum.Enum):
+    """How much a finding matters."""
+
+    ALARM = "no number means anything until somebody has looked"
+    ADVICE = "what to know about the numbers"
+
+
+class Kind(enum.Enum):
+    """What findings something depends on, their severity and their sentences with blanks; the others are remarks."""
+
+    # whether the two are what they shall be
+    NO_OVERLAP = (
+        Severity.ALARM,
+        "The two contours do not overlap at all: check that they are the same structure of the same patient.",
+    )
+    SAME = Severity.ALARM, "The reference and the test are the same structure of the same file."
+    OTHER_PATIENTS = Severity.ALARM, "The files belong to different patients: their patient IDs differ."
+    OTHER_CODES = (
+        Severity.ALARM,
+        "The two structures have terminology codes {what}: check that they are the same.",
+    )
+    # which side of the patient they are on
+    OTHER_SIDES = Severity.ALARM, "Check the sides: {reference} is compared with {test}."
+    MIRRORED = (
+        Severity.ALARM,
+        "The test matches better when mirrored left-right (Dice {best} instead of {dice}): "
+        "check the sides, or the orientation in the file's header.",
+    )
+    # where they are
+    OTHER_FRAMES = (
+        Severity.ALARM,
+        "The files have different frames of reference ({reference} and {test}): "
+        "distances are meaningful only if the images are registered.",
+    )
+    IMAGES_APART = (
+        Severity.ALARM,
+        "The two images lie apart in space: they have different frames of reference, or one has a wrong header.",
+    )
+    OTHER_UNITS = (
+        Severity.ALARM,
+        "Scaled by {scale}, the {which} would match the other contour: its file may be in another unit ({units}).",
+    )
+    OTHER_AXES = (
+        Severity.ALARM,
+        "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
+        "coordinates, the other one in LPS.",
+    )
+    # why there are no numbers
+    ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
+    NOTHING_COMPARED = Severity.ADVICE, "Nothing was compared: {reason}."
+    NO_PROFILE = Severity.ADVICE, "There is no per-slice profile: {reason}."
+    REMARK = Severity.ADVICE, "{text}"
+
+    def __init__(self, severity: Severity, sentence: str):
+        self.severity, self.sentence = severity, sentence
+
+
+class Finding(str):
+    """A sentence that a reader of the numbers should know; a string for everybody who needs no more of it.
+
+    kind: what it is about. reason: why numbers are missing, as their measurements have it, where the sentence tells
+    that, else "".
+    """
+
+    kind: Kind
+    reason: str
+
+    def __new__(cls, text: str, kind: Kind = Kind.REMARK, reason: str = "") -> Finding:
+        finding = super().__new__(cls, text)
+        finding.kind, finding.reason = kind, reason
+        return finding
+
+    @staticmethod
+    def of(kind: Kind, **blanks: object) -> Finding:
+        """Return the finding of a kind. blanks: what stands in those of its sentence."""
+        return Finding(kind.sentence.format(**blanks), kind, str(blanks.get("reason", "")))
+
+    @property
+    def isAlarm(self) -> bool:
+        return self.kind.severity == Severity.ALARM
