@@ -129,6 +129,27 @@ def testDialogsBeginWhereFilesWereSaved(desktop, session, tmp_path):
     assert begun == [folder / "metrics.csv" for folder in expected]
 
 
+def testProtocolsAreLookedForWhereFilesWere(desktop, session, tmp_path):
+    """A dialog to read begins where one to write does, and the other way round; not in Slicer's program folder."""
+    before = slicer.mrmlScene.GetRootDirectory()
+    folders = [tmp_path / name for name in ("scene", "protocols")]
+    for folder in folders:
+        folder.mkdir()
+    slicer.mrmlScene.SetRootDirectory(str(folders[0]))
+    choose(session, *twoBoxes())
+    session.apply()
+    box = session.ui.protocolComboBox
+    for answer in ("", str(folders[1] / "none.csv"), ""):  # the second one is not there, and the panel says so
+        desktop.answers.insert(0, answer)
+        box.currentIndex = box.count - 1
+        session.settle(0.05)
+    exportedTo(desktop, session, "")
+    slicer.mrmlScene.SetRootDirectory(before)
+    begun = [Path(start) for dialog, start in (shown[:2] for shown in desktop.shown) if dialog.startswith("get")]
+    assert begun == [folders[0], folders[0], folders[1], folders[1] / "metrics.csv"]
+    desktop.messages.clear()
+
+
 def testAFileThatTheDialogDidNotAskAbout(desktop, session, tmp_path):
     """A name that became another one by its suffix does not overwrite a file without being asked."""
     choose(session, *twoBoxes())

@@ -56,6 +56,18 @@ def testPairsBeforeAnythingIsMeasured(scene):
         mrml.pairSegments(reference, None)
 
 
+def testSomeOfManyComparisonsKeepWhatIsKnownAboutAll(scene):
+    from SegmentMetricsLib import Settings, mrml
+
+    nodes = boxesNode(scene, "A", "B", "C", "Left"), boxesNode(scene, "A", "B", "C", "Other")
+    settings = Settings(families="boundary")
+    every = mrml.compareSegmentations(*nodes, settings, choices={"Left": None})
+    part = every[:2]
+    assert type(part) is type(every) and [c.reference.name for c in part] == ["A", "B"] and len(every) == 3
+    assert part.unmatched == every.unmatched == {"reference": ["Left"], "test": ["Other"]}
+    assert part.remarks == every.remarks and every[1] is part[-1]
+
+
 def testWhatCannotBeMeasuredIsPairedAllTheSame(scene, monkeypatch):
     """Else the structures that are left could be taken for each other: one on each side is a pair by itself."""
     from SegmentMetricsLib.mrml import comparing

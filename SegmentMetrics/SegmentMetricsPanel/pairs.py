@@ -13,8 +13,9 @@ from .enumerations import Mode
 from .markup import asTip
 from .segments import segmentIDs, segmentNames
 
-# How a pair was found that the user has chosen; other texts say how a proposal was.
-CHOSEN = "chosen"
+# How a pair was found, as the parameter node keeps it in any language: somebody chose it, or its structures overlap,
+# with the Dice similarity coefficient behind the word.
+CHOSEN, OVERLAP = "chosen", "overlap"
 
 
 def entriesOf(parameters) -> list[tuple[str, str, str]]:
@@ -93,9 +94,9 @@ class PairEditor:
             for row, name in enumerate(names):
                 match = counterparts.get(name)
                 self.boxes[row].currentIndex = possible.index(match.test.name) if match else 0
-                how = edited.get(name) or (_(match.how) if match else "")
+                how = edited.get(name) or (match.how if match else "")
                 item = self.ui.pairsTable.item(row, 2)
-                item.setText(how)
+                item.setText(foundBy(how))
                 item.setToolTip(asTip(explained(match, how, name in edited)))
         finally:
             self.isShowing = False
@@ -161,11 +162,25 @@ class PairEditor:
         choices = choicesOf(p)
         found = self.propose(lambda work: proposePairs(p.reference, p.test, choices, p.surface.name, work.run))
         if found and self.parameters is p:
-            how = _("overlap {dice}")
-            self.choose([(m.reference.name, m.test.name, how.format(dice=f"{m.confidence:.2f}")) for m in found])
+            self.choose([(m.reference.name, m.test.name, f"{OVERLAP} {m.confidence:.2f}") for m in found])
 
     def _save(self, entries: Sequence[tuple[str, str, str]]) -> None:
         self.parameters.pairs = [text for entry in entries for text in entry]
+
+
+def foundBy(how: str) -> str:
+    """Return how a pair was found in words; what another version has kept is shown as it is."""
+    kind, _space, dice = how.partition(" ")
+    words = {
+        "name": _("name"),
+        "spelling": _("spelling"),
+        "words": _("words"),
+        "code": _("code"),
+        "only": _("only"),
+        CHOSEN: _("chosen"),
+        OVERLAP: _("overlap {dice}").format(dice=dice),
+    }
+    return words.get(kind, how)
 
 
 def explained(match, how: str, isEdited: bool) -> str:

@@ -354,7 +354,7 @@ class Panel(VTKObservationMixin):
                     parameters.autoUpdate = False
                 raise
 
-        outcome = self._attempt(measure)
+        outcome = self._attempt(measure, _("The comparison was stopped."))
         if self.parameters is not parameters:  # the scene was closed meanwhile
             return False
         if outcome is not None:
@@ -374,7 +374,8 @@ class Panel(VTKObservationMixin):
             return False
         outcome = self.outcome
         comparison = outcome.comparisons[self.pairNumber()]
-        found = self._attempt(lambda work: work.run(comparison.conventions))
+        stopped = _("The calculation of other tools' results was stopped.")
+        found = self._attempt(lambda work: work.run(comparison.conventions), stopped)
         if found is not None:
             outcome.mark(showConventionsTable(comparison, found))
         if self.parameters is not None:
@@ -385,7 +386,7 @@ class Panel(VTKObservationMixin):
         """Return the pairs that a task, which takes a LongWork, proposes; None when it was stopped."""
         if self.isBusy:
             return None
-        found = self._attempt(task)
+        found = self._attempt(task, _("The search for pairs was stopped."))
         if found == []:
             self.notice = _("Nothing of what is left over shares voxels.")
         if self.parameters is not None:
@@ -397,17 +398,18 @@ class Panel(VTKObservationMixin):
         if self.whyNotReport():
             return False
         parameters = self.parameters
-        missing = self._attempt(lambda work: reports.write(Path(path), parameters, self.logic, work))
+        stopped = _("Writing the report was stopped.")
+        missing = self._attempt(lambda work: reports.write(Path(path), parameters, self.logic, work), stopped)
         if missing is not None:
             self.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
         if self.parameters is not None:
             self._finish()
         return missing is not None
 
-    def _attempt(self, task):
+    def _attempt(self, task, stopped: str):
         """Return what a task returns; None when it was stopped or is impossible, and then the panel will say so.
 
-        task: takes a LongWork.
+        task: takes a LongWork. stopped: what to say when it was stopped.
         """
         parameters, result = self.parameters, None
         self.isBusy = True
@@ -418,7 +420,7 @@ class Panel(VTKObservationMixin):
                 result = task(work)
             self.notice = ""
         except Cancelled:
-            self.notice = _("The comparison was stopped.")
+            self.notice = stopped
         except InputError as error:
             self.notice = str(error)
         finally:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import qt
 import slicer
 import vtk
 from slicer.i18n import tr as _
@@ -24,7 +23,7 @@ from SegmentMetricsLib.report.ranking import UNJUDGED, severity, worstFirst
 
 from .buttons import ExplainedButton
 from .markup import escaped, explain
-from .saving import askForPath
+from .saving import askForFile, askForPath
 from .sorting import SortableTable
 
 # Light colors for dark letters; the words say the same.
@@ -100,9 +99,8 @@ class ProtocolChooser(VTKObservationMixin):
         self.show(self.parameters)
 
     def _askForFile(self) -> str:
-        return qt.QFileDialog.getOpenFileName(
-            self.ui.protocolComboBox, _("Protocol"), "", _("Table (*.csv)") + ";;" + _("All files (*)")
-        )
+        kinds = _("Table (*.csv)") + ";;" + _("All files (*)")
+        return str(askForFile(self.ui.protocolComboBox, _("Protocol"), kinds) or "")
 
     def _read(self, path: str):
         """Return a table node with the protocol of a file or an example; what was chosen before if there is none."""

@@ -65,7 +65,7 @@ class LongWork:
         self.number, self.count, self.text = number, count, text
         self._look()
         if self.isStopped:
-            raise Cancelled(_("The comparison was stopped."))
+            raise Cancelled(_("The work was stopped."))
 
     def run(self, function):
         """Return what the function returns, or raise what it raises."""
@@ -88,7 +88,7 @@ class LongWork:
         if "error" in outcome:
             raise outcome["error"]
         if self.isStopped:
-            raise Cancelled(_("The comparison was stopped."))
+            raise Cancelled(_("The work was stopped."))
         return outcome["value"]
 
     def _look(self) -> None:

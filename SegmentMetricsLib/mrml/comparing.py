@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from ..cohort.casework import compareMatch
@@ -45,6 +46,15 @@ class Comparisons(list):
         self.proposals: tuple[Match, ...] = tuple(proposals)
         self.findings: tuple[str, ...] = tuple(findings)
         self.judgment: Judgment | None = None
+
+    def __getitem__(self, index):
+        """Return a comparison; or some of them, with what is known about all."""
+        found = super().__getitem__(index)
+        if not isinstance(index, slice):
+            return found
+        part = copy(self)
+        part[:] = found
+        return part
 
     @property
     def multiLabel(self) -> MultiLabel | None:

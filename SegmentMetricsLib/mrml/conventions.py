@@ -11,7 +11,7 @@ from ..errors import InputError
 from . import folders
 from .headless import ensureScene
 from .naming import nameResult
-from .outputs import fillTable, pairName
+from .outputs import OTHER_VERSION, fillTable, pairName
 
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.
 CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
@@ -91,7 +91,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
         }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         name = tableNode.GetName()
-        raise InputError(f"What other tools would report cannot be read from {name}: {error!r}.") from error
+        raise InputError(f"What other tools would report cannot be read from {name}. {OTHER_VERSION}") from error
 
 
 def _kept(number: Reported) -> dict:

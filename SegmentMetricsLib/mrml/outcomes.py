@@ -16,7 +16,7 @@ from .comparing import Comparisons
 from .contents import Stamps, stamp
 from .folders import Compared, ComparedPair
 from .inputs import nameOf
-from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, showComparisonsTable, showTable
+from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, OTHER_VERSION, showComparisonsTable, showTable
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
 # on nodes that show details of an outcome: which one
@@ -205,7 +205,7 @@ def recall(tableNode) -> Outcome | None:
     try:
         return _recalled(tableNode, json.loads(text))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"The results in {tableNode.GetName()} cannot be read: {error!r}.") from error
+        raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION}") from error
 
 
 def _recalled(tableNode, remembered: Mapping) -> Outcome:

@@ -25,6 +25,8 @@ from .naming import nameResult
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
 COMPARISONS_ATTRIBUTE = "SegmentMetrics.Comparisons"
+# why what a node keeps cannot be read
+OTHER_VERSION = "Another version of SegmentMetrics may have written it."
 # what a distance map needs to get other colors when its distances are no longer in memory
 MAP_ATTRIBUTE = "SegmentMetrics.Map"
 
