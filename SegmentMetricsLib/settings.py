@@ -44,6 +44,11 @@ LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
 
 
+def _setting(default, label: str, unit: str = ""):
+    """Return a field of Settings. label, unit: what it is called where people read it."""
+    return dataclasses.field(default=default, metadata={"label": label, "unit": unit})
+
+
 @dataclass(frozen=True)
 class Settings:
     """All choices that decide a comparison's numbers; every one has a default.
@@ -89,37 +94,37 @@ class Settings:
     Raises ValueError for values out of range.
     """
 
-    tolerances: tuple[float, ...] = (2.0,)
-    percentiles: tuple[float, ...] = (95.0,)
-    surface: str = "unsmoothed"
-    accuracy: str | None = None
-    subdivisions: int | None = None
-    oversampling: int | None = None
-    families: tuple[str, ...] = DEFAULT_FAMILIES
-    threshold: float | None = None
-    membershipMaximum: int | None = None
-    cuts: int | None = None
-    meshSpacing: float = 1.0
-    grid: str | Grid = "reference"
-    extent: str = "whole"
-    betas: tuple[float, ...] = (1.0,)
-    quantiles: tuple[float, ...] = (1.0,)
-    voxelUnit: str = "mm"
-    labelWeights: tuple[tuple[str, float], ...] = ()
-    critical: tuple[tuple[str, float], ...] = ()
-    hazardKernel: str = "polynomial"
-    hazardReach: float = 10.0
-    hazardPower: float = 2.0
-    hazardDecay: float = 8.0
-    hazardCombination: str = "max"
-    hazardBalance: float = 0.7
-    hazardTail: float = 0.05
-    il: float = 1.0
-    ol: float = 1.0
-    asPublished: bool = False
-    msiUnit: str = "mm"
-    splitContours: bool = False
-    convention: str = OWN_CONVENTION
+    tolerances: tuple[float, ...] = _setting((2.0,), "Tolerance", "mm")
+    percentiles: tuple[float, ...] = _setting((95.0,), "Percentile of the Hausdorff distance", "%")
+    surface: str = _setting("unsmoothed", "Surface")
+    accuracy: str | None = _setting(None, "Accuracy")
+    subdivisions: int | None = _setting(None, "Subdivisions of surface elements")
+    oversampling: int | None = _setting(None, "Parts of a voxel for the boundary IoU")
+    families: tuple[str, ...] = _setting(DEFAULT_FAMILIES, "Families of measurements")
+    threshold: float | None = _setting(None, "Membership from which a voxel belongs to a structure")
+    membershipMaximum: int | None = _setting(None, "Full membership")
+    cuts: int | None = _setting(None, "Cuts of memberships")
+    meshSpacing: float = _setting(1.0, "Voxel size for the overlap of two meshes", "mm")
+    grid: str | Grid = _setting("reference", "Voxels outside both structures are those of")  # noqa: RUF009 - a field, not a Grid
+    extent: str = _setting("whole", "Extent")
+    betas: tuple[float, ...] = _setting((1.0,), "Weight of sensitivity in the F-measure")
+    quantiles: tuple[float, ...] = _setting((1.0,), "Quantile of the Hausdorff distance of voxels")
+    voxelUnit: str = _setting("mm", "Unit of the distances of voxels")
+    labelWeights: tuple[tuple[str, float], ...] = _setting((), "Weights of labels")
+    critical: tuple[tuple[str, float], ...] = _setting((), "Critical structures")
+    hazardKernel: str = _setting("polynomial", "Hazard falls with the distance")
+    hazardReach: float = _setting(10.0, "Reach of the hazard", "mm")
+    hazardPower: float = _setting(2.0, "Power of the hazard")
+    hazardDecay: float = _setting(8.0, "Decay length of the hazard", "mm")
+    hazardCombination: str = _setting("max", "Several critical structures")
+    hazardBalance: float = _setting(0.7, "Weight of missed against added voxels")
+    hazardTail: float = _setting(0.05, "Share of the most hazardous errors")
+    il: float = _setting(1.0, "Level inside the reference")
+    ol: float = _setting(1.0, "Level outside the reference")
+    asPublished: bool = _setting(False, "As the authors' program")
+    msiUnit: str = _setting("mm", "Unit of the similarity index")
+    splitContours: bool = _setting(False, "Touching contours are cut apart")
+    convention: str = _setting(OWN_CONVENTION, "Measured as")
 
     def __post_init__(self) -> None:
         for name, what in (("tolerances", "tolerance"), ("percentiles", "percentile")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -13,6 +14,12 @@ from SegmentMetricsLib import Settings
 from SegmentMetricsLib.settings import FAMILIES, PRESETS, shortest
 
 ALL = ", ".join((*FAMILIES, "all"))
+
+
+def testEverySettingHasALabel():
+    """Reports tell what was set; none is called the same as another one."""
+    labels = [field.metadata.get("label", "") for field in fields(Settings)]
+    assert all(labels) and len(set(labels)) == len(labels), "declare it with _setting()"
 
 
 def testDefaults():

@@ -107,7 +107,7 @@ def testADeadWorkerIsNoPairThatFails(monkeypatch):
     structure = Structure("A", next(iter(shapesMasks())))
     job = pairwork.Job(Settings(), None, {}, Path(), None)
     with pytest.raises(pairwork.WorkerError, match="died"):
-        pairwork.outcomes(job, [Match(structure, structure)] * 2, "AB", 2, lambda name: None)
+        pairwork.compareEach(job, [Match(structure, structure)] * 2, "AB", 2, lambda name: None)
 
 
 def testThisProcessTakesTheSmallPairs(monkeypatch):

@@ -7,7 +7,7 @@ import argparse
 from ..errors import InputError
 from ..settings import Settings
 from ..workers import requireWorkers
-from .comparing import compareAndWrite
+from .comparing import Request, compareAndWrite
 from .options import (
     DEFAULTS,
     addLabelNames,
@@ -103,19 +103,18 @@ def run(options: argparse.Namespace) -> int:
     report = newReport(options, settings) if isReported else None
     if report is not None:
         settings = report.settings
-    isWhole = not options.structure
-    return compareAndWrite(
-        pairing,
+    request = Request(
         settings,
         options.output,
         criticals=criticals,
         protocol=protocol,
-        isWhole=isWhole,
+        failOn=options.fail_on,
+        isWhole=not options.structure,
         report=report,
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
-        failOn=options.fail_on,
     )
+    return compareAndWrite(pairing, request)
 
 
 def requireFolderForReport(options: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
@@ -22,15 +22,43 @@ NOT_WRITTEN = "Nothing was written; --output DIR keeps numbers, surfaces and pic
 
 
 @dataclass(frozen=True)
+class Request:
+    """How the pairs of a pairing are compared, and what is wanted of it.
+
+    output: folder for the files, None to write nothing. extraFiles: copied there, too. criticals: critical structures
+    by name. protocol: to judge by, or None. failOn: the verdict from which on the exit status tells it, as the option
+    spells it. isWhole: whether the pairing is about all structures. report: to be filled and written, too, or None.
+    workers: processes, None as many as are worth it. isNumbersOnly: whether surfaces and overlay pictures are left out.
+    """
+
+    settings: Settings
+    output: Path | None
+    extraFiles: Sequence[Path] = ()
+    criticals: Mapping = field(default_factory=dict)
+    protocol: object = None
+    failOn: str | None = None
+    isWhole: bool = True
+    report: object = None
+    workers: int | None = None
+    isNumbersOnly: bool = False
+
+    def job(self, folder: Path | None):
+        """Return what all pairs have in common. folder: where files are written to, None if none are."""
+        from .pairwork import Job
+
+        return Job(self.settings, self.protocol, self.criticals, folder, self.report, self.isNumbersOnly)
+
+
+@dataclass(frozen=True)
 class _Compared:
     """What came of a pairing.
 
-    pairing: of the pairs that could be compared. outcomes: one for each of these. errors: why others could not.
+    pairing: of the pairs that could be compared. results: one for each of these. errors: why others could not.
     document: the content of metrics.json. judged: what the protocol says, or None.
     """
 
     pairing: object
-    outcomes: Sequence
+    results: Sequence
     errors: Sequence[InputError]
     document: dict
     multiLabel: object
@@ -38,50 +66,34 @@ class _Compared:
 
     @property
     def records(self) -> list:
-        return [outcome.record for outcome in self.outcomes]
+        return [result.record for result in self.results]
 
     @property
     def failures(self) -> dict[str, str]:
         return self.document.get("failures", {})
 
 
-def compareAndWrite(
-    pairing,
-    settings: Settings,
-    output: Path | None,
-    extraFiles: Sequence[Path] = (),
-    criticals: Mapping | None = None,
-    protocol=None,
-    isWhole: bool = True,
-    report=None,
-    workers: int | None = None,
-    isNumbersOnly: bool = False,
-    failOn: str | None = None,
-) -> int:
+def compareAndWrite(pairing, request: Request) -> int:
     """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
 
-    Return the exit status: 1 if some pairs could not be compared, 3 where the verdict is as bad as failOn says, as the
-    option spells it. Raises InputError when none could.
-    output: None to write nothing. criticals: critical structures by name. protocol: to judge by. isWhole: whether the
-    pairing is about all structures. report: to be filled and written, too, None for none. workers: processes, None as
-    many as are worth it. isNumbersOnly: whether surfaces and overlay pictures are left out.
+    Return the exit status: 1 if some pairs could not be compared, 3 where the verdict is as bad as the request says.
+    Raises InputError when none could.
     """
-    from .pairwork import Job
-
+    output = request.output
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:
-        job = Job(settings, protocol, criticals or {}, unfinished, report, isNumbersOnly)
-        compared = _compared(job, pairing, workers, isWhole)
+        compared = _compared(request.job(unfinished), pairing, request.workers, request.isWhole)
         if unfinished is not None:
-            _write(compared, report, unfinished)
-            for path in extraFiles:
+            _write(compared, request.report, unfinished)
+            for path in request.extraFiles:
                 shutil.copy(path, unfinished / path.name)
-    _show(compared, UNWRITTEN_FILE if output is None else METRICS_FILE)
+    where = UNWRITTEN_FILE if output is None else METRICS_FILE
+    _show(compared, where)
     print(f"\n{NOT_WRITTEN if output is None else f'Results are in {oneLine(str(output))}{os.sep}'}")
-    problem = next((one.problem for one in compared.outcomes if one.problem), "")
+    problem = next((one.problem for one in compared.results if one.problem), "")
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
-    tellFailures(list(map(str, compared.errors)), UNWRITTEN_FILE if output is None else METRICS_FILE)
-    return finalStatus(bool(compared.errors), [compared.judged.verdict] if compared.judged else [], failOn)
+    tellFailures(list(map(str, compared.errors)), where)
+    return finalStatus(bool(compared.errors), [compared.judged.verdict] if compared.judged else [], request.failOn)
 
 
 def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
@@ -91,7 +103,7 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
     from .. import multilabel
     from ..files import writing
     from ..protocol.judgment import judgeCase, titleOf
-    from .pairwork import outcomes
+    from .pairwork import compareEach
 
     names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
     # the bar shows on terminals only, and only when there is something to wait for
@@ -102,11 +114,11 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
             progress.set_postfix_str(oneLine(name), refresh=False)
             progress.update()
 
-        outcomeOf, errors = outcomes(job, pairing.pairs, names, workers, done)
+        resultOf, errors = compareEach(job, pairing.pairs, names, workers, done)
     failed = {titleOf(s.name for s in pairing.pairs[number]): reasonOf(error) for number, error in errors.items()}
     failures = {**(unusableIn(pairing) if isWhole else {}), **failed}
-    found = list(outcomeOf.values())
-    pairing = replace(pairing, pairs=tuple(pairing.pairs[number] for number in outcomeOf))
+    found = list(resultOf.values())
+    pairing = replace(pairing, pairs=tuple(pairing.pairs[number] for number in resultOf))
     records, files, shares = ([getattr(one, what) for one in found] for what in ("record", "files", "share"))
     measured = [
         ((match.reference.name, match.test.name), one.byConvention)
@@ -135,7 +147,7 @@ def _write(compared: _Compared, report, folder: Path) -> None:
     if compared.judged:
         verdictwriting.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:
-        for one in compared.outcomes:
+        for one in compared.results:
             report.include(one.part)
         findings = compared.pairing.findings
         path = folder / writing.REPORT_FILE

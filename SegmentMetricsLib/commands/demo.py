@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError
-from .comparing import compareAndWrite
+from .comparing import Request, compareAndWrite
 from .options import DEFAULTS, addOutput, addSettings, requireWritable, settingsFrom
 
 
@@ -45,4 +45,4 @@ def run(options: argparse.Namespace) -> int:
             [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
         ]
         criticals = criticalsOf(sets[0], settings)
-        return compareAndWrite(pairStructures(*sets), settings, options.output, paths, criticals)
+        return compareAndWrite(pairStructures(*sets), Request(settings, options.output, paths, criticals))

@@ -66,7 +66,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PairResult:
     """What is left of a pair when its files are written.
 
     byConvention: all measurements, by convention and key. settings: what was asked for, with what the protocol added.
@@ -125,7 +125,7 @@ class Overlays:
             self._easel.close()
 
 
-def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> Outcome:
+def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> PairResult:
     """Compare a pair, write its files and return the rest. number: of the pair, from 0. name: of its files.
 
     Raises InputError for a pair that cannot be compared; then none of its files is left.
@@ -141,7 +141,7 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
         raise
 
 
-def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> Outcome:
+def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> PairResult:
     from ..cohort.casework import compareMatch, comparePair
     from ..files import writing
 
@@ -152,7 +152,7 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
     record, settings, share = result.record(), result.settings, result.share
     part = None if job.report is None else job.report.part(result, number)
     if job.folder is None:
-        return Outcome(record, byConvention, settings, share, {}, part, "")
+        return PairResult(record, byConvention, settings, share, {}, part, "")
     if result.slices:
         writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
     picture = None
@@ -164,12 +164,12 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
     del result, match
     overlays.write(picture, job.folder / writing.fileName("overlay", name))
     files = writing.filesOf(name, job.folder)
-    return Outcome(record, byConvention, settings, share, files, part, overlays.problem)
+    return PairResult(record, byConvention, settings, share, files, part, overlays.problem)
 
 
-def outcomes(
+def compareEach(
     job: Job, matches: Sequence[Match], names: Sequence[str], workers: int | None, done: Callable[[str], None]
-) -> tuple[dict[int, Outcome], dict[int, InputError]]:
+) -> tuple[dict[int, PairResult], dict[int, InputError]]:
     """Return what becomes of the pairs by number from 0, and what is wrong with those that cannot be compared.
 
     Both in the order of the pairs, the same however many processes work on them. names: of their files. workers: how
@@ -178,7 +178,7 @@ def outcomes(
     of them, and when a process dies; then none is left running.
     """
     costs = np.array([costOf(match) for match in matches], float)
-    found: dict[int, Outcome] = {}
+    found: dict[int, PairResult] = {}
     errors: dict[int, InputError] = {}
     # the small ones first: they tell how much work the others are, and the large ones are shared out
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
@@ -199,9 +199,9 @@ def outcomes(
         if waiting:
             tasks = {pair: (pair, replace(matches[pair]), names[pair]) for pair in reversed(waiting)}
             helpers = min(number, len(tasks)) - 1
-            for pair, outcome in _inProcesses(job, tasks, helpers, errors, partial(comparePairAlone, job, overlays)):
-                if outcome is not None:
-                    found[pair] = outcome
+            for pair, result in _inProcesses(job, tasks, helpers, errors, partial(comparePairAlone, job, overlays)):
+                if result is not None:
+                    found[pair] = result
                 done(matches[pair].reference.name)
     died = [error for error in errors.values() if isinstance(error, WorkerError)]
     if died or (errors and not found):
@@ -300,9 +300,9 @@ class _Shared:
 
 
 def _inProcesses(
-    job: Job, tasks: Mapping[int, tuple], helpers: int, errors: dict, own: Callable[..., Outcome]
-) -> Iterator[tuple[int, Outcome | None]]:
-    """Yield the outcomes of tasks by number as they come; None for one that failed, with errors by number.
+    job: Job, tasks: Mapping[int, tuple], helpers: int, errors: dict, own: Callable[..., PairResult]
+) -> Iterator[tuple[int, PairResult | None]]:
+    """Yield the results of tasks by number as they come; None for one that failed, with errors by number.
 
     helpers: other processes that work on them beside this one, which calls own().
     """
@@ -314,17 +314,17 @@ def _inProcesses(
         while not shared.isDone:
             mine = shared.take()
             if mine is not None:
-                outcome = None
+                result = None
                 try:
                     with onOneThread():
-                        outcome = own(*tasks[mine])
+                        result = own(*tasks[mine])
                 except InputError as error:
                     errors[mine] = error
-                yield mine, outcome
+                yield mine, result
             for pair, future in shared.finished(isPatient=mine is None):
-                outcome = None
+                result = None
                 try:
-                    outcome = future.result()
+                    result = future.result()
                 except BrokenExecutor:
                     reference, test = tasks[pair][1]
                     errors[pair] = WorkerError(
@@ -333,7 +333,7 @@ def _inProcesses(
                     shared.drop()
                 except InputError as error:
                     errors[pair] = error
-                yield pair, outcome
+                yield pair, result
             shared.send()
     finally:
         shared.drop()
@@ -352,5 +352,5 @@ def _prepare(job: Job) -> None:
     atexit.register(_overlays.close)
 
 
-def _work(number: int, match: Match, name: str) -> Outcome:
+def _work(number: int, match: Match, name: str) -> PairResult:
     return comparePairAlone(_job, _overlays, number, match, name)

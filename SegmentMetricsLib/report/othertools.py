@@ -9,7 +9,7 @@ from ..conventions.output import REFERENCE_ROW, ConventionsRecord, referenceText
 from ..tables import heading
 
 NOTE = (
-    f"In brackets the difference to {REFERENCE_ROW}; "
+    f"In parentheses the difference from {REFERENCE_ROW}; "
     '<span class="optimistic">over-optimistic</span>, <span class="pessimistic">over-pessimistic</span>, by 0.1 mm '
     "or 1 %pt or more. A number in voxels is compared as if they were mm. "
     '<span class="noprint">The reason, and what the tool calls the number, are shown where the pointer rests on '

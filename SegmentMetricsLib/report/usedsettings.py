@@ -10,40 +10,8 @@ from ..registry import findDefinition
 from ..relevance import isRelevant
 from ..settings import Settings, shortest
 
-WORDS = {
-    "convention": "Measured as",
-    "families": "Families of measurements",
-    "tolerances": "Tolerance",
-    "percentiles": "Percentile of the Hausdorff distance",
-    "surface": "Surface",
-    "accuracy": "Accuracy",
-    "subdivisions": "Subdivisions of surface elements",
-    "oversampling": "Parts of a voxel for the boundary IoU",
-    "extent": "Extent",
-    "threshold": "Membership from which a voxel belongs to a structure",
-    "membershipMaximum": "Full membership",
-    "cuts": "Cuts of memberships",
-    "meshSpacing": "Voxel size for the overlap of two meshes",
-    "grid": "Voxels outside both structures are those of",
-    "betas": "Weight of sensitivity in the F-measure",
-    "quantiles": "Quantile of the Hausdorff distance of voxels",
-    "voxelUnit": "Unit of the distances of voxels",
-    "labelWeights": "Weights of labels",
-    "critical": "Critical structures",
-    "hazardKernel": "Hazard falls with the distance",
-    "hazardReach": "Reach of the hazard",
-    "hazardPower": "Power of the hazard",
-    "hazardDecay": "Decay length of the hazard",
-    "hazardCombination": "Several critical structures",
-    "hazardBalance": "Weight of missed against added voxels",
-    "hazardTail": "Share of the most hazardous errors",
-    "il": "Level inside the reference",
-    "ol": "Level outside the reference",
-    "asPublished": "As the authors' program",
-    "msiUnit": "Unit of the similarity index",
-    "splitContours": "Touching contours are cut apart",
-}
-UNITS = {"tolerances": " mm", "percentiles": " %", "meshSpacing": " mm", "hazardReach": " mm", "hazardDecay": " mm"}
+# What the numbers are comes before how they are made.
+FIRST = ("convention", "families")
 # That always say something, and by what relevance knows the others.
 ALWAYS = ("convention", "families", "surface", "accuracy", "extent")
 # What each way in which hazard falls does without.
@@ -59,17 +27,15 @@ def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[st
     usual = Settings()
     families = {measurement.family for record in records for measurement in record.measurements.values()}
     rows = []
-    for field in fields(settings):
+    for field in sorted(fields(settings), key=lambda field: (*FIRST, field.name).index(field.name)):
         name, value = field.name, getattr(settings, field.name)
         if name in KNOWN_AS:
             value = _withMeasured(value, KNOWN_AS[name], records)
         if name in WITHOUT[settings.hazardKernel]:
             continue
         if name in ALWAYS or _decides(name, families) or value != getattr(usual, name):
-            rows.append((name, _text(value, UNITS.get(name, ""))))
-    # what the numbers are comes before how they are made
-    order = list(WORDS)
-    return [(WORDS[name], text) for name, text in sorted(rows, key=lambda row: order.index(row[0])) if text]
+            rows.append((field.metadata.get("label", name), _text(value, field.metadata.get("unit", ""))))
+    return [(label, text) for label, text in rows if text]
 
 
 def _decides(name: str, families: Iterable[str]) -> bool:
@@ -96,4 +62,4 @@ def _text(value, unit: str) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{shortest(value)}{unit}" if isinstance(value, (int, float)) else str(value)
+    return f"{shortest(value)} {unit}".rstrip() if isinstance(value, (int, float)) else str(value)
