@@ -54,7 +54,7 @@ def testToolsWithoutResults(session):
     assert (
         session.ui.conventionsButton.accessibleDescription
         == session.ui.reportButton.accessibleDescription
-        == "Apply first."
+        == "Press Apply first."
     )
     assert not session.panel.compareTools() and not session.panel.report(Path("nowhere.html"))
     session.ui.conventionsSection.collapsed = True
@@ -327,7 +327,7 @@ def testNothingLeavesThePanelOutOfDate(session):
     session.settle(0.1)
     assert session.isShown(ui.staleLabel)
     assert [name for name, button in zip(names, buttons) if button.enabled] == []
-    assert {button.accessibleDescription for button in buttons} == {"The results are out of date: apply again first."}
+    assert {button.accessibleDescription for button in buttons} == {"The results are out of date. Press Apply again."}
     ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
     session.settle(0.1)
     assert all(button.enabled for button in buttons) and [button.accessibleDescription for button in buttons] == tips
@@ -356,7 +356,7 @@ def testTheWorstStructureIsShownFirst(session):
     session.apply()
     rows = [row[:2] for row in session.texts(ui.resultsTable)]
     assert rows == [["Far", "fail"], ["Near", "no limits"], ["Alike", "pass"]]
-    assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.verdictLabel.text
+    assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.summaryLabel.text
     assert ui.judgmentLabel.text.count("FAIL") == 2 and [
         m.GetName().split(":")[0] for m in session.maps().values()
     ] == ["Far"]
@@ -369,17 +369,17 @@ def testTheWorstStructureIsShownFirst(session):
     table.onHeading(1)
     table.onCell(1, 0)
     session.settle(0.1)
-    assert "<b>Near</b>" in ui.verdictLabel.text and "no rule for this structure" in ui.judgmentLabel.text
+    assert "<b>Near</b>" in ui.summaryLabel.text and "no rule for this structure" in ui.judgmentLabel.text
     session.parameters.autoUpdate = True
     ui.toleranceSpinBox.value = 3
     session.settle(0.1)
-    assert not session.panel.staleness() and "<b>Near</b>" in ui.verdictLabel.text
+    assert not session.panel.staleness() and "<b>Near</b>" in ui.summaryLabel.text
     session.parameters.autoUpdate = False
     session.apply()
-    assert "<b>Far</b>" in ui.verdictLabel.text
+    assert "<b>Far</b>" in ui.summaryLabel.text
     session.parameters.protocol = None
     session.settle(0.1)
     session.apply()
     assert [row[0] for row in session.texts(ui.resultsTable)] == ["Alike", "Near", "Far"]
-    assert "<b>Far</b>" in ui.verdictLabel.text, "without a protocol what was shown stays"
+    assert "<b>Far</b>" in ui.summaryLabel.text, "without a protocol what was shown stays"
     ui.modeComboBox.currentIndex = 0

@@ -222,7 +222,7 @@ class Panel(VTKObservationMixin):
         What leaves the panel loses the remark that it is out of date.
         """
         if self.outcome is None or not self.outcome.records:
-            return _("Apply first.")
+            return _("Press Apply first.")
         return (outOfDate() if self.staleness() else "") or self.whyNot()
 
     # What is shown
@@ -388,7 +388,7 @@ class Panel(VTKObservationMixin):
             return None
         found = self._attempt(task, _("The search for pairs was stopped."))
         if found == []:
-            self.notice = _("Nothing of what is left over shares voxels.")
+            self.notice = _("None of the unpaired structures overlap.")
         if self.parameters is not None:
             self._finish()
         return found

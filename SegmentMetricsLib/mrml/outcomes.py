@@ -109,10 +109,10 @@ class Outcome:
         for side, stamps in self.stamps.items():
             node = self.node(side)
             if node is None or node.GetSegmentation() is None:
-                return f"The {side} segmentation is gone."
+                return f"The {side} segmentation was removed."
             identifiers = node.GetSegmentation().GetSegmentIDs()
             if not set(stamps) <= set(identifiers):
-                return f"A segment of the {side} is gone."
+                return f"A segment of the {side} was removed."
             suspected = [identifier for identifier in stamps if suspects is None or identifier in suspects]
             try:
                 for identifier, now in self.seen[side].current(node, suspected, self.settings.surface):
@@ -124,9 +124,9 @@ class Outcome:
             if side == "reference":
                 for name, identifier in self.criticals.items():  # which are chosen by name
                     if nameOf(node.GetSegmentation(), identifier) != name:
-                        return f"{name} of the reference has another name now."
+                        return f"{name} in the reference was renamed."
             if self.isOfAll and set(identifiers) != set(self.members[side]):
-                return f"The {side} has other segments now."
+                return f"Segments were added to or removed from the {side}."
         return ""
 
 
