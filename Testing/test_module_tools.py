@@ -180,6 +180,37 @@ def testReportOfAllStructures(desktop, session, tmp_path):
 
 
 @needsPlotly
+@pytest.mark.parametrize("mode", [0, 1])
+def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mode):
+    """The profile of slices is all that a report needs beside what is shown; with it, nothing is measured again."""
+    import html
+    import re
+
+    from SegmentMetricsLib import comparison
+
+    measured, compared = [], comparison.compared
+    monkeypatch.setattr(comparison, "compared", lambda pair: measured.append(pair) or compared(pair))
+    choose(session, *twoStructures(), "A")
+    session.ui.modeComboBox.currentIndex = mode
+    session.settle(0.05)
+    texts = []
+    for families, again in ((("boundary", "overlap"), 1 + mode), (("boundary", "overlap", "slices"), 0)):
+        session.chooseFamilies(*families)
+        session.apply()
+        measured.clear()
+        path = tmp_path / "report.html"
+        assert session.panel.report(path) and len(measured) == again
+        texts.append(re.sub(r"\d\d:\d\d(:\d\d)?", "", html.unescape(path.read_text(encoding="utf-8"))))
+    assert texts[0] == texts[1]
+    # what has changed a moment ago is no part of what was measured
+    session.nodes[1].GetSegmentation().RemoveSegment(session.nodes[1].GetSegmentation().GetNthSegmentID(0))
+    assert not session.panel.report(tmp_path / "stale.html") and not (tmp_path / "stale.html").exists()
+    session.settle(0.5)
+    session.ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+@needsPlotly
 def testReportThatCannotBeWritten(desktop, session, tmp_path):
     choose(session, *twoBoxes(), "Box")
     session.apply()

@@ -107,6 +107,12 @@ class SegmentWatcher(VTKObservationMixin):
         self.suspects = None
         self.timer.start()
 
+    def settle(self) -> None:
+        """Report at once what was going to be reported in a moment."""
+        if self.timer.isActive():
+            self.timer.stop()
+            self.onTimeout()
+
     def onTimeout(self) -> None:
         if slicer.mrmlScene.IsBatchProcessing():
             self.timer.start()

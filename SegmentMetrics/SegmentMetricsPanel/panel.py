@@ -395,11 +395,16 @@ class Panel(VTKObservationMixin):
 
     def report(self, path) -> bool:
         """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""
+        self.watcher.settle()
         if self.whyNotReport():
             return False
         parameters = self.parameters
         stopped = _("Writing the report was stopped.")
-        missing = self._attempt(lambda work: reports.write(Path(path), parameters, self.logic, work), stopped)
+
+        def write(work):
+            return reports.write(Path(path), parameters, self.outcome, self.logic, work)
+
+        missing = self._attempt(write, stopped)
         if missing is not None:
             self.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
         if self.parameters is not None:
