@@ -64,7 +64,8 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     yield "Resources/DistanceMap.png", distanceMap(desktop)
     yield "Resources/Histogram.png", photographs.photograph(ui.plotFrame, width=560, height=300)
 
-    ui.conventionsSection.collapsed = False  # asks for the numbers
+    ui.conventionsSection.collapsed = False
+    ui.conventionsButton.click()
     desktop.processEvents(300)
     yield "docs/pictures/OtherTools.png", part(ui, ui.conventionsSection, None, WIDE)
     ui.conventionsSection.collapsed = True

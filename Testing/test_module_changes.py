@@ -105,7 +105,7 @@ def testADeletedSegmentIsNotReplacedSilently(session):
     second.GetSegmentation().RemoveSegment(segment)
     session.settle(0.6)
     assert session.parameters.test is None and session.parameters.testSegment != other
-    assert "gone" in session.ui.staleLabel.text and "Apply" not in session.ui.staleLabel.text
+    assert "removed" in session.ui.staleLabel.text and "Apply" not in session.ui.staleLabel.text
     session.ui.autoUpdateCheckBox.click()
 
 
@@ -210,6 +210,19 @@ def testAChoiceOfAnotherVersion(session):
     assert session.parameters.plot.name == "histogram" and session.parameters.tolerance == 3
 
 
+def testAnotherSelectorIsWarnedAboutOnce(session, monkeypatch, caplog):
+    """Another version of Slicer may call the part of the selector with the segments otherwise."""
+    from SegmentMetricsPanel import selection
+
+    monkeypatch.setattr(selection, "SEGMENTS_FRAME", "frame_Other")
+    for index in (1, 0, 1, 0):
+        session.ui.modeComboBox.currentIndex = index
+        session.settle(0.05)
+    assert [record.levelname for record in caplog.records if "frame_Other" in record.message] == ["WARNING"] * 2
+    for chooser in session.panel.inputs.choosers:
+        chooser.isWarned = False
+
+
 def testTheSelectorShowsThatNothingIsChosen(session):
     first, second = twoBoxes()
     choose(session, first, second, "Box")
@@ -287,7 +300,7 @@ def testRemovedInABatch(session):
     slicer.mrmlScene.RemoveNode(second)
     slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
     session.settle(0.1)
-    assert "gone" in session.ui.staleLabel.text and not session.ui.applyButton.enabled
+    assert "removed" in session.ui.staleLabel.text and not session.ui.applyButton.enabled
     slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
     slicer.mrmlScene.RemoveNode(session.parameters.result)
     slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
@@ -390,7 +403,7 @@ def testCriticalStructuresFollowTheSegmentsOfTheReference(session):
     assert offered() == ["Cord", "Nerve", "Vessel"] and not session.panel.staleness()
     nodes[0].GetSegmentation().RemoveSegment(nodes[0].GetSegmentation().GetSegmentIdBySegmentName("Cord"))
     assert offered() == ["Nerve", "Vessel"] and not session.ui.applyButton.enabled
-    assert "gone" in session.panel.staleness()
+    assert "removed" in session.panel.staleness()
     session.chooseFamilies("boundary", "signed", "overlap")
 
 

@@ -41,7 +41,7 @@ def testNamesAreShownAsTheyAre(session):
     name = "<b>Left & right</b> " + 80 * "x"
     choose(session, *twoBoxes(name), name)
     session.apply()
-    assert "&lt;b&gt;Left &amp; right" in session.ui.verdictLabel.text
+    assert "&lt;b&gt;Left &amp; right" in session.ui.summaryLabel.text
 
 
 def testNamesAreCopiedAsOneCell(desktop, session):
@@ -146,7 +146,7 @@ def testNothingInCommon(session):
     session.ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
     session.apply()
-    assert "no structure" in session.ui.verdictLabel.text and "Only in the test: C, D." in session.ui.findingsLabel.text
+    assert "no structure" in session.ui.summaryLabel.text and "Only in the test: C, D." in session.ui.findingsLabel.text
     assert not session.ui.copyButton.enabled and not session.ui.exportButton.enabled
     session.ui.modeComboBox.currentIndex = 0
 

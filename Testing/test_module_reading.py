@@ -171,7 +171,7 @@ def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
     session.parameters.referenceSegment = session.parameters.testSegment = "plan"
     session.settle(0.05)
     session.apply()
-    assert "<b>plan</b>: HD95 " in session.ui.verdictLabel.text
+    assert "<b>plan</b>: HD95 " in session.ui.summaryLabel.text
     session.ui.modeComboBox.currentIndex = 1
     session.settle(0.05)
     session.apply()

@@ -111,14 +111,14 @@ def testFilesThatAreMissing(session, desktop, tmp_path):
     session.checkCriticals("Critical")
     session.ui.showHazardCheckBox.click()
     session.apply()
-    verdict = session.ui.verdictLabel.text
+    verdict = session.ui.summaryLabel.text
     missing = ("vtkMRMLModelNode", "vtkMRMLScalarVolumeNode")
     assert scenework.saveToFolder(tmp_path, missing)
     with pytest.raises(RuntimeError, match="Failed to load"):
         slicer.util.loadScene(str(tmp_path / "scene.mrml"), {"clear": True})
     session.settle(0.1)
     assert session.ui.messageLabel.text == "This map is not in the scene. Press Apply again to draw it."
-    assert session.ui.verdictLabel.text == verdict and session.visibleInThreeD() == [True, True]
+    assert session.ui.summaryLabel.text == verdict and session.visibleInThreeD() == [True, True]
     session.ui.showMapCheckBox.click()
     session.settle(0.1)
     assert session.ui.messageLabel.text == "The hazard is not in the scene. Press Apply again to show it."

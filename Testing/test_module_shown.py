@@ -44,20 +44,20 @@ def alone(session):
 
 def testNothingIsShownBeforeTheFirstApply(session):
     ui = session.ui
-    assert ui.verdictLabel.text == "Choose a reference and a test segment, then Apply."
+    assert ui.summaryLabel.text == "Choose a reference and a test segment, then Apply."
     choose(session, *twoBoxes())
     assert [name for name in OF_RESULTS if session.isShown(getattr(ui, name))] == []
-    assert ui.verdictLabel.text == "Press Apply."
+    assert ui.summaryLabel.text == "Press Apply."
     session.parameters.testSegment = ""
     session.settle(0.1)
-    assert ui.verdictLabel.text == "Choose a reference and a test segment, then Apply."
+    assert ui.summaryLabel.text == "Choose a reference and a test segment, then Apply."
     choose(session, *session.nodes)
     session.apply()
     hidden = {name for name in OF_RESULTS if not session.isShown(getattr(ui, name))}
     assert hidden - {"findingsLabel", "placesTable"} == {"slicesSection", "alarmsLabel"}
     session.parameters.result = None
     session.settle(0.1)
-    assert session.panel.outcome is None and ui.verdictLabel.text == "Press Apply."
+    assert session.panel.outcome is None and ui.summaryLabel.text == "Press Apply."
     assert [name for name in OF_RESULTS if session.isShown(getattr(ui, name))] == []
 
 
@@ -80,8 +80,8 @@ def testAlarmsStandDirectlyBelowTheVerdict(session):
     assert ui.alarmsLabel.text.startswith("<b>⚠ Check this first</b><br>• The two ")
     assert "<br>• The two contours do not overlap at all: " in ui.alarmsLabel.text
     assert "do not overlap" not in ui.findingsLabel.text
-    layout = ui.verdictLabel._native.parent().layout()
-    names = ("verdictLabel", "alarmsLabel", "findingsLabel", "resultsTable", "sidesTable")
+    layout = ui.summaryLabel._native.parent().layout()
+    names = ("summaryLabel", "alarmsLabel", "findingsLabel", "resultsTable", "sidesTable")
     first, *others, table, _ = places = [layout.indexOf(getattr(ui, name)._native) for name in names]
     assert places == sorted(places) and others == [first + 1, first + 2] and table > first + 2
     before = QApplication.palette()

@@ -33,7 +33,7 @@ def testTheOverviewFollowsTheKeyboard(session):
     table = session.ui.resultsTable
     assert table.rowCount == 2 and press(session, table) == [0] and session.panel.pairNumber() == 0
     assert press(session, table, Qt.Key_Down) == [1] and session.panel.pairNumber() == 1
-    assert "Bar" in session.ui.verdictLabel.text
+    assert "Bar" in session.ui.summaryLabel.text
     assert press(session, table, Qt.Key_Right) == [1] and session.panel.pairNumber() == 1
     assert press(session, table, Qt.Key_Home, Qt.Key_Up) == [0] and session.panel.pairNumber() == 0
     session.panel.results.table.onHeading(0)

@@ -54,7 +54,7 @@ def testToolsWithoutResults(session):
     assert (
         session.ui.conventionsButton.accessibleDescription
         == session.ui.reportButton.accessibleDescription
-        == "Apply first."
+        == "Press Apply first."
     )
     assert not session.panel.compareTools() and not session.panel.report(Path("nowhere.html"))
     session.ui.conventionsSection.collapsed = True
@@ -177,6 +177,37 @@ def testReportOfAllStructures(desktop, session, tmp_path):
     assert "Jones^4711" not in page, "names of nodes may be those of patients"
     session.ui.reportButton.click()  # and the dialog is canceled
     assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
+
+
+@needsPlotly
+@pytest.mark.parametrize("mode", [0, 1])
+def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mode):
+    """The profile of slices is all that a report needs beside what is shown; with it, nothing is measured again."""
+    import html
+    import re
+
+    from SegmentMetricsLib import comparison
+
+    measured, compared = [], comparison.compared
+    monkeypatch.setattr(comparison, "compared", lambda pair: measured.append(pair) or compared(pair))
+    choose(session, *twoStructures(), "A")
+    session.ui.modeComboBox.currentIndex = mode
+    session.settle(0.05)
+    texts = []
+    for families, again in ((("boundary", "overlap"), 1 + mode), (("boundary", "overlap", "slices"), 0)):
+        session.chooseFamilies(*families)
+        session.apply()
+        measured.clear()
+        path = tmp_path / "report.html"
+        assert session.panel.report(path) and len(measured) == again
+        texts.append(re.sub(r"\d\d:\d\d(:\d\d)?", "", html.unescape(path.read_text(encoding="utf-8"))))
+    assert texts[0] == texts[1]
+    # what has changed a moment ago is no part of what was measured
+    session.nodes[1].GetSegmentation().RemoveSegment(session.nodes[1].GetSegmentation().GetNthSegmentID(0))
+    assert not session.panel.report(tmp_path / "stale.html") and not (tmp_path / "stale.html").exists()
+    session.settle(0.5)
+    session.ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 @needsPlotly
@@ -327,7 +358,7 @@ def testNothingLeavesThePanelOutOfDate(session):
     session.settle(0.1)
     assert session.isShown(ui.staleLabel)
     assert [name for name, button in zip(names, buttons) if button.enabled] == []
-    assert {button.accessibleDescription for button in buttons} == {"The results are out of date: apply again first."}
+    assert {button.accessibleDescription for button in buttons} == {"The results are out of date. Press Apply again."}
     ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
     session.settle(0.1)
     assert all(button.enabled for button in buttons) and [button.accessibleDescription for button in buttons] == tips
@@ -356,7 +387,7 @@ def testTheWorstStructureIsShownFirst(session):
     session.apply()
     rows = [row[:2] for row in session.texts(ui.resultsTable)]
     assert rows == [["Far", "fail"], ["Near", "no limits"], ["Alike", "pass"]]
-    assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.verdictLabel.text
+    assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.summaryLabel.text
     assert ui.judgmentLabel.text.count("FAIL") == 2 and [
         m.GetName().split(":")[0] for m in session.maps().values()
     ] == ["Far"]
@@ -369,17 +400,17 @@ def testTheWorstStructureIsShownFirst(session):
     table.onHeading(1)
     table.onCell(1, 0)
     session.settle(0.1)
-    assert "<b>Near</b>" in ui.verdictLabel.text and "no rule for this structure" in ui.judgmentLabel.text
+    assert "<b>Near</b>" in ui.summaryLabel.text and "no rule for this structure" in ui.judgmentLabel.text
     session.parameters.autoUpdate = True
     ui.toleranceSpinBox.value = 3
     session.settle(0.1)
-    assert not session.panel.staleness() and "<b>Near</b>" in ui.verdictLabel.text
+    assert not session.panel.staleness() and "<b>Near</b>" in ui.summaryLabel.text
     session.parameters.autoUpdate = False
     session.apply()
-    assert "<b>Far</b>" in ui.verdictLabel.text
+    assert "<b>Far</b>" in ui.summaryLabel.text
     session.parameters.protocol = None
     session.settle(0.1)
     session.apply()
     assert [row[0] for row in session.texts(ui.resultsTable)] == ["Alike", "Near", "Far"]
-    assert "<b>Far</b>" in ui.verdictLabel.text, "without a protocol what was shown stays"
+    assert "<b>Far</b>" in ui.summaryLabel.text, "without a protocol what was shown stays"
     ui.modeComboBox.currentIndex = 0

@@ -354,7 +354,7 @@ def testOutcomesNoticeWhatHappensAfterALook(scene, reads):
         image.Modified()
         assert outcome.change() == ""
     nodes[1].GetSegmentation().RemoveSegment("L0V1")
-    assert outcome.change(set()) == "A segment of the test is gone."
+    assert outcome.change(set()) == "A segment of the test was removed."
 
 
 def testWhatWasDrawnBetweenReadingAndKeepingIsNoticed(scene):

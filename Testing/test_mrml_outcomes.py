@@ -82,7 +82,7 @@ def testResultsOfAllStructures(nodes):
     assert recalled.unmatched == {"reference": ["Submandibular_R"], "test": []}
     assert [r.name for r in recalled.records] == [c.reference.name for c in comparisons]
     added = nodes[1].GetSegmentation().AddEmptySegment("Another")
-    assert recalled.change() == "The test has other segments now."
+    assert recalled.change() == "Segments were added to or removed from the test."
     nodes[1].GetSegmentation().RemoveSegment(added)
     assert recalled.change() == ""
     # a second run uses the same table

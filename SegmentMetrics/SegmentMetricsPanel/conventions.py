@@ -40,10 +40,9 @@ class Conventions:
         self.shown = None
         self.keys = []
         self.key = None  # "" for all of them, None as long as there was none
-        self.problem = _("Apply first.")
+        self.problem = _("Press Apply first.")
         ui.conventionsLegendLabel.text = legend()
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
-        ui.conventionsSection.connect("contentsCollapsed(bool)", self.onCollapsed)
         ui.conventionsKeyComboBox.connect("currentIndexChanged(int)", self.onKey)
         self.buttons = [ExplainedButton(button) for button in (ui.conventionsCopyButton, ui.conventionsExportButton)]
         ui.conventionsCopyButton.connect("clicked(bool)", self.copy)
@@ -85,13 +84,8 @@ class Conventions:
         folders.removeNodes([node for node in found if node is not None and not outcome.shows(node)], scene)
 
     def onCompute(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The conventions could not be computed.")):
+        with slicer.util.tryWithErrorDisplay(_("The results of other tools could not be calculated.")):
             self.compute()
-
-    def onCollapsed(self, isCollapsed: bool) -> None:
-        """Opening the section asks for the numbers, unless they are there or cannot be had."""
-        if not isCollapsed and self.record is None and not self.problem:
-            self.onCompute()
 
     def onKey(self, index: int) -> None:
         if 0 <= index <= len(self.keys):
@@ -150,7 +144,7 @@ class Conventions:
 def whyNot(outcome, stale: str) -> str:
     """Return why the conventions of an outcome cannot be computed, "" when they can."""
     if outcome is None or not outcome.records:
-        return _("Apply first.")
+        return _("Press Apply first.")
     if stale:
         return outOfDate()
     if outcome.comparisons is None:
@@ -206,7 +200,7 @@ def ofAllMetrics(record) -> tuple:
     """Return headings, rows and heading tips of the table of all metrics: a row per tool, below our own."""
     first = record.referenceValues()
     headings, tips = [_("Tool")], [_("Hover over a tool for its version.")]
-    own = [(OWN_CONVENTION, "", _("As it is defined."))]
+    own = [(OWN_CONVENTION, "", _("Reference definition."))]
     for key, number in first.items():
         unit = unitOf(number)
         headings.append(f"{tables.heading(key)} ({unit})" if unit else tables.heading(key))

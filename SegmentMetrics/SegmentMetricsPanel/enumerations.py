@@ -75,7 +75,7 @@ class HazardKernel(Labeled):
 
     @staticmethod
     def texts() -> dict[str, str]:
-        return {"polynomial": _("To zero"), "exponential": _("Exponentially")}
+        return {"polynomial": _("Polynomial (to zero)"), "exponential": _("Exponential")}
 
 
 class MapSide(Labeled):

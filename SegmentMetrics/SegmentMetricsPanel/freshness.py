@@ -22,25 +22,25 @@ def whyStale(outcome, parameters) -> str:
     p = parameters
     nodes = [outcome.node("reference"), outcome.node("test")]
     if None in nodes:
-        return _("A compared segmentation is gone.")
+        return _("A compared segmentation was removed.")
     isOther = [p.reference, p.test] != nodes or outcome.isOfAll != (p.mode == Mode.allStructures)
     if not outcome.isOfAll and [(p.referenceSegment, p.testSegment)] != list(outcome.segments):
         isOther = True
     if isOther:
-        return _("Something else is chosen now.")
+        return _("The selection has changed.")
     if outcome.isOfAll and choicesOf(p) != outcome.choices:
-        return _("Other pairs are chosen now.")
+        return _("The pairs have changed.")
     try:
         isSame = settingsOf(p) == outcome.settings
         isSame = isSame and versionOf(p) == (outcome.judgment or {}).get("version")
     except InputError:
         isSame = False
-    return "" if isSame else _("The settings are different now.")
+    return "" if isSame else _("The settings have changed.")
 
 
 def outOfDate() -> str:
     """Return why nothing can be done with results that are out of date."""
-    return _("The results are out of date: apply again first.")
+    return _("The results are out of date. Press Apply again.")
 
 
 class SegmentWatcher(VTKObservationMixin):
@@ -106,6 +106,12 @@ class SegmentWatcher(VTKObservationMixin):
     def onNodeEvent(self, _node, _event) -> None:
         self.suspects = None
         self.timer.start()
+
+    def settle(self) -> None:
+        """Report at once what was going to be reported in a moment."""
+        if self.timer.isActive():
+            self.timer.stop()
+            self.onTimeout()
 
     def onTimeout(self) -> None:
         if slicer.mrmlScene.IsBatchProcessing():

@@ -222,7 +222,7 @@ class Panel(VTKObservationMixin):
         What leaves the panel loses the remark that it is out of date.
         """
         if self.outcome is None or not self.outcome.records:
-            return _("Apply first.")
+            return _("Press Apply first.")
         return (outOfDate() if self.staleness() else "") or self.whyNot()
 
     # What is shown
@@ -388,18 +388,23 @@ class Panel(VTKObservationMixin):
             return None
         found = self._attempt(task, _("The search for pairs was stopped."))
         if found == []:
-            self.notice = _("Nothing of what is left over shares voxels.")
+            self.notice = _("None of the unpaired structures overlap.")
         if self.parameters is not None:
             self._finish()
         return found
 
     def report(self, path) -> bool:
         """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""
+        self.watcher.settle()
         if self.whyNotReport():
             return False
         parameters = self.parameters
         stopped = _("Writing the report was stopped.")
-        missing = self._attempt(lambda work: reports.write(Path(path), parameters, self.logic, work), stopped)
+
+        def write(work):
+            return reports.write(Path(path), parameters, self.outcome, self.logic, work)
+
+        missing = self._attempt(write, stopped)
         if missing is not None:
             self.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
         if self.parameters is not None:

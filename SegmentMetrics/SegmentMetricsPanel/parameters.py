@@ -160,7 +160,7 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
     if convention != OWN_CONVENTION:
         relevant = {field: value for field, value in relevant.items() if field not in DECIDED_BY_TOOLS}
     if not relevant.get("critical", True):
-        raise InputError(_("Choose the critical organs, or leave out the metrics of hazard."))
+        raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
     return Settings.preset(convention, tolerances=(p.tolerance,), extent=p.extent.name, families=families, **relevant)
 
 

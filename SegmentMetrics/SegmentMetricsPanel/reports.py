@@ -67,14 +67,16 @@ def installPlotly() -> bool:
     return True
 
 
-def write(path: Path, parameters, logic, work) -> list[str]:
-    """Measure what the parameter node says and write a report; return in sentences what is not in it.
+def write(path: Path, parameters, outcome, logic, work) -> list[str]:
+    """Write a report about what the parameter node says; return in sentences what is not in it.
 
-    logic: a SegmentMetricsLogic. work: a LongWork. The report's title is the name of its file: names of nodes may be
+    outcome: what was measured of it, which is not measured again where it has all that a report shows. logic: a
+    SegmentMetricsLogic. work: a LongWork. The report's title is the name of its file: names of nodes may be
     those of patients. Raises ValueError when nothing can be compared, and OSError.
     """
     report = Report(path.stem, settingsOf(parameters), parameters.reportConventions)
-    comparisons = logic.compareChosen(parameters, report.settings, work)
+    isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
+    comparisons = outcome.comparisons if isMeasured else logic.compareChosen(parameters, report.settings, work)
     for number, comparison in enumerate(comparisons):
         work.report(number, len(comparisons), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))

@@ -24,7 +24,7 @@ ALARM = "⚠"
 
 
 class Results:
-    """The verdict, the tables and what is to be said about the comparison."""
+    """The summary, the tables and what is to be said about the comparison."""
 
     def __init__(self, ui, onPair):
         self.ui, self.onPair = ui, onPair
@@ -56,9 +56,9 @@ class Results:
         if records:
             record = records[number]
             name = f"<b>{escaped(record.name)}</b>{escaped(asWhom(record))}"
-            self.ui.verdictLabel.text = f"{name}: {escaped(typeset(record.summary))}"
+            self.ui.summaryLabel.text = f"{name}: {escaped(typeset(record.summary))}"
         elif outcome is not None:
-            self.ui.verdictLabel.text = _("There is no structure that both segmentations have.")
+            self.ui.summaryLabel.text = _("There is no structure that both segmentations have.")
         self._showFindings(records, notCompared(outcome) if outcome is not None and outcome.isOfAll else [])
 
     def enable(self, problem: str) -> None:
@@ -67,9 +67,9 @@ class Results:
             button.enable(problem)
 
     def invite(self, isReady: bool) -> None:
-        """Say in place of a verdict what to do next. isReady: whether what is chosen can be compared."""
+        """Say in place of a summary what to do next. isReady: whether what is chosen can be compared."""
         text = _("Press Apply.") if isReady else _("Choose a reference and a test segment, then Apply.")
-        self.ui.verdictLabel.text = text
+        self.ui.summaryLabel.text = text
 
     def _showFindings(self, records, remarks: list[str]) -> None:
         """Show what there is to say about the pair, alarms first. remarks: about what was not compared."""

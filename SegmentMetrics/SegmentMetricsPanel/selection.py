@@ -1,5 +1,7 @@
 """Choosing what is compared."""
 
+import logging
+
 import qt
 import slicer
 from slicer.i18n import tr as _
@@ -10,6 +12,8 @@ from .pairs import swapped
 from .segments import segmentIDs, segmentName, segmentOfName
 
 SIDES = ("reference", "test")
+# what qMRMLSegmentSelectorWidget calls the part with the segments
+SEGMENTS_FRAME = "frame_Segment"
 
 
 class SegmentChooser:
@@ -24,6 +28,7 @@ class SegmentChooser:
         self.parameters = None
         self.isShowing = False
         self.isLost = False
+        self.isWarned = False
         # A new node makes the selector report its first segment before the node itself: look when it is done.
         self.timer = qt.QTimer()
         self.timer.setSingleShot(True)
@@ -57,6 +62,17 @@ class SegmentChooser:
         name = segmentName(node, segment)
         text = f"{node.GetName()}: {name}" if node and name else node.GetName() if node else ""
         explain(self.selector, text)
+
+    def showSegments(self, isShown: bool) -> None:
+        """Show the list of segments below that of segmentations, or hide it; the selector has no property for that."""
+        frames = slicer.util.findChildren(self.selector, name=SEGMENTS_FRAME)
+        for frame in frames:
+            frame.visible = isShown
+        if not frames and not self.isWarned:
+            self.isWarned = True
+            logging.warning(
+                "Segment Metrics: the segment selector has no %s, its segments stay visible", SEGMENTS_FRAME
+            )
 
     def onRemoved(self, node) -> None:
         """Choose nothing when the chosen segmentation goes; the selector would take another one by itself."""
@@ -115,8 +131,7 @@ class Inputs:
         isPair = self.parameters.mode == Mode.onePair
         for chooser in self.choosers:
             chooser.show()
-            for frame in slicer.util.findChildren(chooser.selector, name="frame_Segment"):
-                frame.visible = isPair
+            chooser.showSegments(isPair)
 
     def settle(self) -> None:
         """Take over at once what selectors show that was not taken over yet."""

@@ -64,7 +64,7 @@ class Outcome:
     failures: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     choices: Mapping[str, str | None] = field(default_factory=dict)
-    comparisons: Sequence[Comparison] | None = None
+    comparisons: Comparisons | None = None
     criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -109,10 +109,10 @@ class Outcome:
         for side, stamps in self.stamps.items():
             node = self.node(side)
             if node is None or node.GetSegmentation() is None:
-                return f"The {side} segmentation is gone."
+                return f"The {side} segmentation was removed."
             identifiers = node.GetSegmentation().GetSegmentIDs()
             if not set(stamps) <= set(identifiers):
-                return f"A segment of the {side} is gone."
+                return f"A segment of the {side} was removed."
             suspected = [identifier for identifier in stamps if suspects is None or identifier in suspects]
             try:
                 for identifier, now in self.seen[side].current(node, suspected, self.settings.surface):
@@ -124,16 +124,17 @@ class Outcome:
             if side == "reference":
                 for name, identifier in self.criticals.items():  # which are chosen by name
                     if nameOf(node.GetSegmentation(), identifier) != name:
-                        return f"{name} of the reference has another name now."
+                        return f"{name} in the reference was renamed."
             if self.isOfAll and set(identifiers) != set(self.members[side]):
-                return f"The {side} has other segments now."
+                return f"Segments were added to or removed from the {side}."
         return ""
 
 
 def keepPair(comparison: Comparison, tableNode=None, judgment: Judgment | None = None) -> Outcome:
     """Keep the comparison of two segments in a table node, the one given or that of an earlier run of the pair."""
     nodeIDs = [structure.source["nodeID"] for structure in (comparison.reference, comparison.test)]
-    return _keep(showTable(comparison, tableNode), nodeIDs, [comparison], comparison.settings, judgment)
+    comparisons = Comparisons([comparison])
+    return _keep(showTable(comparison, tableNode), nodeIDs, comparisons, comparison.settings, judgment)
 
 
 def keepAll(
@@ -165,7 +166,7 @@ def keepAll(
 def _keep(
     table,
     nodeIDs: Sequence[str],
-    comparisons: Sequence[Comparison],
+    comparisons: Comparisons,
     settings: Settings,
     judgment: Judgment | None,
     **more,
@@ -184,7 +185,7 @@ def _keep(
         segments=[(c.reference.source["segmentID"], c.test.source["segmentID"]) for c in comparisons],
         settings=settings,
         stamps=stamps,
-        comparisons=list(comparisons),
+        comparisons=comparisons,
         criticals={s.name: s.source["segmentID"] for c in comparisons for s in c.criticals},
         judgment=None if judgment is None else judgment.toDictionary(),
         **more,

@@ -83,7 +83,7 @@ def checkConvention(session: Session) -> None:
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
     assert session.panel.outcome.records[0].measurements["HD95"].value == expected["HD95"].value
     assert expected["HD95"].value != session.remembered["HD95"]
-    assert "as MedPy" in ui.verdictLabel.text and "MedPy" in ui.findingsLabel.text
+    assert "as MedPy" in ui.summaryLabel.text and "MedPy" in ui.findingsLabel.text
     session.chooseFamilies("signed")
     assert not session.isShown(ui.conventionComboBox), "the signed distances are no other tool's"
     session.chooseFamilies("boundary", "signed", "overlap")
@@ -92,7 +92,7 @@ def checkConvention(session: Session) -> None:
     session.settle(0.1)
     session.apply()
     assert session.panel.outcome.records[0].measurements["HD95"].value == session.remembered["HD95"]
-    assert "MedPy" not in ui.verdictLabel.text
+    assert "MedPy" not in ui.summaryLabel.text
 
 
 def checkHazard(session: Session) -> None:

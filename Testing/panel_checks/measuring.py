@@ -50,7 +50,7 @@ def checkApply(session: Session) -> None:
         f"{value:.2f}" for value in (expected["HD"].referenceToTest, expected["HD"].testToReference)
     ]
     assert [float(text) for text in sides[1][1:]] == [round(expected[f"Max{side}"].value, 1) for side in "RLAPSI"]
-    assert expected.summary.split(";")[0] in session.ui.verdictLabel.text
+    assert expected.summary.split(";")[0] in session.ui.summaryLabel.text
     assert not session.ui.staleLabel.isVisibleTo(session.ui.staleLabel.parent())
     assert "doi" in session.ui.resultsTable.item(len(rows) - 7, 0).toolTip()
     table = session.parameters.result

@@ -140,7 +140,7 @@ def seen(session: Session) -> dict:
     chart = session.panel.plot.chart
     models = session.maps().items()
     return {
-        "verdict": session.ui.verdictLabel.text,
+        "summary": session.ui.summaryLabel.text,
         "table": session.texts(session.ui.resultsTable),
         "places": session.texts(session.ui.placesTable),
         "slices": session.texts(session.ui.slicesTable),

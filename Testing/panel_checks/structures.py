@@ -27,7 +27,7 @@ def checkPairs(session: Session) -> None:
     session.settle(0.1)
     test, how = pairs(session)["Mandible"]
     assert test == "Unterkiefer" and how.startswith("overlap 0."), how
-    assert session.panel.staleness() == "Other pairs are chosen now."
+    assert session.panel.staleness() == "The pairs have changed."
     session.apply()
     records = {record.name: record for record in session.panel.outcome.records}
     assert len(records) == 8
@@ -109,7 +109,7 @@ def checkAllStructures(session: Session) -> None:
     assert "Only in the reference: Submandibular_R." in ui.findingsLabel.text
     session.panel.results.table.onCell(names.index("Mandible"), 0)
     session.settle(0.2)
-    assert "Mandible" in ui.verdictLabel.text
+    assert "Mandible" in ui.summaryLabel.text
     assert [model.GetName() for model in session.maps().values()] == ["Mandible: distance map on reference"]
     ui.plotComboBox.currentIndex = 1
     session.settle(0.1)
@@ -166,7 +166,7 @@ def checkProtocol(session: Session) -> None:
     verdicts = {row[0]: row[1] for row in session.texts(ui.resultsTable)}
     assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "no limits" and len(verdicts) == 8
     assert next(iter(verdicts)) == STRUCTURE and list(verdicts.values())[1:] == 6 * ["no limits"] + ["pass"]
-    assert ui.resultsTable.currentRow() == 0 and STRUCTURE in ui.verdictLabel.text, "the worst is seen first"
+    assert ui.resultsTable.currentRow() == 0 and STRUCTURE in ui.summaryLabel.text, "the worst is seen first"
     assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
     checkVerdictFile(session)
