@@ -186,6 +186,46 @@ def testBallsWithKnownBands(tolerance):
     assert (swapped.value, swapped.lower) == (found.value, found.lower)
 
 
+def sharedBox(*boxes) -> float:
+    """Return the volume that boxes have in common."""
+    low, high = np.max([low for low, _ in boxes], axis=0), np.min([high for _, high in boxes], axis=0)
+    return float(np.maximum(high - low, 0).prod())
+
+
+def overlapOfBoxes(first, second, tolerance: float) -> float:
+    """Return the exact overlap of the bands of two boxes: a band is a box without a smaller one."""
+    boxes = [np.array(box, float) for box in (first, second)]
+    inner = [np.stack([low + tolerance, high - tolerance]) for low, high in boxes]
+    bands = sum(sharedBox(box) - sharedBox(small) for box, small in zip(boxes, inner, strict=True))
+    one, other = zip(boxes, inner, strict=True)
+    signs = ((a, b, sign) for a, sign in zip(one, (1, -1), strict=True) for b in other)
+    shared = sum(sign * (1 if b is other[0] else -1) * sharedBox(a, b) for a, b, sign in signs)
+    return shared / (bands - shared)
+
+
+@pytest.mark.parametrize("tolerance", [0.05, 0.08, 0.1, 0.13, 1.0])
+def testPlatesThinnerThanVoxels(tolerance):
+    """Where the middle of a plate is less deep than a ramp reaches, a ramp would count what is not there."""
+    plates = ((0, 0, 0), (40, 30, 0.2)), ((0.5, 0.3, 0.05), (40.5, 30.3, 0.25))
+    truth = overlapOfBoxes(*plates, tolerance)
+    found = overlapOf(*(shapes.boxMesh(*plate) for plate in plates), tolerance)
+    assert found.lower <= truth <= found.upper
+    assert found.value == pytest.approx(truth, abs=0.004) and found.upper - found.lower < 0.012
+
+
+def testRidgesAreToldFromSlopes():
+    """A cell of which one corner lies beyond the middle of a plate has a ridge; one beside an edge, or curved, none."""
+    growth = np.zeros((4, 8, 3))
+    growth[:, :, 0] = 2  # 1 mm per mm
+    growth[0, 5, 0] = -2
+    growth[1, 5] = 0, 2, 0
+    growth[2, :4, 0] = -2
+    growth[3] = 2 * banddepths.corners(3) - 1 + np.array([2, 2, 2])
+    growth[3] *= 2 / np.linalg.norm(growth[3], axis=1, keepdims=True)
+    assert banddepths.areSteep(growth, 2.0).tolist() == [False, True, False, True]
+    assert banddepths.areSteep(growth[:0], 2.0).tolist() == []
+
+
 def testContoursWithKnownBands():
     squares = [shapes.loops([(x, 0), (x + 12, 0), (x + 12, 12), (x, 12)], z=3.0) for x in (0, 1)]
     shared, band = 11 * 12 - (2 * 8 * 8 - 7 * 8), 12**2 - 8**2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances import means, refinement
 from SegmentMetricsLib.distances.elements import Part
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
@@ -83,3 +84,35 @@ def testSampledMeansAreThoseOfAllPieces(refined):
     alone = means.Estimate(refined.base, Part.means, refined.leftOfMean)
     assert abs(alone.total / refined.totalSize - truths["magnitude"]) > 0.002
     assert alone.error > refined._means._wanted
+
+
+def meanToBox(box, other, steps: int = 400) -> float:
+    """Return the mean distance of a box's faces to another box's, both (2, 3) mm, from points on a fine grid."""
+    center, half = np.mean(other, axis=0), np.ptp(other, axis=0) / 2
+    along = (np.arange(steps) + 0.5) / steps
+    means, areas = [], []
+    for axis in range(3):
+        across = [number for number in range(3) if number != axis]
+        sides = np.ptp(box, axis=0)[across]
+        for end in box:
+            points = np.empty((steps, steps, 3))
+            points[..., axis] = end[axis]
+            for number, length, places in zip(across, sides, (along[:, None], along), strict=True):
+                points[..., number] = box[0][number] + length * places
+            beyond = np.abs(points - center) - half
+            deepest = beyond.max(axis=-1)
+            outside = np.linalg.norm(np.maximum(beyond, 0), axis=-1)
+            means.append(np.where(deepest < 0, -deepest, outside).mean())
+            areas.append(sides.prod())
+    return float(np.average(means, weights=areas))
+
+
+@pytest.mark.parametrize("size", [(50, 40, 30), (25, 50, 40), (60, 20, 35)])
+@pytest.mark.parametrize("shift", [(0.3, 0.2, 0.1), (0.2, 0.3, 0.05), (0.4, 0.05, 0.2), (0.6, 0.2, 0.4)])
+def testTrianglesAsLargeAsFaces(size, shift):
+    """Where distances change only close to edges, sums of few differences cancel by chance, and shrink late."""
+    boxes = [np.array([(0, 0, 0), size], float), np.array([shift, np.add(size, shift)], float)]
+    truth = (meanToBox(*boxes) + meanToBox(*boxes[::-1])) / 2
+    found = compare(*(shapes.boxMesh(*box) for box in boxes), Settings(families="boundary"))["MASD"]
+    assert found.lower <= truth <= found.upper
+    assert found.value == pytest.approx(truth, abs=0.002) and found.upper - found.lower < 0.008

@@ -52,7 +52,7 @@ FEW = 300
 # chance the pieces need not.
 LEAST_CHANCE = 1.0
 # What may be left of the last sum of differences of those that were drawn, and what is left to chance, as a share of
-# the root of the sum of squares of what they change beyond expectation.
+# the root of the sum of squares: of what they change beyond expectation, and of the last differences of all elements.
 LEFT_OF_DRAWN, CHANCE_OF_DRAWN = 0.08, 0.5
 # Elements asked whether they are drawn at a time, so that temporary arrays stay small.
 CHUNK = 1 << 15
@@ -89,6 +89,8 @@ class Estimate:
         self.total += self._sum * EXPECTED / (1 - EXPECTED)
         self.error = errorOf(self.differences, left)
         self._scale, self._variance = abs(self._sum), 0.0
+        # of having been drawn again and again, of all elements whose differences are known
+        self._chances = np.broadcast_to(1.0, len(self.differences))
 
     def add(self, sample: Sample) -> None:
         """Take into account what elements tell that were drawn from those of which was known so far."""
@@ -100,7 +102,11 @@ class Estimate:
         # a sum that vanishes may do so by chance
         self._scale = max(abs(self._sum), EXPECTED * self._scale)
         self._variance += float(((1 - sample.chances) * beyond**2).sum())
-        self.error = LEFT_OF_DRAWN * self._scale + CHANCE_OF_DRAWN * self._variance**0.5 / (1 - EXPECTED)
+        chances = self._chances[sample.rows] * sample.chances
+        self._chances = np.repeat(chances, len(ofPieces) // len(chances))
+        # differences that cancel, as on two faces of a box, need not do so when the pieces are cut
+        squares = self._variance / (1 - EXPECTED) ** 2 + float((self._chances * ofPieces**2).sum())
+        self.error = LEFT_OF_DRAWN * self._scale + CHANCE_OF_DRAWN * squares**0.5
         self.differences = ofPieces
 
     def over(self, size: float, least: float) -> Bounded:

@@ -33,6 +33,8 @@ DRAWS = 1.0
 SMALLEST, PART = 2, 2
 # Where the mean of how depths grow at the corners of a cell is less, there is a ridge, on which two sides meet.
 STEEP = 0.5
+# So much they grow the other way, mm per mm, at a corner that lies beyond a ridge.
+AGAINST = 0.5
 # Distances are told to be off by this share of a voxel at least.
 LEAST_SCALE = 1e-4
 
@@ -85,8 +87,7 @@ class Depths:
             inCells(self.above, dimension, side)[(rows, *places.T)] = values.reshape(-1, *[side] * dimension)
             parts = inCells(self.scales, dimension, side // PART)
             parts[(rows, *places.T)] = scales.reshape(-1, *[1] * dimension)
-            growth = told[:, len(octants) :].reshape(-1, len(octants), dimension).mean(axis=1)
-            isSteep = np.linalg.norm(growth, axis=1) > STEEP * side * step
+            isSteep = areSteep(told[:, len(octants) :].reshape(-1, len(octants), dimension), side * step)
             parts = inCells(self.areSteep, dimension, side // PART)
             parts[(rows, *places.T)] = isSteep.reshape(-1, *[1] * dimension)
             if not len(cells):
@@ -128,6 +129,19 @@ class Depths:
         signed, gradients = self._closest.signedDistancesAndGradients(self._voxels.places(side * nodes - 0.5))
         growth = product(gradients, side * self._voxels.axes)
         return np.concatenate([signed[of], growth[of].reshape(len(of), -1)], axis=1).astype(np.float32)
+
+
+def areSteep(growth: np.ndarray, unit: float) -> np.ndarray:
+    """Return in which cells (n,) depths grow from one side to the other.
+
+    growth: (n, 2 ** d, d) how they grow at the corners. unit: how much that is where they grow by 1 mm per mm.
+    """
+    # sums along short axes take several times as long
+    ofCell = np.einsum("ncd->nd", growth) / growth.shape[1]
+    lengths = np.linalg.norm(ofCell, axis=1)
+    # of a plate thinner than the cell just one corner may lie on the other side
+    along = np.matmul(growth, ofCell[:, :, None])[:, :, 0].min(axis=1)
+    return (lengths > STEEP * unit) & (along > -AGAINST * unit * lengths)
 
 
 def mean(values: np.ndarray) -> float:
