@@ -14,8 +14,9 @@ import numpy as np
 from .errors import counted
 from .geometry.grids import Grid
 from .geometry.parts import partSizes
-from .handles import handle
+from .settinglocations import whereToSet
 from .settings import shortest
+from .structures import REFERENCE_AND_TEST
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -29,9 +30,8 @@ MOSTLY_BACKGROUND = 0.95
 OUTLYING_FACTOR, OUTLYING_VOXELS = 3, 3
 # So many parts and more are no structure's when most of them are single voxels.
 MANY_PARTS = 50
-NAMES = ("reference", "test")
-THRESHOLD = handle("--threshold 0.5", "threshold=0.5")
-UNION = handle("--grid union", 'grid="union"', "Advanced > Evaluated grid")
+THRESHOLD = whereToSet("--threshold 0.5", "threshold=0.5")
+UNION = whereToSet("--grid union", 'grid="union"', "Advanced > Evaluated grid")
 
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _chosen(pair: Pair, *families: str) -> bool:
 
 def _memberships(pair: Pair) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
-        which = " and the ".join(w for w, s in zip(NAMES, pair.structures) if s.memberships is not None)
+        which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
         yield (
             f"Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
             "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all "
@@ -76,7 +76,7 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 def _parts(pair: Pair) -> Iterator[str]:
     sizes = [[] if s.mask is None else partSizes(s.mask) for s in pair.structures]
-    for which, found in zip(NAMES, sizes):
+    for which, found in zip(REFERENCE_AND_TEST, sizes):
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
             yield (
                 f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: boundary measurements "
@@ -89,7 +89,7 @@ def _parts(pair: Pair) -> Iterator[str]:
     if numbers[0] == numbers[1]:
         said = f"Both structures have {numbers[0]} separate parts"
     elif min(numbers) == 1:
-        which, other = NAMES if numbers[0] > numbers[1] else NAMES[::-1]
+        which, other = REFERENCE_AND_TEST if numbers[0] > numbers[1] else REFERENCE_AND_TEST[::-1]
         said = f"The {which} has {max(numbers)} separate parts, the {other} one part"
     else:
         said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
@@ -117,7 +117,7 @@ def _percentiles(pair: Pair) -> Iterator[str]:
             yield (
                 f"HD{shortest(percentile)} is the distance within which {shortest(percentile)} % of the boundary lies; "
                 f"the percentile that leaves out the farthest {shortest(round(100 - 100 * percentile, 9))} % is "
-                f"{better} {handle(f'--percentile {better}', f'percentiles={better}', 'Percentile')}."
+                f"{better} {whereToSet(f'--percentile {better}', f'percentiles={better}', 'Percentile')}."
             )
 
 

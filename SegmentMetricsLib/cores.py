@@ -115,7 +115,7 @@ def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
     return results
 
 
-def kept(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+def lockedCache(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Keep the latest results of a function, so many, as lru_cache does, and make each for one thread only.
 
     The others wait for it: two of them would each get a result of their own, and work twice.

@@ -28,7 +28,7 @@ from .geometry.graphs import components
 from .geometry.grids import Grid
 from .geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
 from .geometry.surfaces import Surface, outwardNormals
-from .handles import handle
+from .settinglocations import whereToSet
 from .structures import Structure
 
 # A cap of a mesh is what faces its end within 60 degrees of the axis.
@@ -37,7 +37,7 @@ CAP_COSINE = 0.5
 LONG, DECISIVE = 2.0, 0.75
 # As a share of the structure's length no distance: no reason to speak of where it lies.
 NEGLIGIBLE = 1e-4
-COMMON = handle("--extent common", 'extent="common"', "Advanced > Extent")
+COMMON = whereToSet("--extent common", 'extent="common"', "Advanced > Extent")
 NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the slices"
 
 

@@ -17,7 +17,7 @@ from .metrics.slices import normalOf
 from .recognition import asFinding
 from .registry.similarity import inSlices
 from .settings import shortest
-from .structures import NOTES, PATIENT, WITHOUT_VOXELS, listed
+from .structures import NOTES, PATIENT, WITHOUT_VOXELS, commaSeparated
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -272,8 +272,8 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
     cut = [words for family, words in families.items() if not (asPublished and family == "similarity")]
     if cut:
         yield (
-            f"In the slices of the reference: {listed(cut)}. The test's surface was cut by their planes, wherever its "
-            "voxels lie."
+            f"In the slices of the reference: {commaSeparated(cut)}. The test's surface was cut by their planes, "
+            "wherever its voxels lie."
         )
     if len(cut) < len(families):
         yield (
@@ -317,7 +317,7 @@ def _slices(pair: Pair) -> Iterator[str]:
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)
         axes = pair.overlapGrid[0].axes if grid is None else grid.axes
         normal = normalOf(np.roll(axes, 2 - found.axis, axis=1))
-        places = listed((f"{float(one.position @ normal):.1f}" for one in found.flagged), most=12)
+        places = commaSeparated((f"{float(one.position @ normal):.1f}" for one in found.flagged), most=12)
         yield (
             f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so they "
             f"count as 0 in the median that is the Medical Similarity Index: look at {places} mm along the slices."

@@ -127,10 +127,10 @@ class Measurement:
             return "undefined"
         if self.status == "infinite":
             return "-inf" if self.value < 0 else "inf"
-        return written(self.value, self.unit)
+        return withUnit(self.value, self.unit)
 
 
-def written(value: float, unit: str) -> str:
+def withUnit(value: float, unit: str) -> str:
     """Return a number with its unit as people read it, as by fixed(); volumes in cm3 unless they are small."""
     if unit in IN_CENTIMETERS:
         larger, scale = IN_CENTIMETERS[unit]

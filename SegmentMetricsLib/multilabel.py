@@ -18,7 +18,7 @@ from .errors import InputError, Undefined
 from .measurements import Measurement
 from .registry.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
 from .settings import Settings
-from .structures import BOTH_EMPTY, Structure, listed, pairByName
+from .structures import BOTH_EMPTY, Structure, commaSeparated, pairByName
 
 if TYPE_CHECKING:
     from .pair import Pair
@@ -164,7 +164,7 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     names = [share.name for share in shares]
     for name in given:
         if name not in names:
-            raise InputError(f"There is no label {name!r} to give a weight to; there are {listed(names)}.")
+            raise InputError(f"There is no label {name!r} to give a weight to; there are {commaSeparated(names)}.")
     weightings: dict[str, Callable[[Share], Fraction]] = {
         "": lambda share: Fraction(1),
         "volume": lambda share: 1 / share.reference,
@@ -212,7 +212,7 @@ def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fra
         both += factor * share.both
         either += factor * share.either
     if infinite:
-        raise Undefined(f"without volume in the reference the weight is infinite: {listed(infinite)}")
+        raise Undefined(f"without volume in the reference the weight is infinite: {commaSeparated(infinite)}")
     if not either:
         raise Undefined("no label has any volume")
     return both / either

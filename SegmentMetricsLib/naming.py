@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 LEFT, RIGHT = "left", "right"
-SIDES = {
+SIDE_WORDS = {
     **dict.fromkeys(("l", "lt", "lft", "left"), LEFT),
     **dict.fromkeys(("r", "rt", "rgt", "right"), RIGHT),
 }
@@ -73,8 +73,8 @@ def parse(name: str) -> Name:
     """
     text = _withMinus(unicodedata.normalize("NFKC", name).replace(MINUS, "-"))
     words = re.findall(f"{SIGNS}|[^\\W_]+", _apart(text).casefold())
-    isSide = [word in SIDES and not (following[:1].isdigit()) for word, following in zip(words, [*words[1:], ""])]
-    sides = {SIDES[word] for word, found in zip(words, isSide) if found}
+    isSide = [word in SIDE_WORDS and not (following[:1].isdigit()) for word, following in zip(words, [*words[1:], ""])]
+    sides = {SIDE_WORDS[word] for word, found in zip(words, isSide) if found}
     rest = tuple(word for word, found in zip(words, isSide) if not found)
     # a name that is nothing but a side, or names both, has no side to compare
     return Name(rest, sides.pop()) if rest and len(sides) == 1 else Name(tuple(words), "")
@@ -90,7 +90,7 @@ def _withMinus(text: str) -> str:
 
     def sign(found: re.Match) -> str:
         before = re.findall(r"[^\W\d_]{3,}", _apart(text[: found.start()]).casefold())
-        return MINUS if any(word not in SIDES and word not in QUALIFIERS for word in before) else found.group()
+        return MINUS if any(word not in SIDE_WORDS and word not in QUALIFIERS for word in before) else found.group()
 
     return HYPHEN_BEFORE_TARGET.sub(sign, text)
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import evaluated, extents
+from . import evaluatedgrid, extents
 from .cores import allCores
 from .distances import converged
 from .distances.surfacedistances import BoundaryPair, SurfaceDistances
@@ -18,11 +18,11 @@ from .extents import Extent
 from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
 from .geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
-from .handles import handle
 from .metrics import overlap
 from .metrics.agreement import Table
+from .settinglocations import whereToSet
 from .settings import Settings
-from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf, listed
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, commaSeparated, dimensionOf
 
 # Beyond these a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -154,7 +154,7 @@ class Pair:
         if elements > LARGEST_NUMBER_OF_ELEMENTS:
             raise InputError(
                 f"Cut {subdivisions} times, the two boundaries have {elements / 1e6:.0f} million elements: "
-                f"choose fewer {handle('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
+                f"choose fewer {whereToSet('--subdivisions', 'subdivisions', 'Advanced > Subdivisions')}."
             )
         return self.boundaries.measure(subdivisions)
 
@@ -247,7 +247,7 @@ class Pair:
         volume, why = self._chosenVolume
         if self.settings.grid == "union":
             return grid.resized(*boxAround(*self.extents)), why
-        return self._withinExtent(*evaluated.extended(volume or grid, grid, self.extents, why))
+        return self._withinExtent(*evaluatedgrid.extended(volume or grid, grid, self.extents, why))
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:
@@ -276,10 +276,10 @@ class Pair:
         """
         evaluatedGrid, grid = self.evaluatedGrid[0], self.overlapGrid[0]
         volume, _ = self._chosenVolume
-        isTurned = not (volume is None or grid.planar or evaluated.isParallel(volume, grid))
+        isTurned = not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
         if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:
-            return evaluated.voxelsOf(evaluatedGrid, grid)
-        return evaluated.voxelsAround(volume, *(s.mask for s in self.structures), grid)
+            return evaluatedgrid.voxelsOf(evaluatedGrid, grid)
+        return evaluatedgrid.voxelsAround(volume, *(s.mask for s in self.structures), grid)
 
     @property
     def extents(self) -> tuple[Mask, Mask]:
@@ -329,6 +329,6 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> 
     weights = dict(settings.critical) or dict.fromkeys(criticals, 1.0)
     for name in weights:
         if name not in criticals:
-            there = f"there are {listed(criticals)}" if criticals else "none is given"
+            there = f"there are {commaSeparated(criticals)}" if criticals else "none is given"
             raise InputError(f"There is no critical structure {name!r}; {there}.")
     return [(criticals[name], weight) for name, weight in weights.items()]

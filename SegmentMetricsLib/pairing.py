@@ -11,18 +11,18 @@ from . import naming
 from .errors import InputError, Undefined, didYouMean
 from .findingkinds import Finding, Kind
 from .findings import alarmsFirst
-from .handles import handle
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
+from .settinglocations import whereToSet
 from .settings import Settings
 from .structures import (
     TERMINOLOGY,
     Match,
     Pairing,
     Structure,
+    commaSeparated,
     labelNamed,
-    listed,
     pairByName,
     requireKnown,
     requireUsable,
@@ -180,7 +180,7 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
         requireUsable(name, structures)
         known = [s.name for s in structures]
         hint = didYouMean(name, known)
-        raise InputError(f"The {which} has no structure named {name!r}; it has {listed(known)}.{hint}")
+        raise InputError(f"The {which} has no structure named {name!r}; it has {commaSeparated(known)}.{hint}")
     if len(found) > 1:
         raise InputError(f"The {which} has more than one structure named {name!r}.")
     return found[0]
@@ -232,8 +232,9 @@ def _matchBy(key: Callable, how: str, reference: list[Structure], test: list[Str
             continue
         if len(ours) > 1 or len(theirs) > 1:
             doubts.append(
-                f"It is not clear which belong together, so they are not paired: {listed(s.name for s in ours)} of the "
-                f"reference and {listed(s.name for s in theirs)} of the test."
+                "It is not clear which belong together, so they are not paired: "
+                f"{commaSeparated(s.name for s in ours)} of the reference and "
+                f"{commaSeparated(s.name for s in theirs)} of the test."
             )
         elif naming.oppositeSides(ours[0].name, theirs[0].name):
             doubts.append(
@@ -264,7 +265,7 @@ def _doubts(match: Match) -> list[Finding]:
 def _proposed(match: Match) -> str:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
-    pair = handle(
+    pair = whereToSet(
         f'--pair "{reference.name}={test.name}"', f"choices={ {reference.name: test.name} }", "Inputs > Pairs"
     )
     return (

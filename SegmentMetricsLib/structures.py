@@ -16,6 +16,8 @@ from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .geometry.surfaces import Surface
 
+# The two structures of a pair, by what they are called everywhere.
+REFERENCE_AND_TEST = ("reference", "test")
 REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is empty", "both structures are empty"
 # Why what needs an inside has no value.
 WITHOUT_INSIDE = "the surface of the {which} {why}, so it has no inside"
@@ -251,7 +253,7 @@ def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
     for name in names:
         if name not in known:
             raise InputError(
-                f"There is no structure named {name!r}; there are {listed(known)}.{didYouMean(name, known)}"
+                f"There is no structure named {name!r}; there are {commaSeparated(known)}.{didYouMean(name, known)}"
             )
 
 
@@ -286,7 +288,7 @@ def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
     return {name: " ".join(reasons) for name, reasons in found.items()}
 
 
-def listed(names: Iterable[str], most: int = 10) -> str:
+def commaSeparated(names: Iterable[str], most: int = 10) -> str:
     """Return names as they are listed in a sentence, the first ones if there are many."""
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""

@@ -8,12 +8,12 @@ from functools import cache
 
 from . import repeated
 from .errors import Cause, counted, oneLine
-from .measurements import Measurement, rounded, written
+from .measurements import Measurement, rounded, withUnit
 from .multilabel import MultiLabel
 from .recognition import asFinding
 from .records import Record
 from .registry import findDefinition
-from .structures import listed
+from .structures import commaSeparated
 
 # What an overview of many structures shows of each, where it was measured: the keys of definitions in their order.
 OVERVIEW = ("HD", "HD{percentile}", "MASD", "NSD_{tolerance}mm", "BIoU_{tolerance}mm", "SignedMean", "DSC",
@@ -89,7 +89,7 @@ def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str
             isTold = measurement.reason in told
             if measurement.status != "ok" and not (isTold or isAcrossPlane(record, measurement)):
                 found.setdefault(f"{measurement.status}: {measurement.reason}.", {})[key] = None
-    return "\n".join(oneLine(f"{listed(own)} {why}") for why, own in found.items())
+    return "\n".join(oneLine(f"{commaSeparated(own)} {why}") for why, own in found.items())
 
 
 def evaluatedGrid(records: Sequence[Record]) -> str:
@@ -197,7 +197,7 @@ def number(value: float | None, measurement: Measurement) -> str:
     """Return a directed value in the style of its measurement, nothing where there is none."""
     if value is None:
         return ""
-    return written(value, measurement.unit)
+    return withUnit(value, measurement.unit)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int, width: int | None = None) -> str:

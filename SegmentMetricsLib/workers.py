@@ -59,7 +59,7 @@ def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
 
 
 @contextmanager
-def later(*numbers: int) -> Iterator[None]:
+def signalsLater(*numbers: int) -> Iterator[None]:
     """Hear these signals at the end of the block, not inside of it, as far as Python handles them here.
 
     An extension module that imports others, such as VTK's, loses what a handler raises meanwhile, or crashes.
@@ -80,7 +80,7 @@ def later(*numbers: int) -> Iterator[None]:
 
 
 @contextmanager
-def deaf() -> Iterator[None]:
+def ignoringInterrupts() -> Iterator[None]:
     """Start processes inside the block, which then never hear Ctrl-C, not even while they import.
 
     This process hears it at the end of the block, so that no process is left half started.
@@ -88,7 +88,7 @@ def deaf() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # where signals do not arrive
         yield
         return
-    with later(signal.SIGINT):
+    with signalsLater(signal.SIGINT):
         # what is blocked here stays so in processes started here
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
         try:

@@ -10,7 +10,7 @@ from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.elements import Leaves, Part, turned
 from SegmentMetricsLib.distances.extrapolation import BOUNDS, errorOf
 from SegmentMetricsLib.distances.percentiles import Percentiles
-from SegmentMetricsLib.geometry.edges import SIDES
+from SegmentMetricsLib.geometry.edges import CORNERS_OF_SIDES
 
 
 @pytest.mark.parametrize("corners", [2, 3])
@@ -60,7 +60,7 @@ def testBinsHoldAllValues():
 def testPiecesAreEqual(corners):
     """The corners of an element and the middles of its sides, in order: all pieces are as large, and turned alike."""
     points = np.array([[0, 0], [6, 0], [0, 6.0]])[:corners]
-    middles = [points[side].mean(axis=0) for side in SIDES[corners]]
+    middles = [points[side].mean(axis=0) for side in CORNERS_OF_SIDES[corners]]
     pieces = np.vstack([points, *middles])[linear.PIECES[corners]]
     steps = pieces[:, 1:] - pieces[:, :1]
     if corners == 2:

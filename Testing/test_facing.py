@@ -12,7 +12,7 @@ from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.cases import caseTriangles
 from SegmentMetricsLib.geometry.surfaces import elementCenters, outwardNormals, toPolyData
 from SegmentMetricsLib.geometry.triangles import closestPoints
-from SegmentMetricsLib.metrics.facing import SIDES, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
+from SegmentMetricsLib.metrics.facing import DIRECTIONS, outwardNormalsOfCases, sideBit, sidesBelow, sidesOf
 from SegmentMetricsLib.pair import Pair
 
 # mm up to which the table lookup answers for sure
@@ -21,9 +21,9 @@ NEAR = 1.5
 
 def testSidesOfNormals():
     diagonal = np.array([1.0, 1.0, 0.0]) / np.sqrt(2)
-    normals = np.array([*SIDES.values(), diagonal, -diagonal, (0.6, 0.0, 0.8), (0.0, 0.0, 0.0)], float)
-    names = ["".join(side for side in SIDES if sides & sideBit(side)) for sides in sidesOf(normals)]
-    assert names == [*SIDES, "LP", "RA", "S", ""]
+    normals = np.array([*DIRECTIONS.values(), diagonal, -diagonal, (0.6, 0.0, 0.8), (0.0, 0.0, 0.0)], float)
+    names = ["".join(side for side in DIRECTIONS if sides & sideBit(side)) for sides in sidesOf(normals)]
+    assert names == [*DIRECTIONS, "LP", "RA", "S", ""]
 
 
 def testClosestPointsOfTriangles():

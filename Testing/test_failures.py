@@ -21,7 +21,7 @@ from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.messages import quiet
 from SegmentMetricsLib.files.textheaders import checkMeta, checkNrrd
 from SegmentMetricsLib.mrml import headless
-from SegmentMetricsLib.workers import DIED, deaf
+from SegmentMetricsLib.workers import DIED, ignoringInterrupts
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def testProcessesAreStartedWhereSignalsDoNotArrive():
     handler = signal.getsignal(signal.SIGINT)
 
     def during():
-        with deaf():
+        with ignoringInterrupts():
             return signal.getsignal(signal.SIGINT)
 
     with ThreadPoolExecutor(1) as executor:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from SegmentMetricsLib import Measurement, Settings, compare
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.metrics.facing import SIDES
+from SegmentMetricsLib.metrics.facing import DIRECTIONS
 from SegmentMetricsLib.registry import findDefinition
 
 pytestmark = pytest.mark.usefixtures("coarse")
@@ -88,7 +88,7 @@ def testShiftOfImages(voxels, settings, shift):
 
 
 def sideAfter(side: str, turn: np.ndarray) -> str:
-    return next(name for name, vector in SIDES.items() if np.allclose(turn @ SIDES[side], vector))
+    return next(name for name, vector in DIRECTIONS.items() if np.allclose(turn @ DIRECTIONS[side], vector))
 
 
 @given(some.pairsOfMasks(most=7), some.settings(), st.sampled_from(some.ORDERS))

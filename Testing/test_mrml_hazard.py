@@ -12,11 +12,11 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.structures import Structure
+from SegmentMetricsLib.structures import REFERENCE_AND_TEST, Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, folders, maps, outputs, pictures, views  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders, maps, pictures, views  # noqa: E402
 
 # turned and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GEOMETRY = {"spacing": (1.0, 1.2, 2.0), "origin": (-30.0, 12.0, 5.0)}
@@ -115,7 +115,7 @@ class TestVolume:
 
 class TestMap:
     @pytest.mark.parametrize("surface", ["displayed", "measured"])
-    @pytest.mark.parametrize("side", outputs.SIDES)
+    @pytest.mark.parametrize("side", REFERENCE_AND_TEST)
     def testEveryPointHasItsHazard(self, scene, comparison, side, surface):
         model = mrml.showDistanceMap(comparison, side, "hazard", surface=surface)
         polyData = model.GetPolyData()

@@ -17,7 +17,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import distributions
-from SegmentMetricsLib.structures import Structure
+from SegmentMetricsLib.structures import REFERENCE_AND_TEST, Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import colors, folders, outputs  # noqa: E402
@@ -137,7 +137,7 @@ class TestTable:
 
 
 class TestDistanceMap:
-    @pytest.mark.parametrize("side", outputs.SIDES)
+    @pytest.mark.parametrize("side", REFERENCE_AND_TEST)
     @pytest.mark.parametrize("surface", ["displayed", "measured"])
     def testValuesLieWhereTheyBelong(self, scene, comparison, side, surface):
         model = outputs.showDistanceMap(comparison, side, surface=surface)
@@ -230,7 +230,9 @@ class TestDistanceMap:
         assert tuple(legend.GetSize()) == wide, "what somebody chose"
 
     def testAutomaticRangeIsTheSameForBothSides(self, scene, comparison):
-        ranges = {outputs.showDistanceMap(comparison, side).GetDisplayNode().GetScalarRange() for side in outputs.SIDES}
+        ranges = {
+            outputs.showDistanceMap(comparison, side).GetDisplayNode().GetScalarRange() for side in REFERENCE_AND_TEST
+        }
         assert len(ranges) == 1
         low, high = ranges.pop()
         assert low == -high
@@ -276,7 +278,9 @@ class TestDistanceMap:
 
 class TestFolder:
     def testResultsOfAPairShareOneFolder(self, scene, comparison):
-        nodes = [outputs.showDistanceMap(comparison, side) for side in outputs.SIDES] + [outputs.showTable(comparison)]
+        nodes = [outputs.showDistanceMap(comparison, side) for side in REFERENCE_AND_TEST] + [
+            outputs.showTable(comparison)
+        ]
         assert len({folderOf(node) for node in nodes}) == 1
         assert folderName(nodes[0]) == "Segment Metrics: Liver (reference) vs Liver (test)"
 
@@ -341,7 +345,7 @@ class TestFolder:
 
     def testRemovingLeavesNothing(self, scene, comparison):
         before = {node.GetID() for node in scene.GetNodes()}
-        for side in outputs.SIDES:
+        for side in REFERENCE_AND_TEST:
             outputs.showDistanceMap(comparison, side)
         folder = folderOf(outputs.showTable(comparison))
         folders.removeResults(comparison)

@@ -20,7 +20,7 @@ from SegmentMetricsLib.files.messages import quiet
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.settings import DEFAULT_FAMILIES
-from SegmentMetricsLib.structures import Structure
+from SegmentMetricsLib.structures import REFERENCE_AND_TEST, Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import colors, headless, lettering, outputs, pictures, views  # noqa: E402
@@ -256,7 +256,7 @@ class TestView:
     def testTwoLegendsDoNotMeet(self, comparison):
         scene = headless.privateScene()
         with views.ThreeDView(scene, (500, 400), ((0, 0, 0), (0, 0, 0))) as view:
-            models = [outputs.showDistanceMap(comparison, side, scene=scene) for side in outputs.SIDES]
+            models = [outputs.showDistanceMap(comparison, side, scene=scene) for side in REFERENCE_AND_TEST]
             places = []
             for model in models:
                 colors.legendOf(model).SetVisibility(False)

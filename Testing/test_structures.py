@@ -69,6 +69,6 @@ def testPairingRefuses():
 
 
 def testListed():
-    assert structures.listed([]) == "none"
-    assert structures.listed("abc") == "a, b, c"
-    assert structures.listed(map(str, range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert structures.commaSeparated([]) == "none"
+    assert structures.commaSeparated("abc") == "a, b, c"
+    assert structures.commaSeparated(map(str, range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

@@ -7,7 +7,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import pairSegments, proposePairs
-from SegmentMetricsLib.structures import listed
+from SegmentMetricsLib.structures import commaSeparated
 
 from .enumerations import Mode
 from .markup import asTip
@@ -101,7 +101,8 @@ class PairEditor:
         finally:
             self.isShowing = False
         alone = [structure.name for structure in pairing.unmatchedTest]
-        self.ui.unpairedLabel.text = _("Only in the test: {names}.").format(names=listed(alone)) if alone else ""
+        only = _("Only in the test: {names}.").format(names=commaSeparated(alone))
+        self.ui.unpairedLabel.text = only if alone else ""
         self.ui.unpairedLabel.visible = bool(alone)
         unpaired = [s.name for s in pairing.unmatchedReference]
         title = _("Pairs: {count} of {all}").format(count=len(pairing.pairs), all=len(names))

@@ -12,7 +12,7 @@ from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
 from SegmentMetricsLib.measurements import fixed, typeset
 from SegmentMetricsLib.settings import OWN_CONVENTION
-from SegmentMetricsLib.structures import listed
+from SegmentMetricsLib.structures import commaSeparated
 
 from .buttons import ExplainedButton
 from .markup import escaped
@@ -76,7 +76,7 @@ class Results:
         alarms, advice = findings.split(records[self.number].findings) if records else ([], [])
         others = [r.name for n, r in enumerate(records) if n != self.number and findings.split(r.findings)[0]]
         if others:
-            alarms.append(_("There are alarms about other structures: {names}.").format(names=listed(others)))
+            alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
         # a sign and words: not everybody sees the color
         self.ui.alarmsLabel.text = "<br>".join([f"<b>{ALARM} {_('Check this first')}</b>", *map(bulleted, alarms)])
         self.ui.alarmsLabel.visible = bool(alarms)

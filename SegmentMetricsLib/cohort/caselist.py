@@ -10,7 +10,7 @@ from pathlib import Path
 from ..measurements import Measurement
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
-from ..structures import listed
+from ..structures import commaSeparated
 from .tasks import OK
 
 # So many names are listed, and then how many more there are.
@@ -49,7 +49,7 @@ def notPassing(judged: Sequence[tuple[str, str]]) -> list[str]:
     for verdict in (FAIL, NOT_EVALUABLE, WARN):
         titles = [title for title, given in judged if given == verdict]
         if titles:
-            lines.append(f"  {verdict}: {listed(titles, MOST_NAMES)}")
+            lines.append(f"  {verdict}: {commaSeparated(titles, MOST_NAMES)}")
     return lines
 
 
@@ -85,7 +85,7 @@ def _excess(rule: Mapping) -> float:
 
 def _ofPairs(outcome: Mapping) -> str:
     """Return the structure that is farthest apart, and what the test lacks."""
-    parts = [f"Only in the {side}: {listed(names)}." for side, names in outcome["unmatched"].items() if names]
+    parts = [f"Only in the {side}: {commaSeparated(names)}." for side, names in outcome["unmatched"].items() if names]
     if outcome["pairs"]:
         worst = max(outcome["pairs"], key=_badness)
         name = " / ".join(dict.fromkeys(worst[side]["name"] for side in ("reference", "test")))

@@ -12,7 +12,7 @@ from ..measurements import Measurement
 from ..pairing import noted
 from ..protocol.protocol import Protocol
 from ..settings import Settings
-from ..structures import Match, Structure, labelNamed, listed, requireUsable
+from ..structures import Match, Structure, commaSeparated, labelNamed, requireUsable
 
 
 def compareMatch(
@@ -101,7 +101,7 @@ def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str
             problem = "more than one" if matches else "no"
             raise InputError(
                 f"The reference has {problem} critical structure named {name!r}; it has "
-                f"{listed(s.name for s in structures)}."
+                f"{commaSeparated(s.name for s in structures)}."
             )
         found[name] = matches[0]
     return found

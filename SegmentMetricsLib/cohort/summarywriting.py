@@ -13,7 +13,7 @@ from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJso
 from ..measurements import fixed
 from ..registry import findDefinition
 from ..settings import OWN_CONVENTION
-from ..structures import listed
+from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened
 from .boxplots import boxPlots
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
@@ -178,11 +178,11 @@ def remarks(cohort: Cohort, options: Options) -> list[str]:
         )
         sentences.append(f"Missing: in how many cases only one side has the structure; {what} (--missing).")
     if cohort.undrawn:
-        names = oneLine(listed(cohort.undrawn))
+        names = oneLine(commaSeparated(cohort.undrawn))
         sentences.append(f"In no test, so in summary.csv only: {names}.")
     unexpected = cohort.roster.unexpected
     if unexpected:
-        sentences.append(f"In no reference, so not in the statistics: {oneLine(listed(unexpected))}.")
+        sentences.append(f"In no reference, so not in the statistics: {oneLine(commaSeparated(unexpected))}.")
     proposals = sorted(cohort.roster.proposals.items(), key=lambda item: -len(item[1]))
     for (reference, test), cases in proposals[:MOST_PROPOSALS]:
         often = counted(len(cases), "case")

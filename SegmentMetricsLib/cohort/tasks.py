@@ -142,9 +142,9 @@ def _nothingInCommon(pairing, sets) -> list[str]:
     """Return what there is to say about a case without a pair."""
     if pairing.pairs:
         return []
-    from ..structures import leftOutOf, listed
+    from ..structures import commaSeparated, leftOutOf
 
-    reference, test = (listed(s.name for s in structures) for structures in sets)
+    reference, test = (commaSeparated(s.name for s in structures) for structures in sets)
     problem = f"No structure has the same name in both: the reference has {reference}; the test has {test}."
     return [problem, *leftOutOf(*sets)]
 

@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs and not options.structure:
         reference, test = (
-            structures.listed(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
+            structures.commaSeparated(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
         )
         remarks = "".join(f" {remark}" for remark in (*pairing.findings, *structures.leftOutOf(*sets)))
         raise InputError(

@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
-        names = (structures.listed(s.name for s in given) for given in sets)
+        names = (structures.commaSeparated(s.name for s in given) for given in sets)
         problem = "No structure has the same name in both: the reference has {}; the test has {}."
         raise InputError(" ".join((problem.format(*names), *structures.leftOutOf(*sets))))
     records, errors = evaluate(pairing, settings, tools, options.at_edge)

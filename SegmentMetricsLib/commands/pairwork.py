@@ -309,7 +309,7 @@ def _inProcesses(
     executor = processes.localExecutor(helpers, _prepare, (job,))
     shared = _Shared(executor, tasks, helpers)
     try:
-        with processes.deaf():
+        with processes.ignoringInterrupts():
             shared.send()
         while not shared.isDone:
             mine = shared.take()

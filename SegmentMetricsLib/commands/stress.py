@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         names = [structure.name for structure in found]
         raise InputError(
             f"{options.reference} has {problem} structure named {options.structure!r}; it has "
-            f"{structures.listed(names)}.{'' if matches else didYouMean(options.structure, names)}"
+            f"{structures.commaSeparated(names)}.{'' if matches else didYouMean(options.structure, names)}"
         )
     result = stress.stressTest(matches[0], criticalsOf(found, settings), settings, options.count)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:

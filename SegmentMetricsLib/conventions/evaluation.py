@@ -93,7 +93,7 @@ class Reported:
             return {"infinite": "inf"}.get(self.status, self.status)
         if abs(self.value) >= 1e9:
             return f"{self.value:.2g} {self.unit}"
-        return measurements.written(self.value, self.unit)
+        return measurements.withUnit(self.value, self.unit)
 
     def differenceText(self) -> str:
         """Return the difference with its sign, in mm (see there) or percentage points."""

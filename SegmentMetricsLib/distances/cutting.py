@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..geometry.edges import SIDES, uniqueSides
+from ..geometry.edges import CORNERS_OF_SIDES, uniqueSides
 from .linear import PIECES
 
 # What the sides of a triangle's pieces are: the halves of its sides 01, 12, 20 where they start and where they end, and
@@ -48,7 +48,7 @@ def halvesOf(cells: np.ndarray, sides: np.ndarray) -> np.ndarray:
     sides: (k, 3) their numbers. The halves of side n are 2 n, at its end with the smaller number, and 2 n + 1.
     """
     starts = 2 * sides
-    starts += cells > cells[:, SIDES[3][:, 1]]
+    starts += cells > cells[:, CORNERS_OF_SIDES[3][:, 1]]
     return np.concatenate([starts, starts ^ 1], axis=1)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..geometry.edges import SIDES
+from ..geometry.edges import CORNERS_OF_SIDES
 from .crossing import total
 from .cutting import cutCells
 from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
@@ -234,7 +234,7 @@ def doubtfulShares(nodes: np.ndarray, limit: float) -> np.ndarray:
     Where a flat place ends in a kink, and the limit is next to what is flat, both let it pass right beside the flat
     node: it may as well pass at the kink, half-way on average. nodes: (., c) distances at the nodes in mm.
     """
-    starts, ends = SIDES[2 if len(nodes) == 3 else 3].T
+    starts, ends = CORNERS_OF_SIDES[2 if len(nodes) == 3 else 3].T
     bends = np.maximum.reduce(np.abs(nodes[-len(starts) :] - (nodes[starts] + nodes[ends]) / 2))
     ranges = np.maximum.reduce(nodes) - np.minimum.reduce(nodes)
     isNear = np.minimum.reduce(np.abs(nodes - limit)) < NEXT_TO_NODE * bends

@@ -35,7 +35,7 @@ from threading import Lock
 
 import numpy as np
 
-from ..cores import kept
+from ..cores import lockedCache
 from ..geometry.cases import (
     Positions,
     caseEdges,
@@ -159,7 +159,7 @@ class CellTables:
         return isInsideAllCases(self.points / self.spacing).ravel()
 
 
-@kept(16)
+@lockedCache(16)
 def cellTables(spacing: tuple[float, float, float], positions: Positions, reach: int = REACH) -> CellTables:
     """Return the tables of a spacing in mm, kept for the next pair of structures."""
     return CellTables(spacing, positions, reach)

@@ -21,8 +21,8 @@ from ..structures import (
     NOTES,
     WITHOUT_LABELS,
     Structure,
+    commaSeparated,
     labelNamed,
-    listed,
     numbered,
     requireUsable,
 )
@@ -97,7 +97,7 @@ def readStructures(
             requireUsable(wanted, structures)
         except InputError as error:
             raise UnusableFile(f"{path}: {error}") from error
-        known = listed(structure.name for structure in structures)
+        known = commaSeparated(structure.name for structure in structures)
         raise UnusableFile(f"{path}: there is no structure named {name!r}; it has {known}.")
     return named
 

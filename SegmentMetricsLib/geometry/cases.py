@@ -15,7 +15,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges3D
 
-from ..cores import kept
+from ..cores import lockedCache
 from .surfaces import barycentricWeights, triangleIndices
 from .triangles import TriangleSet, segmentsCrossTriangles
 
@@ -193,7 +193,7 @@ def cornerPositions() -> Positions:
     return Positions(2, np.unique(corners % 2, axis=0))
 
 
-@kept(8)
+@lockedCache(8)
 def nodePositions(halvings: int) -> Positions:
     """Return the positions of the corners of all pieces of all triangles whose sides have been halved so often."""
     count = 2**halvings

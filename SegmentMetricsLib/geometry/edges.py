@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 # The ends of the sides of an element, by its corners: of a segment and of a triangle.
-SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])}
+CORNERS_OF_SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])}
 
 
 def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the different sides (s, 2) of elements (k, 2 or 3), and each element's side numbers (k, 1 or 3)."""
     if cells.shape[1] == 2:
         return cells, np.arange(len(cells))[:, None]
-    following = cells.take(SIDES[3][:, 1], axis=1)
+    following = cells.take(CORNERS_OF_SIDES[3][:, 1], axis=1)
     low = np.minimum(cells, following).ravel()
     # points of a side mostly have numbers that are not far apart
     step = np.maximum(cells, following, out=following).ravel() - low
@@ -29,7 +29,7 @@ def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def acrossSides(cells: np.ndarray) -> np.ndarray:
     """Return which triangle (m, 3) by number is beyond each side of triangles (m, 3); -1 where it is none or several.
 
-    The sides are those of SIDES.
+    The sides are those of CORNERS_OF_SIDES.
     """
     sides, numbers = uniqueSides(cells)
     owners = np.repeat(np.arange(len(cells)), 3)

@@ -17,7 +17,7 @@ from ..errors import Undefined
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 from ..structures import Structure
-from .facing import SIDES
+from .facing import DIRECTIONS
 
 # Segments that are looked at first when the nearest one is searched.
 NEIGHBORS = 4
@@ -147,7 +147,7 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
 
 def centroidShift(reference: Structure, test: Structure, side: str) -> float:
     """Return how far in mm the test's centroid lies from the reference's toward R, L, A, P, S or I."""
-    return float((centroid(test) - centroid(reference)) @ np.array(SIDES[side], float))
+    return float((centroid(test) - centroid(reference)) @ np.array(DIRECTIONS[side], float))
 
 
 def centroid(structure: Structure) -> np.ndarray:

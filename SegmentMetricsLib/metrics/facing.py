@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..cores import kept
+from ..cores import lockedCache
 from ..distances.lattice import CellTables, Lattice, cellTables, doubledPoints
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, touching
 from ..geometry.cases import Positions, caseTriangles, elementPositions
@@ -27,7 +27,7 @@ from ..geometry.triangles import closestPoints
 from ..progress import checkpoint
 
 # Sides of the patient and the LPS vectors that point there.
-SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
+DIRECTIONS = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
 # Components of unit normals that differ by less are equal: a diagonal surface faces two sides.
 EQUAL_COMPONENTS = 1e-6
 # Squared distances that differ by this share are equal: the tables have single precision.
@@ -44,15 +44,15 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
     # a cell without size, whose normal is zero, faces nowhere
     least = np.maximum(np.maximum(np.maximum(x, y), z) - EQUAL_COMPONENTS, EQUAL_COMPONENTS)
     result = np.zeros(len(normals), np.uint8)
-    for side, vector in SIDES.items():
+    for side, vector in DIRECTIONS.items():
         axis = int(np.abs(vector).argmax())
         result |= (normals[:, axis] * vector[axis] >= least).view(np.uint8) * sideBit(side)
     return result
 
 
 def sideBit(side: str) -> np.uint8:
-    """Return the power of two that stands for one of the SIDES."""
-    return np.uint8(1 << list(SIDES).index(side))
+    """Return the power of two that stands for one of the DIRECTIONS."""
+    return np.uint8(1 << list(DIRECTIONS).index(side))
 
 
 def sidesOfReference(boundaries: BoundaryPair) -> np.ndarray:
@@ -241,7 +241,7 @@ class SidesOfTriples:
         return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
 
 
-@kept(4)
+@lockedCache(4)
 def _sidesOfTriples(
     spacing: tuple[float, float, float], positions: Positions, axes: tuple[float, ...]
 ) -> SidesOfTriples:
@@ -250,7 +250,7 @@ def _sidesOfTriples(
 
 
 def _opposite(sides: np.ndarray) -> np.ndarray:
-    """Return the opposite sides (n,): the SIDES come in pairs."""
+    """Return the opposite sides (n,): the DIRECTIONS come in pairs."""
     return (sides & 0b010101) << 1 | (sides & 0b101010) >> 1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..distances.bounded import Bounded, combined
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
 from ..errors import Cause, Undefined
-from .facing import SIDES, sideBit, sidesBelow, sidesOfReference
+from .facing import DIRECTIONS, sideBit, sidesBelow, sidesOfReference
 
 # Why there are no distances toward a side.
 NO_BOUNDARY = "no part of the boundary faces {side}"
@@ -84,7 +84,7 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     faces = [_faces(reference, sidesOfReference(boundaries)), _faces(test, sidesBelow(boundaries, test))]
     between = reference.between if test.between is None else max(reference.between, test.between)
     found = {}
-    for name in SIDES:
+    for name in DIRECTIONS:
         there = [one[name] for one in faces]
         sizes = [one.size for one in there]
         if sum(sizes) > 0:
@@ -150,8 +150,8 @@ def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, _Faces]
     sides: (g,) as sums of sideBit(), which its elements face in groups: those of one cell, or each for itself.
     """
     groups = distances.grouped(distances.pieces * len(distances.surface.cells) // len(sides))
-    found = dict.fromkeys(SIDES, _Faces())
-    for name in SIDES:
+    found = dict.fromkeys(DIRECTIONS, _Faces())
+    for name in DIRECTIONS:
         part = np.flatnonzero((sides & sideBit(name)) != 0)
         if len(part):
             size = float(groups.sizes.take(part).sum())

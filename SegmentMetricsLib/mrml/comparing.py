@@ -14,7 +14,7 @@ from ..pairing import withProposals
 from ..protocol.judgment import Judgment, judgeCase, titleOf
 from ..protocol.protocol import Protocol
 from ..settings import Settings
-from ..structures import Match, Pairing, Structure, listed
+from ..structures import Match, Pairing, Structure, commaSeparated
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 
@@ -79,7 +79,7 @@ class Comparisons(list):
         sentences = [f"{name} has no segments." for name in self.emptyNodes]
         for which, structures in (("reference", self.unmatchedReference), ("test", self.unmatchedTest)):
             if structures:
-                sentences.append(f"Only in the {which}: {listed(s.name for s in structures)}.")
+                sentences.append(f"Only in the {which}: {commaSeparated(s.name for s in structures)}.")
         sentences += self.findings
         return sentences + [f"{name} cannot be compared: {reason}" for name, reason in self.failures.items()]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from ..workers import later
+from ..workers import signalsLater
 
 
 class HeadlessSlicer:
@@ -73,7 +73,7 @@ def whyUnavailable() -> str:
     """Return why Slicer's classes cannot be used here, "" when they can."""
     try:
         # Ctrl-C or the end of a batch system's patience is no reason why it cannot be loaded
-        with later(signal.SIGINT, signal.SIGTERM):
+        with signalsLater(signal.SIGINT, signal.SIGTERM):
             import slicer  # noqa: F401
     except ImportError as error:
         return f"the package slicer-core is missing or cannot be loaded ({error})."

@@ -6,8 +6,9 @@ import json
 from collections.abc import Collection
 
 from ..errors import InputError
+from ..structures import REFERENCE_AND_TEST
 from . import colors, folders
-from .outputs import MAP_ATTRIBUTE, SIDES, colorMap, mapRole
+from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
 # on a map's model: the sides whose segments it covers and that were visible before
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
@@ -16,7 +17,7 @@ COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
 def findMaps(pair, scene) -> dict:
     """Return the models of a pair's maps by side; pair: a Comparison or ComparedPair."""
     found = folders.findResults(pair, scene)
-    return {side: found[mapRole(side)] for side in SIDES if mapRole(side) in found}
+    return {side: found[mapRole(side)] for side in REFERENCE_AND_TEST if mapRole(side) in found}
 
 
 def allMaps(scene) -> list:
@@ -26,7 +27,7 @@ def allMaps(scene) -> list:
 
 def isMap(node) -> bool:
     """Return whether a node is the model of a distance map; a copy that somebody made of one is not."""
-    return node.IsA("vtkMRMLModelNode") and folders.isResult(node, *map(mapRole, SIDES))
+    return node.IsA("vtkMRMLModelNode") and folders.isResult(node, *map(mapRole, REFERENCE_AND_TEST))
 
 
 def hasSurface(model) -> bool:

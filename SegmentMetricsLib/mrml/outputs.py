@@ -16,6 +16,7 @@ from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.surfaces import barycentricWeights, toPolyData
 from ..metrics.distributions import mapRange
 from ..settings import OWN_CONVENTION
+from ..structures import REFERENCE_AND_TEST
 from . import colors, folders
 from .conversion import displayedSurface as convertedSurface
 from .conversion import toRas
@@ -30,7 +31,6 @@ OTHER_VERSION = "Another version of SegmentMetrics may have written it."
 # what a distance map needs to get other colors when its distances are no longer in memory
 MAP_ATTRIBUTE = "SegmentMetrics.Map"
 
-SIDES = ("reference", "test")
 # mm; what is shown where nothing was measured with a tolerance.
 DEFAULT_TOLERANCE = 2.0
 # Elements looked at at a time, so that temporary arrays stay small.
@@ -95,7 +95,7 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
         named = [record.convention for record in records]
         columns.append(("Convention", "Convention", "", named, "Tool whose convention boundary and overlap follow"))
     for what, title, description in (("name", "", "Structure of the {}"), ("file", " file", "File of the {}")):
-        for side in SIDES:
+        for side in REFERENCE_AND_TEST:
             values = [str(getattr(record, side)[what] or "") for record in records]
             name = side.title() + title.title().strip()
             columns.append((name, side.title() + title, "", values, description.format(side)))
@@ -146,7 +146,7 @@ def showDistanceMap(
     is Slicer's. Raises ValueError for an unknown choice, a range or tolerance that is not positive, and when there are
     no distances, or no hazard for that kind.
     """
-    _checkChoice("side", side, SIDES)
+    _checkChoice("side", side, REFERENCE_AND_TEST)
     _checkChoice("surface", surface, ("displayed", "measured"))
     limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
     scene = ensureScene() if scene is None else scene
@@ -203,7 +203,7 @@ def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
 
 def requireDistances(comparison, what: str = "distance map") -> None:
     """Raise ValueError, saying why, when a comparison has no distances to show. what: what they would be shown as."""
-    empty = [f"the {which}" for which in SIDES if getattr(comparison, which).isEmpty]
+    empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
     if empty:
         verb = "are" if len(empty) > 1 else "is"
         raise InputError(f"There is no {what} because {' and '.join(empty)} {verb} empty.")

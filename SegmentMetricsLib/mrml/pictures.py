@@ -14,6 +14,7 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFil
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..settings import shortest
+from ..structures import REFERENCE_AND_TEST
 from . import colors, outputs
 from .conversion import withNormals
 from .headless import privateScene
@@ -150,14 +151,14 @@ def visibleMaps(comparison) -> list[vtkPolyData]:
 
     As measured where Slicer's smoothing leaves next to nothing of one: it shrinks what is a voxel or two thick.
     """
-    maps = [outputs.distanceMap(comparison, side) for side in outputs.SIDES]
-    structures = [getattr(comparison, side) for side in outputs.SIDES]
+    maps = [outputs.distanceMap(comparison, side) for side in REFERENCE_AND_TEST]
+    structures = [getattr(comparison, side) for side in REFERENCE_AND_TEST]
     if comparison.dimension == 2 or all(
         structure.mask is None or _area(shown) > LEAST_AREA * structure.surface.sizes.sum()
         for shown, structure in zip(maps, structures, strict=True)
     ):
         return maps
-    return [withNormals(outputs.distanceMap(comparison, side, "measured")) for side in outputs.SIDES]
+    return [withNormals(outputs.distanceMap(comparison, side, "measured")) for side in REFERENCE_AND_TEST]
 
 
 def _area(polyData: vtkPolyData) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..files.writing import UNENCODABLE, harmless
-from ..structures import listed
+from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened
 from .judgment import VERDICTS, Judgment, worst
 
@@ -67,7 +67,7 @@ def verdictTable(judgment: Judgment) -> str:
 def unjudged(names: Iterable[str]) -> str:
     """Return in a line which structures no rule is about, each once; "" without any."""
     shown = [shortened(name, LONGEST_NAME) for name in dict.fromkeys(names)]
-    return f"No limits for: {listed(shown, MOST_UNJUDGED)}" if shown else ""
+    return f"No limits for: {commaSeparated(shown, MOST_UNJUDGED)}" if shown else ""
 
 
 def summary(judgments: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from ..geometry.masks import Mask, boxAround
 from ..geometry.surfaces import Surface, elementCenters
 from ..geometry.voxelization import LARGEST_GRID
 from ..metrics import hazard
-from ..structures import BOTH_EMPTY, Structure, listed
+from ..structures import BOTH_EMPTY, Structure, commaSeparated
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -101,7 +101,7 @@ def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
 def emptyCriticals(pair: Pair) -> str:
     """Return which critical structures do not count because they are empty, "" if all do."""
     names = [structure.name for structure, _ in pair.criticals if structure.isEmpty]
-    return f"left out because empty: {listed(names)}" if names else ""
+    return f"left out because empty: {commaSeparated(names)}" if names else ""
 
 
 HAZARD = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def handle(option: str, argument: str, panel: str = "") -> str:
+def whereToSet(option: str, argument: str, panel: str = "") -> str:
     """Return where to set something, in brackets, for the end of a piece of advice.
 
     option: of the command line, with its value. argument: the same in Python. panel: where it is in Slicer, "" where
