@@ -54,7 +54,8 @@ class Definition:
     how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter. formula: in
     LaTeX, lines parted by two backslashes, with the symbols that docs/formulas.md explains; the same for all keys of a
     kind, such as those of the six sides. code: the function or method that computes it, by its name in the library.
-    deviation: how the formula differs from what its source prints or computes, "" if it does not.
+    deviation: how the formula differs from what its source prints or computes, "" if it does not. heading: a short name
+    for the head of a column, "" where the key is one. isMain: whether an overview of many structures shows it.
     """
 
     key: str
@@ -77,6 +78,8 @@ class Definition:
     hint: str = ""
     side: str = ""
     trend: str = ""
+    heading: str = ""
+    isMain: bool = False
     emptiness: Callable[[Pair], str] = lambda pair: pair.emptiness
     note: Callable[[Pair], str] = lambda pair: ""
 

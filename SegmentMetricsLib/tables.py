@@ -12,37 +12,13 @@ from .measurements import Measurement, rounded, withUnit
 from .multilabel import MultiLabel
 from .recognition import asFinding
 from .records import Record
-from .registry import findDefinition
+from .registry import REGISTRY, findDefinition
 from .structures import commaSeparated
 
 # What an overview of many structures shows of each, where it was measured: the keys of definitions in their order.
-OVERVIEW = ("HD", "HD{percentile}", "MASD", "NSD_{tolerance}mm", "BIoU_{tolerance}mm", "SignedMean", "DSC",
-            "VolumeReference", "VolumeTest", "KAP", "AVD", "SIS", "STAR", "wDice", "MSI",
-            "APL_{tolerance}mm")  # fmt: skip
-# Short names of measurements whose key says too little.
-HEADINGS = {
-    "SignedMean": "Signed mean",
-    "OverFraction": "Over >",
-    "UnderFraction": "Under >",
-    "OverMax": "Over max.",
-    "UnderMax": "Under max.",
-    "OverVolume": "Over vol.",
-    "UnderVolume": "Under vol.",
-    "TPR": "Sensitivity",
-    "PPV": "Precision",
-    "VolumeReference": "Volume ref.",
-    "VolumeTest": "Volume test",
-    "VolumeDifference": "Volume diff.",
-    "VoxelVolumeReference": "Voxel vol. ref.",
-    "VoxelVolumeTest": "Voxel vol. test",
-    "RelativeAPL": "Relative APL",
-    "AreaReference": "Area ref.",
-    "AreaTest": "Area test",
-    "AreaDifference": "Area diff.",
-    "CentroidShiftR": "Center to right",
-    "CentroidShiftA": "Center to ant.",
-    "CentroidShiftS": "Center to sup.",
-}
+OVERVIEW = tuple(definition.key for definition in REGISTRY if definition.isMain)
+# Short names of what slices have and the registry does not: its definitions have their own.
+HEADINGS_OF_SLICES = {"AreaReference": "Area ref.", "AreaTest": "Area test", "AreaDifference": "Area diff."}
 LONGEST_NAME = 28
 LONGEST_TITLE = 48
 # Between the columns of a table.
@@ -175,10 +151,13 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
     return "\n\n".join(filter(None, (aligned(rows, 1, width), reasons(records, keys), evaluatedGrid(records))))
 
 
+@cache
 def heading(key: str) -> str:
     """Return a short name of a measurement for the head of a column or row: NSD_2mm is "NSD 2 mm"."""
     name, _, parameter = key.partition("_")
-    return f"{HEADINGS.get(name, name)} {parameter.replace('mm', ' mm')}".strip()
+    found = findDefinition(key)
+    short = found[0].heading if found else HEADINGS_OF_SLICES.get(name, "")
+    return f"{short or name} {parameter.replace('mm', ' mm')}".strip()
 
 
 def remarks(records: Sequence[Record]) -> Iterable[str]:

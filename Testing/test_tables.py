@@ -92,6 +92,24 @@ def testSmallVolumesAreNotShownAsNothing():
     assert same["OverVolume"] == "0.00 cm3"
 
 
+@pytest.mark.parametrize(
+    ("key", "heading"),
+    [
+        ("NSD_2mm", "NSD 2 mm"),
+        ("OverFraction_0.5mm", "Over > 0.5 mm"),
+        ("CentroidShiftA", "Center to ant."),
+        ("VolumeReference", "Volume ref."),
+        ("AreaTest", "Area test"),
+        ("APL_2mm", "APL 2 mm"),
+        ("HD99.5", "HD99.5"),
+        ("HDvox_0.9", "HDvox 0.9"),
+        ("Later_3mm", "Later 3 mm"),
+    ],
+)
+def testShortNames(key, heading):
+    assert tables.heading(key) == heading
+
+
 def testSlicesAloneAreATable():
     heading, _, first, *_, last = tables.pairTable(compare(*PAIR, Settings(families="slices")).record()).splitlines()
     assert heading.split()[:4] == ["Slice", "DSC", "HD", "MASD"] and "Area ref." in heading
@@ -142,8 +160,9 @@ def testReasonsThatAFindingTellsAreNotRepeated(isFromFile):
 
 
 def testTheOverviewIsOfDefinitions():
-    """A key that no definition has would never be shown."""
-    assert set(tables.OVERVIEW) <= {definition.key for definition in REGISTRY}
+    """In the order of the registry."""
+    assert list(tables.OVERVIEW) == [definition.key for definition in REGISTRY if definition.isMain]
+    assert tables.OVERVIEW[:2] == ("HD", "HD{percentile}") and "VolumeTest" in tables.OVERVIEW
     asked = Settings(percentiles=(95, 99.5), tolerances=(2.5,), families=("boundary", "voxel"))
     heading = tables.overviewTable([compare(*PAIR, asked).record()] * 2).splitlines()[0]
     assert re.split("  +", heading)[1:] == ["HD", "HD95", "HD99.5", "MASD", "NSD 2.5 mm", "BIoU 2.5 mm", "AVD"]

@@ -147,7 +147,7 @@ AGREEMENT = (
     Definition(
         "KAP", "Cohen's kappa", "", -1, 1, "higher", "agreement", TAHA, Empty.ZERO,
         "Agreement beyond chance: 0 is what random segmentations of these sizes reach.",
-        lambda pair: agreement.kappa(pair.table), identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
+        lambda pair: agreement.kappa(pair.table), isMain=True, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
         emptiness=ofMemberships,
         formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ "
         r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "

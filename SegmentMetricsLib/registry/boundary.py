@@ -35,7 +35,7 @@ BOUNDARY = (
         "HD", "Hausdorff distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
         "Largest distance from any place of one contour to the other contour.",
         lambda pair: boundary.hausdorff(pair.distances),
-        identity=0,
+        isMain=True, identity=0,
         hint="One outlier decides it: choose it when every error counts, else HD95 or a mean.",
         formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
         r"d(y, \partial A)\right)",
@@ -46,7 +46,7 @@ BOUNDARY = (
         REVOLUTIONS, Empty.INFINITE,
         "Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.",
         lambda pair, percentile: boundary.percentileHausdorff(pair.distances, percentile),
-        identity=0, trend="rising",
+        isMain=True, identity=0, trend="rising",
         hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
         formula=r"\mathrm{HD}_p = \max\left(Q_p(\partial A, \partial B), \; Q_p(\partial B, \partial A)\right) \\ "
         r"Q_p(X, Y) = \min\left\lbrace t : \lvert \lbrace x \in X : d(x, Y) \le t \rbrace \rvert \ge "
@@ -57,7 +57,7 @@ BOUNDARY = (
         "MASD", "Mean average surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
         "Mean distance to the other contour, averaged over the two directions.",
         lambda pair: boundary.meanAverageSurfaceDistance(pair.distances),
-        identity=0,
+        isMain=True, identity=0,
         hint="Choose it for how far contours lie apart on the whole; few large errors vanish among many small ones.",
         formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, "
         r"\partial B) \, dx + "
@@ -81,7 +81,7 @@ BOUNDARY = (
         "boundary", NIKOLOV, Empty.ZERO,
         "Share of both contours' area that lies within {tolerance} mm of the other contour.",
         lambda pair, tolerance: boundary.normalizedSurfaceDistance(pair.distances, tolerance),
-        identity=1, trend="rising",
+        isMain=True, identity=1, trend="rising",
         hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
         formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace "
         r"\rvert + "
@@ -94,7 +94,7 @@ BOUNDARY = (
         CHENG, Empty.ZERO,
         "Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
         lambda pair, tolerance: pair.once(_bands, tolerance).overlap,
-        identity=1, trend="any",
+        isMain=True, identity=1, trend="any",
         hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
         formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "
         r"\rvert}, \quad "

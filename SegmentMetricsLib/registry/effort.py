@@ -80,7 +80,7 @@ EFFORT = (
         Empty.COMPUTED,
         "Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: "
         "what somebody has to draw to correct the test.",
-        _addedPathLength, symmetric=False, identity=0, trend="falling",
+        _addedPathLength, symmetric=False, isMain=True, identity=0, trend="falling",
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
         formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau "
         r"\rbrace \rvert",
@@ -93,7 +93,7 @@ EFFORT = (
         "effort", VAASSEN, Empty.COMPUTED,
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
         lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), _addedPathLength(pair, tolerance)),
-        symmetric=False, identity=0, trend="falling",
+        symmetric=False, heading="Relative APL", identity=0, trend="falling",
         hint="Choose it to compare the effort between structures of different size.",
         formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
         code="metrics.effort.shareOf",
@@ -103,10 +103,11 @@ EFFORT = (
             f"CentroidShift{side}", f"Shift of the centroid toward {word}", "mm", -math.inf, math.inf, "", "effort",
             OURS, Empty.COMPUTED,
             f"How far the test's center of mass lies toward {word} of the reference's.",
-            lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False, identity=0,
+            lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False,
+            heading=f"Center to {short}", identity=0,
             hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
             formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", code="metrics.effort.centroidShift",
         )
-        for side, word in (("R", "right"), ("A", "anterior"), ("S", "superior"))
+        for side, word, short in (("R", "right", "right"), ("A", "anterior", "ant."), ("S", "superior", "sup."))
     ),
 )  # fmt: skip

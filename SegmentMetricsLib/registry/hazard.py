@@ -127,7 +127,7 @@ HAZARD = (
         "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Weighted mean of the missed and the added hazard.",
         lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
-        symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
+        symmetric=False, isMain=True, identity=0, dependsOnGrid=True, note=emptyCriticals,
         hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
         formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
         code="metrics.hazard.safetyImpactScore",
@@ -136,7 +136,7 @@ HAZARD = (
         "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.",
         lambda pair: hazard.tailRisk(pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail),
-        symmetric=False, identity=0, note=emptyCriticals,
+        symmetric=False, isMain=True, identity=0, note=emptyCriticals,
         hint="Looks at the worst errors only: one voxel in a critical structure shows.",
         formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
         r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad "
@@ -151,7 +151,7 @@ HAZARD = (
     Definition(
         "wDice", "Dice weighted by hazard", "", 0, 1, "higher", "hazard", BEYOND_DICE, Empty.COMPUTED,
         "Dice coefficient in which every voxel counts by its hazard.",
-        lambda pair: hazard.weightedDice(pair.once(errorsOf)), identity=1, note=emptyCriticals,
+        lambda pair: hazard.weightedDice(pair.once(errorsOf)), isMain=True, identity=1, note=emptyCriticals,
         hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
         formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
         code="metrics.hazard.weightedDice",

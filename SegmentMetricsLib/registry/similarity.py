@@ -142,7 +142,7 @@ SIMILARITY = (
         "MSI", "Medical Similarity Index", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
         "How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels "
         "of their own; median of the slices, of which those that cannot be paired count as 0.",
-        lambda pair: pair.once(inSlices).score, symmetric=False, identity=1,
+        lambda pair: pair.once(inSlices).score, symmetric=False, isMain=True, identity=1,
         note=_noteOnAll, hint=LEVELS,
         formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
         r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",

@@ -66,7 +66,7 @@ VOXEL = (
         "AVD", "Average distance of voxels", "mm", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
         "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
         "shared voxels count as 0.",
-        lambda pair: voxels.averageDistance(pair.once(distancesOf)), identity=0,
+        lambda pair: voxels.averageDistance(pair.once(distancesOf)), isMain=True, identity=0,
         emptiness=_emptiness, note=_noteOfDistances,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
         formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
