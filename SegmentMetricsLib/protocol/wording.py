@@ -8,7 +8,6 @@ from decimal import Decimal
 from ..measurements import IN_CENTIMETERS, LEAST_IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
 from ..registry import findDefinition
 from ..settings import shortest
-from ..tables import heading
 from .protocol import ROUNDING_OF_ZERO, Rule
 
 # What is said of a value that keeps a limit, of one that does not, and between that limit and another one.
@@ -29,8 +28,8 @@ UNIT_BY_SETTINGS = ("voxel", "similarity")
 def named(rule: Rule) -> str:
     """Return what a rule is about as a sentence names it, with the convention that it demands."""
     name, _, parameter = rule.measurement.partition("_")
-    short = heading(name)
     definition = (findDefinition(rule.measurement) or (None,))[0]
+    short = (definition.heading if definition is not None else "") or name
     if short[-1] in ".>" and definition is not None:  # what is cut short for a column is not said in a sentence
         short = definition.title.partition(",")[0]
     with_ = f" ({parameter.replace('mm', ' mm')})" if parameter else ""
