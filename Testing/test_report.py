@@ -452,7 +452,7 @@ def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
     assert text.count('<section class="structure') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
     # the value that the differences are to, and which numbers no run of the tool gives
-    assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference to SegmentMetrics" in text
+    assert re.search(r">SegmentMetrics</t.>.*?>Anima</t.>", text, re.S) and "difference from SegmentMetrics" in text
     assert re.search(r'title="HDRFDST@95@: [^"]*in random order[^"]*">[\d.]+ mm\*', text)
     assert "Patient" not in text
     again = tmp_path / "again"
