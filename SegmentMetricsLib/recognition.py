@@ -24,7 +24,16 @@ def _patternOf(sentence: str, end: str = "") -> re.Pattern:
     return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.*?)", re.escape(sentence)) + end, flags=re.DOTALL)
 
 
-_KINDS = {kind: _patternOf(kind.sentence) for kind in Kind if kind != Kind.REMARK}
+# In what words earlier versions said the same.
+FORMER = (
+    (
+        Kind.OTHER_UNITS,
+        "The {which} would lie on the other contour if it were {scale} times as large: its file may be in another unit "
+        "({units}).",
+    ),
+)
+_SENTENCES = (*((kind, kind.sentence) for kind in Kind if kind != Kind.REMARK), *FORMER)
+_KINDS = [(kind, _patternOf(sentence)) for kind, sentence in _SENTENCES]
 # numbers of other tools may have a remark behind their reason
 _WITHOUT_INSIDE, _NO_BOUNDARY = (_patternOf(reason, "(?:;.*)?") for reason in (WITHOUT_INSIDE, NO_BOUNDARY))
 
@@ -33,7 +42,7 @@ def asFinding(text: str) -> Finding:
     """Return a sentence as a finding: as it is if it is one that knows its kind, else with the kind that it reads."""
     if isinstance(text, Finding):
         return text
-    for kind, pattern in _KINDS.items():
+    for kind, pattern in _KINDS:
         if found := pattern.fullmatch(text):
             return Finding(text, kind, found.groupdict().get("reason", ""))
     return Finding(text)

@@ -19,7 +19,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 from SegmentMetricsLib import Settings, compare, findings, inputs, pairing, readStructures
 from SegmentMetricsLib.findingkinds import Finding, Kind, Severity
 from SegmentMetricsLib.pairing import noted
-from SegmentMetricsLib.recognition import asFinding
+from SegmentMetricsLib.recognition import FORMER, asFinding
 from SegmentMetricsLib.records import Record
 from SegmentMetricsLib.structures import Match
 
@@ -367,3 +367,10 @@ def testTies():
     assert "instead of 1.000" in finding
     assert not found(compare(BOX, shifted, Settings(tolerances=(1.9,))), "lies exactly")
     assert not found(compare(BOX, shifted, Settings(families="overlap")), "lies exactly")
+
+
+def testAlarmsInTheWordsOfEarlierVersionsStayAlarms():
+    """A scene that somebody saved keeps the sentence that was said then."""
+    for kind, sentence in FORMER:
+        said = sentence.format(which="test", scale=10, units="cm instead of mm")
+        assert said != kind.sentence and asFinding(said).kind is kind and asFinding(said).isAlarm

@@ -46,8 +46,8 @@ def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, 
     local = (pieces - centers[:, None]) @ axes
     area = _across(local)[:, 2]
     local = np.where((area < 0)[:, None, None], local[:, ::-1], local)
-    hasArea = np.abs(area) > THIN * np.linalg.norm(local, axis=2).max(axis=1) ** 2
     reach = np.linalg.norm(local, axis=2).max(axis=1)
+    hasArea = np.abs(area) > THIN * reach**2
     away = distancesToTriangles(centers, nearest) + SLOPE * reach
     numbers, owners = other.trianglesWithin(centers, reach**2 + away**2)
     # each once, in order

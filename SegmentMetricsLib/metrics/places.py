@@ -14,7 +14,7 @@ from ..geometry.graphs import components
 from ..geometry.surfaces import Surface, outwardNormals
 
 # Toward which side of the patient the LPS axes point.
-DIRECTIONS = (("R", "L"), ("A", "P"), ("I", "S"))
+LETTERS_OF_AXES = (("R", "L"), ("A", "P"), ("I", "S"))
 # mm around a place over which the normal is averaged: single voxel faces point anywhere
 NORMAL_RADIUS = 5.0
 # A side dominates if the mean of unit normals reaches that far toward it, and to the next side at most that much of it.
@@ -146,7 +146,7 @@ def positionText(position: Sequence[float]) -> str:
     """Return a position (3,), LPS in mm, as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
     # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
     return " ".join(
-        f"{pair[int(value > 0)]} {abs(value) + 1e-6:.0f}" for pair, value in zip(DIRECTIONS, position, strict=True)
+        f"{pair[int(value > 0)]} {abs(value) + 1e-6:.0f}" for pair, value in zip(LETTERS_OF_AXES, position, strict=True)
     )
 
 
@@ -346,4 +346,4 @@ def _meanNormal(normals: np.ndarray, sizes: np.ndarray, alone: np.ndarray) -> np
 def _letter(normal: np.ndarray) -> str:
     """Return the letter of the patient's side toward which an LPS vector points most."""
     axis = int(np.abs(normal).argmax())
-    return DIRECTIONS[axis][int(normal[axis] > 0)]
+    return LETTERS_OF_AXES[axis][int(normal[axis] > 0)]

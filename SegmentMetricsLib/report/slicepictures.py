@@ -12,10 +12,11 @@ from ..comparison import Comparison
 from ..distances.surfacedistances import TIE_TOLERANCE
 from ..geometry.planecuts import Line, clipped, thinned
 from ..measurements import rounded
-from ..metrics.places import DIRECTIONS
+from ..metrics.places import LETTERS_OF_AXES
 from ..settings import shortest
+from ..structures import REFERENCE_AND_TEST
 from .figures import INSIDE, OUTSIDE
-from .sliceviews import NAMES, Largest, Picture, View, largestOf, picturesOf
+from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 
 # Pixels: of a picture, and of the window in it, around which letters stand, above the scale bar.
 WIDTH, HEIGHT = 300, 292
@@ -170,8 +171,12 @@ def _heightText(picture: Picture) -> str:
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
     """Return what else there is to say about a picture."""
     notes = ["a part of the contours"] if window.isPart else []
-    other = NAMES[1 - NAMES.index(largest.side)]
-    notes += [f"no {side} in this plane" for side, lines in zip(NAMES, picture.contours, strict=True) if not lines]
+    other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(largest.side)]
+    notes += [
+        f"no {side} in this plane"
+        for side, lines in zip(REFERENCE_AND_TEST, picture.contours, strict=True)
+        if not lines
+    ]
     if largest.isAny and picture.end is None:
         away = f"{rounded(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
         notes.append(f"nearest {other} point {away}")
@@ -180,20 +185,20 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
 
 def _toward(picture: Picture, value: float) -> str:
     """Return the letter of the side of the patient toward which a LPS coordinate across a plane is."""
-    return DIRECTIONS[picture.view.axis][int(value > 0)]
+    return LETTERS_OF_AXES[picture.view.axis][int(value > 0)]
 
 
 def _contours(sides: Sequence[Sequence[Line]], name: str) -> str:
     """Return both contours, what one of them alone encloses in its color."""
     used, lines, areas = [], [], []
-    for side, own in zip(NAMES, sides, strict=True):
+    for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
         if own:
             used.append(f'<path id="{name}{side[0]}" d="{pathOf(own)}"/>')
             lines.append(f'<use href="#{name}{side[0]}" class="{side}"/>')
             # what has ends encloses nothing
             if all(line.isClosed for line in own):
                 areas.append(f'<use href="#{name}{side[0]}" class="only {side}"/>')
-    if len(areas) == len(NAMES):
+    if len(areas) == len(REFERENCE_AND_TEST):
         used.append(f'<clipPath id="{name}c"><use href="#{name}r" clip-rule="evenodd"/></clipPath>')
         areas.append(f'<use href="#{name}t" class="both" clip-path="url(#{name}c)"/>')
     return f"<defs>{''.join(used)}</defs>{''.join(areas)}{''.join(lines)}"
@@ -227,9 +232,10 @@ def _bar(scale: float) -> str:
 
 def _legend(largest: Largest) -> str:
     """Return what lines, colors and marks mean."""
-    samples = [(f'<path class="{side}" d="M1 6h30"/>', 32, side) for side in NAMES]
+    samples = [(f'<path class="{side}" d="M1 6h30"/>', 32, side) for side in REFERENCE_AND_TEST]
     samples += [
-        (f'<rect class="only {side}" x="1" y="1" width="14" height="10"/>', 16, f"only {side}") for side in NAMES
+        (f'<rect class="only {side}" x="1" y="1" width="14" height="10"/>', 16, f"only {side}")
+        for side in REFERENCE_AND_TEST
     ]
     if largest.isAny:
         end = '<path d="M6 6h20"/><circle class="end" cx="26" cy="6" r="1.5"/>'

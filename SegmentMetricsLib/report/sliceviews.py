@@ -13,9 +13,9 @@ from ..geometry.planecuts import BESIDE, Cut, Line, cutBeside, distanceFrom, joi
 from ..geometry.surfaces import Surface
 from ..measurements import rounded
 from ..metrics.places import positionText
+from ..structures import REFERENCE_AND_TEST
 from .figures import worseSide
 
-NAMES = ("reference", "test")
 # The way to the nearest place is in a plane where this share of it is, less than 20 degrees askew, and where it ends so
 # near to the contour there, in shares of itself, that it seems to end on it.
 IN_PLANE, NEAR_CONTOUR = 0.94, 0.1
@@ -80,7 +80,7 @@ class Picture(NamedTuple):
 def largestOf(comparison: Comparison) -> Largest:
     """Return the largest distance of a comparison that has distances."""
     side = worseSide(comparison)
-    direction = comparison.distances.directions[NAMES.index(side)]
+    direction = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
     # of several places that are as far, the one that is listed
     listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
     isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
@@ -93,7 +93,7 @@ def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
     place = largest.position if largest.isAny else np.mean(surfaces[0].box, axis=0)
     if surfaces[0].dimension == 2:
         return _inPlane(surfaces, largest, place)
-    own = NAMES.index(largest.side)
+    own = REFERENCE_AND_TEST.index(largest.side)
     way = nearestPlace(surfaces[1 - own].target, place, largest.distance) - place if largest.isAny else None
     corners = np.array([surface.box for surface in surfaces])
     beside = BESIDE * float(np.ptp(corners, axis=(0, 1)).max())
@@ -110,7 +110,7 @@ def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
 def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
     """Return the picture of contours in a plane across an axis of the patient, none for others."""
     normal = np.abs(surfaces[0].normal)
-    own, pictures = NAMES.index(largest.side), []
+    own, pictures = REFERENCE_AND_TEST.index(largest.side), []
     for view in VIEWS:
         if normal[view.axis] >= STRAIGHT:
             flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
