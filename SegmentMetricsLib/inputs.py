@@ -44,14 +44,14 @@ def structureFromImage(
     memberships = membershipsOf(image, maximum)
     if memberships is not None:
         return structureFromMemberships(name, memberships, threshold)
-    found = labelMasks(image, HALF if threshold is None else threshold)
-    if label is None:
-        if len(found) > 1:
-            labels = ", ".join(map(str, list(found)[:10])) + (", ..." if len(found) > 10 else "")
-            raise InputError(f"The image has {len(found)} labels ({labels}): say which one to compare (label=...).")
-        label = next(iter(found), None)
-    # a label that does not occur is an empty structure
-    return Structure(name, found[label] if label in found else masks.Mask.empty(Grid.fromImage(image)))
+    threshold = HALF if threshold is None else threshold
+    if label is not None:
+        return Structure(name, labelMask(image, label, threshold))
+    found = labelMasks(image, threshold)
+    if len(found) > 1:
+        labels = ", ".join(map(str, list(found)[:10])) + (", ..." if len(found) > 10 else "")
+        raise InputError(f"The image has {len(found)} labels ({labels}): say which one to compare (label=...).")
+    return Structure(name, next(iter(found.values()), masks.Mask.empty(Grid.fromImage(image))))
 
 
 def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
@@ -103,9 +103,26 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
     that are no segmentation: vector images, values outside [0, 1] that are not whole, negative values, more values than
     labels.
     """
+    labels, peaks = _labelsOf(image, threshold)
+    found = masks.fromLabels(labels, Grid.fromImage(image), peaks)
+    if len(found) > MOST_LABELS:
+        raise NoSegmentation(f"The image is not a label map: it has {len(found)} different values.")
+    return found
+
+
+def labelMask(image: SimpleITK.Image, label: int, threshold: float) -> masks.Mask:
+    """Return the mask of one label of an image, sooner than labelMasks() finds all; empty if it does not occur.
+
+    threshold, errors: as for labelMasks(), but however many labels there are.
+    """
+    labels, peaks = _labelsOf(image, threshold)
+    return masks.oneOfLabels(labels, label, Grid.fromImage(image), peaks)
+
+
+def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels [k, j, i] of an image, 1 for memberships, and the largest label (k,) of every slice."""
     if image.GetNumberOfComponentsPerPixel() != 1:
         raise NoSegmentation("The image has several values per voxel; a segmentation has one.")
-    grid = Grid.fromImage(image)
     array = SimpleITK.GetArrayViewFromImage(image)
     if array.ndim == 2:
         array = array[None]
@@ -116,15 +133,16 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
         if not (np.isfinite(low) and np.isfinite(high)):
             raise NoSegmentation(NO_NUMBERS)
         if _areMemberships(low, high):
-            mask = masks.Mask.fromArray(array >= threshold, grid)
-            return {} if mask.isEmpty else {1: mask}
+            array = (array >= threshold).view(np.uint8)
+            return array, masks.peaksOf(array)
         if max(-low, high) > LARGEST_FLOAT_LABEL or not _areWhole(array):
             raise NoSegmentation(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
                 f"it has values from {shortest(low)} to {shortest(high)}."
             )
         array = array.astype(np.int64)
-    low, high = array.min(), array.max()
+    peaks = masks.peaksOf(array)
+    low, high = 0 if array.dtype.kind == "u" else array.min(), peaks.max()
     if low < 0:
         raise NoSegmentation(f"The image is not a label map: it has negative values, from {low} to {high}.")
     if high > MOST_UNSUSPICIOUS_LABELS and _looksLikeIntensities(array):
@@ -132,10 +150,7 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
             f"The image is not a label map: its values, up to {high}, change from voxel to voxel like those of a CT or "
             "MR image."
         )
-    found = masks.fromLabels(array, grid, (low, high))
-    if len(found) > MOST_LABELS:
-        raise NoSegmentation(f"The image is not a label map: it has {len(found)} different values.")
-    return found
+    return array, peaks
 
 
 def _positiveLabel(label) -> int:
@@ -158,14 +173,20 @@ def _looksLikeIntensities(array: np.ndarray) -> bool:
     A look at some slices is enough. It spares the user the separate comparison of thousands of gray values.
     """
     slices = array[np.unique(np.linspace(0, len(array) - 1, SLICES_LOOKED_AT).astype(int))]
-    values, numbers = np.unique(slices, return_inverse=True)
-    if np.count_nonzero(values) <= MOST_UNSUSPICIOUS_LABELS:
+    isInside = slices != 0
+    values = slices[isInside].astype(np.int64)
+    if values.max(initial=0) > masks.LARGEST_DENSE_LABEL:
+        values, numbers = np.unique(values, return_inverse=True)
+        values, slices = numbers + 1, slices.astype(np.int64)
+        slices[isInside] = values
+    counts = np.bincount(values)
+    if np.count_nonzero(counts) <= MOST_UNSUSPICIOUS_LABELS:
         return False
-    numbers = numbers.reshape(slices.shape)
-    neighbors, alike = np.zeros(len(values)), np.zeros(len(values))
-    for first, second in ((numbers[:, :, 1:], numbers[:, :, :-1]), (numbers[:, 1:], numbers[:, :-1])):
-        inside = (values[first] != 0) & (values[second] != 0)
-        neighbors += np.bincount(first[inside], minlength=len(values))
-        alike += np.bincount(first[inside & (first == second)], minlength=len(values))
+    neighbors, alike = np.zeros(len(counts)), np.zeros(len(counts))
+    for here, there in ((np.s_[:, :, 1:], np.s_[:, :, :-1]), (np.s_[:, 1:], np.s_[:, :-1])):
+        areInside = isInside[here] & isInside[there]
+        first, second = (slices[side][areInside].astype(np.int64) for side in (here, there))
+        neighbors += np.bincount(first, minlength=len(counts))
+        alike += np.bincount(first[first == second], minlength=len(counts))
     met = neighbors > 0
     return bool(met.any()) and float(np.median(alike[met] / neighbors[met])) < 0.5

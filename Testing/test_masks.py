@@ -10,12 +10,13 @@ from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.geometry import masks
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Labels, Mask, commonGrid, fromLabels
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, empty
 from SegmentMetricsLib.geometry.voxelization import maskOf
-from SegmentMetricsLib.inputs import labelMasks
+from SegmentMetricsLib.inputs import labelMask, labelMasks
 from SegmentMetricsLib.metrics import overlap
 
 
@@ -98,9 +99,9 @@ def testLabels():
     labels[1:3, 1:3, 1:3] = 7
     labels[3, 4, 5] = 2**31 + 5
     labels[0, 0, 0] = 70000
-    masks = fromLabels(labels, Grid((6, 5, 4), np.eye(4)))
-    assert {label: mask.count for label, mask in masks.items()} == {7: 8, 70000: 1, 2**31 + 5: 1}
-    assert masks[7].offset == (1, 1, 1) and masks[2**31 + 5].offset == (5, 4, 3)
+    found = fromLabels(labels, Grid((6, 5, 4), np.eye(4)))
+    assert {label: mask.count for label, mask in found.items()} == {7: 8, 70000: 1, 2**31 + 5: 1}
+    assert found[7].offset == (1, 1, 1) and found[2**31 + 5].offset == (5, 4, 3)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
@@ -120,6 +121,34 @@ def testLabelsOneByOne(dtype):
         if label in together:
             np.testing.assert_array_equal(together[label].voxels, expected.voxels)
             assert together[label].offset == expected.offset
+
+
+@pytest.mark.parametrize("block", [1, 50, 2**20])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint64, np.float32])
+def testOneLabelOfAnImage(dtype, block, monkeypatch):
+    """The same mask as with all others, however few voxels are looked at together."""
+    monkeypatch.setattr(masks, "BLOCK", block)
+    array = np.zeros((7, 6, 5), dtype)
+    array[1:4, 2:5, 1:3], array[4:6, :, 4], array[3, 0, 0], array[6, 5, 0] = 2, 3, 120, 1
+    for image in (shapes.imageOf(array), shapes.imageOf(array[3])):
+        together = labelMasks(image, 0.5)
+        for label in (1, 2, 3, 4, 120, 121):
+            mask, expected = labelMask(image, label, 0.5), together.get(label)
+            assert mask.isEmpty == (expected is None)
+            if expected is not None:
+                np.testing.assert_array_equal(mask.voxels, expected.voxels)
+                assert mask.offset == expected.offset and mask.grid == expected.grid
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32])
+def testOneLabelOfAMask(dtype):
+    array = np.zeros((7, 6, 5), dtype)
+    array[1:4, 2:5, 1:3] = 1
+    mask = labelMask(shapes.imageOf(array), 1, 0.5)
+    assert mask.count == 18 and mask.offset == (1, 2, 1) and mask.voxels.shape == (3, 3, 2)
+    for label in (2, 255, 256, 70_000):
+        assert labelMask(shapes.imageOf(array), label, 0.5).isEmpty
+    assert labelMask(shapes.imageOf(np.zeros((2, 3, 4), dtype)), 1, 0.5).isEmpty
 
 
 def testResamplingToAnotherGrid():

@@ -6,8 +6,10 @@ from statistics import median
 
 import numpy as np
 import pytest
+import shapes
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.inputs import labelMask, labelMasks
 
 ROUNDS = 3
 SETTINGS = Settings(families=("boundary", "overlap"))
@@ -65,3 +67,12 @@ def testAPairCostsNoMoreThanSomeSorting(growth):
     pair = growth.pairOf(2e4)
     numbers = np.random.default_rng(0).random(1_000_000)
     assert ratio(growth, growth.workOf(pair, "fast"), lambda: np.sort(numbers, kind="stable")) < 3
+
+
+def testOneLabelIsFoundSoonerThanAll(growth):
+    """One structure of a label map after the other, each with a call of its own."""
+    labels = np.zeros((60, 200, 200), np.uint8)
+    for number in range(1, 26):
+        labels[2 * number : 2 * number + 4, 7 * number : 7 * number + 9, 10:90] = number
+    image = shapes.imageOf(labels)
+    assert ratio(growth, lambda: labelMask(image, 13, 0.5), lambda: labelMasks(image, 0.5)) < 0.6

@@ -14,6 +14,9 @@ from .grids import Grid, gridAround, rounded
 # Labels above this are renumbered before their bounding boxes are looked for: the search keeps a list of that length.
 LARGEST_DENSE_LABEL = 65535
 
+# So many numbers are compared at a time where a whole image is: the answers are read again while they are at hand.
+BLOCK = 2**20
+
 # More voxels than any image of a patient has, and than memory holds.
 LARGEST_BOX = 2_000_000_000
 # More slices than any image of a patient has.
@@ -42,13 +45,17 @@ class Mask:
         return Mask(np.zeros((0, 0, 0), np.uint8), (0, 0, 0), grid)
 
     @staticmethod
-    def fromArray(array: np.ndarray, grid: Grid, start=(0, 0, 0), isOwn: bool = False) -> Mask:
+    def fromArray(
+        array: np.ndarray, grid: Grid, start=(0, 0, 0), isOwn: bool = False, slices: np.ndarray | None = None
+    ) -> Mask:
         """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k).
 
         isOwn: whether the array is the mask's from now on, so that a bool array without margins need not be copied.
+        slices: (n,) numbers k of the slices that are not all 0, ascending, where they are known.
         """
         array = np.asarray(array)
-        slices = np.flatnonzero(array.any(axis=(1, 2)))
+        if slices is None:
+            slices = np.flatnonzero(array.any(axis=(1, 2)))
         if not len(slices):
             return Mask.empty(grid)
         # what is known to be empty is not looked at again
@@ -234,15 +241,37 @@ class Labels:
         return self._boxes.get(label, NOWHERE)
 
 
-def fromLabels(labels: np.ndarray, grid: Grid, span: tuple[int, int] | None = None) -> dict[int, Mask]:
+def fromLabels(labels: np.ndarray, grid: Grid, peaks: np.ndarray | None = None) -> dict[int, Mask]:
     """Return the mask of every label but 0 of an integer array indexed [k, j, i].
 
-    span: the lowest and the highest label, where they are known.
+    peaks: those of the slices, where they are known and no label is negative.
     """
-    if labels.size and (span or (labels.min(), labels.max())) == (0, 1):
+    if peaks is None and labels.size and labels.min() >= 0:
+        peaks = peaksOf(labels)
+    if peaks is not None and peaks.max(initial=0) == 1:
         # one structure, as in a folder with a file for each: no boxes to look for
-        return {1: Mask.fromArray(labels, grid)}
+        return {1: Mask.fromArray(labels, grid, slices=np.flatnonzero(peaks))}
     return {label: _inBox(labels, label, box, grid) for label, box in boxesOfLabels(labels).items()}
+
+
+def oneOfLabels(labels: np.ndarray, label: int, grid: Grid, peaks: np.ndarray) -> Mask:
+    """Return the mask of one label of an array [k, j, i] of integers from 0, empty if the label does not occur.
+
+    peaks: those of the slices.
+    """
+    slices = np.flatnonzero(peaks >= label)
+    if not len(slices):
+        return Mask.empty(grid)
+    if label == peaks.max() == 1:
+        return Mask.fromArray(labels, grid, slices=slices)
+    _, height, width = labels.shape
+    box = slice(int(slices[0]), int(slices[-1]) + 1), slice(0, height), slice(0, width)
+    return _inBox(labels, label, box, grid)
+
+
+def peaksOf(labels: np.ndarray) -> np.ndarray:
+    """Return the largest number (k,) of every slice of an array [k, j, i]."""
+    return labels.reshape(len(labels), -1).max(axis=1) if labels.size else labels.reshape(-1)
 
 
 def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
@@ -262,7 +291,20 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
 
 def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)) -> Mask:
     """Return the mask of a label that does not occur outside a box of an array whose first voxel is `start`."""
-    return Mask.fromArray(labels[box] == label, grid, [s + b.start for s, b in zip(start, reversed(box), strict=True)])
+    inBox, first = labels[box], 0
+    if inBox.size > BLOCK:
+        first, last = _slicesWith(inBox, label)
+        inBox = inBox[first:last]
+    begin = np.add([b.start for b in reversed(box)], (0, 0, first)) + start
+    return Mask.fromArray(inBox == label, grid, begin, isOwn=True)
+
+
+def _slicesWith(labels: np.ndarray, label: int) -> tuple[int, int]:
+    """Return the first slice of an array [k, j, i] in which a label occurs, and the one after the last."""
+    together = max(1, BLOCK // labels[0].size)
+    blocks = (labels[first : first + together] == label for first in range(0, len(labels), together))
+    slices = np.flatnonzero(np.concatenate([block.any(axis=(1, 2)) for block in blocks]))
+    return (int(slices[0]), int(slices[-1]) + 1) if len(slices) else (0, 0)
 
 
 def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
