@@ -131,14 +131,19 @@ class CellTables:
         ends = [0, *(end for end in ends if end < len(self.order)), len(self.order)]
         return [range(first, last) for first, last in itertools.pairwise(ends)]
 
-    def table(self, rank: int) -> np.ndarray:
-        """(p * 256,) squared mm from position p to case c in its cell of that rank, at index 256 p + c."""
-        if rank not in self._tables:
+    def tables(self, ranks: range) -> np.ndarray:
+        """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for one of the blocks of ranks.
+
+        That of the block's k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
+        """
+        if ranks.start not in self._tables:
             with self._lock:  # whoever comes second takes what the first one has made
-                if rank not in self._tables:
-                    pieces = self.pieceDistances(self.steps[self.order[rank]])
-                    self._tables[rank] = ofCases(pieces, np.minimum).T.ravel()
-        return self._tables[rank]
+                if ranks.start not in self._tables:
+                    self._tables[ranks.start] = np.concatenate([self._table(rank) for rank in ranks])
+        return self._tables[ranks.start]
+
+    def _table(self, rank: int) -> np.ndarray:
+        return ofCases(self.pieceDistances(self.steps[self.order[rank]]), np.minimum).T.ravel()
 
     def pieceDistances(self, steps: np.ndarray) -> np.ndarray:
         """Return the squared distances (t + 1, p) in mm2 to all triangles a step away; the last one is none, inf.
@@ -251,35 +256,34 @@ class Lattice:
             cost = len(block) * (len(active) * LOOKUP_COST + len(tables.points) * TABLE_COST)
             if block.start >= ALWAYS_RANKS and cost > len(active) * SEARCH_COST:
                 break
-            left = [np.zeros(0, np.intp)]
-            for first in range(0, len(active), CHUNK):
+            left, together = [np.zeros(0, np.intp)], CHUNK // len(block)
+            for first in range(0, len(active), together):
                 checkpoint()
-                chosen = active[first : first + CHUNK]
-                number, value = numbers[chosen], best[chosen]
-                for squared in self.lookedUp(target, cells[chosen], number, block, tables):
-                    np.minimum(value, squared, out=value)
+                chosen = active[first : first + together]
+                number = numbers.take(chosen)
+                squared = self.lookedUp(target, cells.take(chosen), number, block, tables).min(axis=0)
+                value = np.minimum(best.take(chosen), squared, out=squared)
                 best[chosen] = value
-                left.append(chosen[value > tables.gaps[block.stop].take(number)])
+                left.append(chosen.compress(value > tables.gaps[block.stop].take(number)))
             active = np.concatenate(left)
         return best, active
 
     def lookedUp(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables
-    ) -> Iterator[np.ndarray]:
-        """Yield for every rank what its table tells of points, (n,) squared mm; the array is used again for the next.
+    ) -> np.ndarray:
+        """Return the squared distances (r, n) in mm2 that the tables of a block of ranks tell of points.
 
-        ranks: of the tables. cells, numbers: (n,) of the points, as split() tells them.
+        cells, numbers: (n,) of the points, as split() tells them.
         """
-        codes, shifts = self.codes[target], tables.steps @ self.strides
+        codes, count = self.codes[target], len(tables.points)
+        shifts = (tables.steps @ self.strides).take(tables.order[ranks.start : ranks.stop])
         positions = numbers.astype(np.intp)
-        rows, index, case = positions * 256, np.empty_like(positions), np.empty(len(positions), codes.dtype)
-        squared = np.empty(len(positions), np.float32)
-        for rank in ranks:
-            shifts.take(tables.order[rank]).take(positions, out=index, mode="clip")
-            index += cells
-            codes.take(index, out=case, mode="clip")
-            np.add(rows, case, out=index)
-            yield tables.table(rank).take(index, out=squared, mode="clip")
+        index = shifts.take(positions, axis=1, mode="clip")
+        index += cells
+        case = codes.take(index, mode="clip")
+        np.add.outer(np.arange(len(ranks)) * (256 * count), 256 * positions, out=index)
+        index += case
+        return tables.tables(ranks).take(index, mode="clip")
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:

@@ -171,9 +171,7 @@ def _ofAllNearest(
     best, active, found = np.full(len(cells), np.inf, np.float32), np.arange(len(cells)), []
     for block in tables.blocks:
         cell, number = cells.take(active), numbers.take(active)
-        squared = np.empty((len(block), len(active)), np.float32)
-        for row, values in zip(squared, lattice.lookedUp(0, cell, number, block, tables), strict=True):
-            row[:] = values
+        squared = lattice.lookedUp(0, cell, number, block, tables)
         best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
         limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch
         hits = np.flatnonzero(squared <= limit)
