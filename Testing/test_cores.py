@@ -202,4 +202,5 @@ def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
 def testThreadsShareTables():
     made = cores.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), nodePositions(1))] * 2)
     assert made[0] is made[1]
-    assert len({id(table) for table in cores.eachSideBySide(lambda _: made[0].tables(made[0].blocks[0]), range(8))}) == 1
+    tables = cores.eachSideBySide(lambda _: made[0].tables(made[0].blocks[0]), range(8))
+    assert len(set(map(id, tables))) == 1

@@ -29,7 +29,7 @@ search tree; the tests hold the two against each other.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from threading import Lock
 
