@@ -82,18 +82,37 @@ def testPairsThatFailStopNoOthers(files, capfd, workers):
     assert sorted(Path().rglob("*")) == before
 
 
-def testAWorkerThatDies(files, monkeypatch):
-    """The system kills the process that takes most memory; it is said so, and nobody waits forever."""
-    monkeypatch.setattr(pairwork, "_work", shapes.box)  # what a worker can import, and fails
-    killed = pairwork.processes.localExecutor(1, os._exit, (1,))
-    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: killed)
+def die(*_task):
+    """End a worker as the system does with the process that takes most memory."""
+    os._exit(1)
+
+
+def testAWorkerThatDies(monkeypatch):
+    """It is said so, and nobody waits forever."""
+    monkeypatch.setattr(pairwork, "_work", die)
     structure = Structure("A", next(iter(shapesMasks())))
     job = pairwork.Job(None, None, {}, Path(), None)
-    errors = {}
+    errors, begun = {}, Event()
+    send = pairwork._Shared.send
+    monkeypatch.setattr(pairwork._Shared, "send", lambda *given: (send(*given), begun.set()))
+
+    def own(pair, *_task):
+        assert begun.wait(60)
+        return pair
+
     tasks = {pair: (pair, Match(structure, structure), "A") for pair in (0, 1)}
     # the first was given away, the other one was done here
-    assert list(pairwork._inProcesses(job, tasks, 1, errors, lambda *task: task[0])) == [(1, 1), (0, None)]
+    assert list(pairwork._inProcesses(job, tasks, 1, errors, own)) == [(1, 1), (0, None)]
     assert list(errors) == [0] and "died" in str(errors[0]) and "A and A" in str(errors[0])
+
+
+def testAWorkerThatNeverStarts(monkeypatch):
+    """This process does all, as it does while others start."""
+    killed = pairwork.processes.localExecutor(1, os._exit, (1,))
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: killed)
+    errors = {}
+    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (3, 2, 1)}, 1, errors, lambda pair: -pair))
+    assert found == [(1, -1), (2, -2), (3, -3)] and not errors
 
 
 def testADeadWorkerIsNoPairThatFails(monkeypatch):
@@ -112,13 +131,15 @@ def testADeadWorkerIsNoPairThatFails(monkeypatch):
 
 def testThisProcessTakesTheSmallPairs(monkeypatch):
     """What others have not begun when it is done with its own, it does itself; results come as they are finished."""
-    isOwnDone = Event()
+    isBegun, isOwnDone = Event(), Event()
 
     def work(pair):
+        isBegun.set()
         assert isOwnDone.wait(60)
         return f"other {pair}"
 
     def own(pair):
+        assert isBegun.wait(60)
         if pair == 4:
             isOwnDone.set()
         return f"own {pair}"
@@ -139,7 +160,7 @@ def testAPairThatCannotBeComparedStopsNoOther(monkeypatch):
 
     monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: ThreadPoolExecutor(1))
     monkeypatch.setattr(pairwork, "_work", own)
-    monkeypatch.setattr(pairwork._Shared, "send", lambda self: None)  # busy elsewhere
+    monkeypatch.setattr(pairwork._Shared, "send", lambda self, last=None: None)  # busy elsewhere
     errors = {}
     found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (4, 0, 1, 3, 2)}, 1, errors, own))
     assert sorted(found) == [(0, 0), (1, None), (2, None), (3, 3), (4, 4)] and sorted(errors) == [1, 2]

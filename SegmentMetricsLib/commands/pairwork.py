@@ -252,14 +252,20 @@ def costOf(match: Match) -> float:
 class _Shared:
     """Pairs that are left, the largest first: other processes take these, and this one the last.
 
-    So nobody waits for processes that are still starting, and what is left at the end is small. executor, helpers: the
-    other processes, and how many. tasks: what _work() is given, by pair.
+    So what is left at the end is small. Other processes are given nothing before they have started, for which nobody
+    waits: until then this one works on. executor: of the other processes. tasks: what _work() is given, by pair.
     """
 
-    def __init__(self, executor: Executor, tasks: Mapping[int, tuple], helpers: int):
-        self._executor, self._tasks, self._helpers = executor, tasks, helpers
-        self._left, self._begun = deque(tasks), {}
+    def __init__(self, executor: Executor, tasks: Mapping[int, tuple]):
+        self._executor, self._tasks = executor, tasks
+        self._left, self._begun, self._starting = deque(tasks), {}, []
         self._lock = RLock()
+
+    def start(self, helpers: int) -> None:
+        """Start so many other processes, which work as soon as they can."""
+        self._starting = [self._executor.submit(_isReady) for _ in range(helpers)]
+        for future in self._starting:
+            future.add_done_callback(self.send)
 
     def send(self, last: Future | None = None) -> None:
         """Let every other process that has nothing to do have the largest pair that is left.
@@ -269,7 +275,8 @@ class _Shared:
         if last is not None and (last.cancelled() or last.exception() is not None):
             return  # it may be the end of all
         with self._lock:
-            while self._left and sum(not future.done() for future in self._begun) < self._helpers:
+            ready = sum(future.done() for future in self._starting)
+            while self._left and sum(not future.done() for future in self._begun) < ready:
                 try:
                     future = self._executor.submit(_work, *self._tasks[self._left[0]])
                 except BrokenExecutor:  # this process does what is left
@@ -307,10 +314,10 @@ def _inProcesses(
     helpers: other processes that work on them beside this one, which calls own().
     """
     executor = processes.localExecutor(helpers, _prepare, (job,))
-    shared = _Shared(executor, tasks, helpers)
+    shared = _Shared(executor, tasks)
     try:
         with processes.ignoringInterrupts():
-            shared.send()
+            shared.start(helpers)
         while not shared.isDone:
             mine = shared.take()
             if mine is not None:
@@ -350,6 +357,11 @@ def _prepare(job: Job) -> None:
     _job, _overlays = job, Overlays()
     # graphics that are left to the end of the interpreter may crash there
     atexit.register(_overlays.close)
+
+
+def _isReady() -> bool:
+    """Return True: a process that can tell has started."""
+    return True
 
 
 def _work(number: int, match: Match, name: str) -> PairResult:
