@@ -148,7 +148,8 @@ def compare(
 
     reference, test: SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), vtkPolyData in LPS mm
     (closed surfaces, or closed contours in a plane) or Structures; the two may differ in kind, grid and orientation.
-    settings: what to measure and how; None is the defaults. label: the label to compare when an image holds several.
+    settings: what to measure and how; None is the defaults. label: the label to compare when an image holds several; it
+    is the same in both, and of memberships there is none.
     criticals: critical structures of the hazard family by name, of the same kinds; those that the settings name count,
     or all. Raises ValueError for input that is not a structure.
     """

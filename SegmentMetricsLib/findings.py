@@ -17,7 +17,7 @@ from .metrics.slices import normalOf
 from .recognition import asFinding
 from .registry.similarity import inSlices
 from .settings import shortest
-from .structures import NOTES, PATIENT, WITHOUT_VOXELS, commaSeparated
+from .structures import NOTES, PATIENT, WITHOUT_LABEL, WITHOUT_VOXELS, commaSeparated
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -89,7 +89,9 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         counts = "they count" if len(drawn) == 2 else "it counts"
         yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
     elif pair.reference.isEmpty and pair.test.isEmpty:
-        yield "Absent in both: neither observer drew this structure."
+        # of labels that neither image has it is not known what they stand for
+        if not all(s.source.get(WITHOUT_LABEL) for s in pair.structures):
+            yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:
         yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import SimpleITK
@@ -12,7 +14,7 @@ from .errors import InputError, NoSegmentation
 from .geometry import masks, meshing
 from .geometry.grids import Grid
 from .settings import shortest
-from .structures import Structure
+from .structures import NOTES, WITHOUT_LABEL, Structure
 
 # A label map has few values; an image whose integers pass this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000
@@ -22,6 +24,8 @@ MOST_UNSUSPICIOUS_LABELS = 30
 SLICES_LOOKED_AT, ROWS_LOOKED_AT = 16, 64
 # Membership from which a voxel belongs to the surface that is measured, where no threshold is given.
 HALF = 0.5
+# Memberships this far from 0 and 1 decide nothing; of a structure that was segmented, no larger share of an image does.
+UNDECIDED, MOST_UNDECIDED = 0.1, 0.5
 # By how much rounding in single precision may leave the range of memberships.
 ROUNDING = 1e-6
 # Whole numbers beyond this are not exact in files of floating-point numbers.
@@ -46,16 +50,30 @@ def structureFromImage(
         return structureFromMemberships(name, memberships, threshold)
     threshold = HALF if threshold is None else threshold
     if label is not None:
-        return Structure(name, labelMask(image, label, threshold))
+        mask, others = labelMask(image, label, threshold)
+        # the note tells a label that was mistyped from a structure that nobody drew
+        note = f"Label {label} does not occur in the {name}, which has {_listed(others)}."
+        return Structure(name, mask, source={WITHOUT_LABEL: others, NOTES: (note,)} if others else {})
     found = labelMasks(image, threshold)
     if len(found) > 1:
-        labels = ", ".join(map(str, list(found)[:10])) + (", ..." if len(found) > 10 else "")
-        raise InputError(f"The image has {len(found)} labels ({labels}): say which one to compare (label=...).")
+        raise InputError(f"The image has {len(found)} {_listed(found)}: say which one to compare (label=...).")
     return Structure(name, next(iter(found.values()), masks.Mask.empty(Grid.fromImage(image))))
+
+
+def _listed(labels: Collection[int]) -> str:
+    """Return some of the labels of an image, in words."""
+    shown = ", ".join(map(str, list(labels)[:10])) + (", ..." if len(labels) > 10 else "")
+    return f"labels ({shown})" if len(labels) > 1 else f"label {shown}"
 
 
 def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
     """Return a structure whose voxels count in part, or that of the voxels with at least so high a membership."""
+    undecided = np.count_nonzero((memberships.voxels > UNDECIDED) & (memberships.voxels < 1 - UNDECIDED))
+    if undecided > MOST_UNDECIDED * math.prod(memberships.grid.size):
+        between = f"{UNDECIDED:g} and {1 - UNDECIDED:g}"
+        note = f"most values lie between {between}: it may be an image of intensities instead of memberships"
+        source = common.get("source", {})
+        common["source"] = {**source, NOTES: (*source.get(NOTES, ()), note)}
     if threshold is not None:
         return Structure(name, memberships.cut(threshold), **common)
     return Structure(name, memberships.cut(HALF), memberships=memberships, **common)
@@ -71,7 +89,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
     if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in ("fiu" if maximum is not None else "f"):
         return None
     grid = Grid.fromImage(image)
-    low, high = float(array.min()), float(array.max())
+    low, high = _span(array)
     if high > 1 and maximum is not None:
         if low < 0 or high > maximum:
             raise NoSegmentation(
@@ -110,13 +128,15 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
     return found
 
 
-def labelMask(image: SimpleITK.Image, label: int, threshold: float) -> masks.Mask:
-    """Return the mask of one label of an image, sooner than labelMasks() finds all; empty if it does not occur.
+def labelMask(image: SimpleITK.Image, label: int, threshold: float) -> tuple[masks.Mask, tuple[int, ...]]:
+    """Return the mask of one label of an image, sooner than labelMasks() finds all.
 
-    threshold, errors: as for labelMasks(), but however many labels there are.
+    It is empty if the label does not occur; only then the labels that do are returned as well. threshold, errors: as
+    for labelMasks(), but however many labels there are.
     """
     labels, peaks = _labelsOf(image, threshold)
-    return masks.oneOfLabels(labels, label, Grid.fromImage(image), peaks)
+    mask = masks.oneOfLabels(labels, label, Grid.fromImage(image), peaks)
+    return mask, tuple(masks.boxesOfLabels(labels)) if mask.isEmpty else ()
 
 
 def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.ndarray]:
@@ -129,18 +149,19 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
     if array.dtype.kind == "c":
         raise NoSegmentation("The image has complex values; a segmentation has labels.")
     if array.dtype.kind == "f":
-        low, high = float(array.min()), float(array.max())
+        low, high = _span(array)
         if not (np.isfinite(low) and np.isfinite(high)):
             raise NoSegmentation(NO_NUMBERS)
         if _areMemberships(low, high):
             array = (array >= threshold).view(np.uint8)
             return array, masks.peaksOf(array)
-        if max(-low, high) > LARGEST_FLOAT_LABEL or not _areWhole(array):
+        whole = None if max(-low, high) > LARGEST_FLOAT_LABEL else _wholeNumbers(array, low, high)
+        if whole is None:
             raise NoSegmentation(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
                 f"it has values from {shortest(low)} to {shortest(high)}."
             )
-        array = array.astype(np.int64)
+        array = whole
     peaks = masks.peaksOf(array)
     low, high = 0 if array.dtype.kind == "u" else array.min(), peaks.max()
     if low < 0:
@@ -165,6 +186,31 @@ def _positiveLabel(label) -> int:
 
 def _areWhole(array: np.ndarray) -> bool:
     return bool((array == np.rint(array)).all())
+
+
+def _span(array: np.ndarray) -> tuple[float, float]:
+    """Return the smallest and the largest of some numbers, both NaN if one of them is."""
+    lows, highs = zip(*((part.min(), part.max()) for part in _parts(array)), strict=True)
+    return float(np.min(lows)), float(np.max(highs))
+
+
+def _wholeNumbers(array: np.ndarray, low: float, high: float) -> np.ndarray | None:
+    """Return floating-point numbers as integers of as few bytes as they need, None where not all of them are whole.
+
+    low, high: the smallest and the largest of them.
+    """
+    whole = np.empty(array.shape, np.uint8 if 0 <= low and high <= 255 else np.int64)
+    for given, result in zip(_parts(array), _parts(whole), strict=True):
+        result[:] = given
+        if (result != given).any():
+            return None
+    return whole
+
+
+def _parts(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield an array in parts that fit in the processor's cache, for what is asked of them one after the other."""
+    numbers = array.reshape(-1)
+    return (numbers[first : first + masks.BLOCK] for first in range(0, len(numbers), masks.BLOCK))
 
 
 def _looksLikeIntensities(array: np.ndarray) -> bool:

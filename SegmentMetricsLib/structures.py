@@ -23,6 +23,8 @@ REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is
 WITHOUT_INSIDE = "the surface of the {which} {why}, so it has no inside"
 # Marks, in its source, the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
+# In the source of an empty structure that stands for a label that an image does not have: the labels that it has.
+WITHOUT_LABEL = "withoutLabel"
 # What a segment is by its terminology, as Slicer writes it.
 TERMINOLOGY = "terminology"
 # In its source: a fingerprint of the patient's ID, and what reading its file has to say about it.

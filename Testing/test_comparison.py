@@ -88,7 +88,20 @@ def testLabelsHaveToBeNamed():
         compare(image, BOX)
     assert compare(image, image, label=5)["VoxelVolumeTest"].value == 64
     # a label that the other image does not have is an empty structure
-    assert compare(image, BOX, label=5)["HD"].reason == "the test is empty"
+    comparison = compare(image, BOX, label=5)
+    assert comparison["HD"].reason == "the test is empty"
+    assert "Label 5 does not occur in the test, which has label 1." in comparison.findings
+
+
+def testALabelThatNoImageHas():
+    """A slip of the pen is no structure that nobody drew."""
+    findings = compare(BOX, OTHER * 2, label=3).findings
+    for which, labels in (("reference", "label 1"), ("test", "label 2")):
+        assert f"Label 3 does not occur in the {which}, which has {labels}." in findings
+    assert not any("Absent" in finding for finding in findings)
+    # there is nothing else that could have been meant
+    (absent,) = compare(BOX * 0, OTHER * 0, label=3).findings
+    assert absent.startswith("Absent in both")
 
 
 def testMembershipsAreThresholded():

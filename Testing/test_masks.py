@@ -133,8 +133,9 @@ def testOneLabelOfAnImage(dtype, block, monkeypatch):
     for image in (shapes.imageOf(array), shapes.imageOf(array[3])):
         together = labelMasks(image, 0.5)
         for label in (1, 2, 3, 4, 120, 121):
-            mask, expected = labelMask(image, label, 0.5), together.get(label)
+            (mask, others), expected = labelMask(image, label, 0.5), together.get(label)
             assert mask.isEmpty == (expected is None)
+            assert set(others) == (set(together) if mask.isEmpty else set())
             if expected is not None:
                 np.testing.assert_array_equal(mask.voxels, expected.voxels)
                 assert mask.offset == expected.offset and mask.grid == expected.grid
@@ -144,11 +145,13 @@ def testOneLabelOfAnImage(dtype, block, monkeypatch):
 def testOneLabelOfAMask(dtype):
     array = np.zeros((7, 6, 5), dtype)
     array[1:4, 2:5, 1:3] = 1
-    mask = labelMask(shapes.imageOf(array), 1, 0.5)
+    mask, _ = labelMask(shapes.imageOf(array), 1, 0.5)
     assert mask.count == 18 and mask.offset == (1, 2, 1) and mask.voxels.shape == (3, 3, 2)
     for label in (2, 255, 256, 70_000):
-        assert labelMask(shapes.imageOf(array), label, 0.5).isEmpty
-    assert labelMask(shapes.imageOf(np.zeros((2, 3, 4), dtype)), 1, 0.5).isEmpty
+        mask, others = labelMask(shapes.imageOf(array), label, 0.5)
+        assert mask.isEmpty and others == (1,)
+    mask, others = labelMask(shapes.imageOf(np.zeros((2, 3, 4), dtype)), 1, 0.5)
+    assert mask.isEmpty and not others
 
 
 def testResamplingToAnotherGrid():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 from scipy import ndimage
 
 from SegmentMetricsLib import Settings, compare, inputs
@@ -195,3 +196,16 @@ def testWhatRoundingMakesOfMemberships():
     rounded[2, 2, 2] = 1.001
     with pytest.raises(ValueError, match="neither a label map nor a map of memberships"):
         compare(shapes.imageOf(rounded), shapes.imageOf(values))
+
+
+def testIntensitiesFromZeroToOne():
+    """A CT that was scaled for a network is no map of memberships, but cannot be told from one for certain."""
+    random = np.random.default_rng(0)
+    intensities = shapes.imageOf(random.random((30, 40, 50)).astype(np.float32))
+    ball = shapes.ball(8, size=(50, 40, 30), origin=(-25, -20, -15))
+    assert any("image of intensities" in finding for finding in compare(ball, intensities).findings)
+    # soft edges are usual, and so are structures that fill their images
+    soft = SimpleITK.DiscreteGaussian(SimpleITK.Cast(ball, SimpleITK.sitkFloat32), 2.0)
+    full = SimpleITK.Cast(ball, SimpleITK.sitkFloat32) * 0 + 1
+    for image in (soft, full):
+        assert not any("intensities" in finding for finding in compare(ball, image).findings)
