@@ -199,7 +199,7 @@ def _wholeNumbers(array: np.ndarray, low: float, high: float) -> np.ndarray | No
 
     low, high: the smallest and the largest of them.
     """
-    whole = np.empty(array.shape, np.uint8 if 0 <= low and high <= 255 else np.int64)
+    whole = np.empty(array.shape, np.uint8 if low >= 0 and high <= 255 else np.int64)
     for given, result in zip(_parts(array), _parts(whole), strict=True):
         result[:] = given
         if (result != given).any():
