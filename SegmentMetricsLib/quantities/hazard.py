@@ -16,6 +16,7 @@ from ..geometry.masks import Mask, boxAround
 from ..geometry.surfaces import Surface, elementCenters
 from ..geometry.voxelization import LARGEST_GRID
 from ..metrics import hazard
+from ..settings import Settings
 from ..structures import BOTH_EMPTY, Structure, commaSeparated
 
 if TYPE_CHECKING:
@@ -37,16 +38,15 @@ def fieldOf(pair: Pair) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
         raise Undefined("no critical structure is given")
-    grid, evaluated, s = pair.overlapGrid[0], pair.evaluatedGrid[0], pair.settings
+    grid, evaluated = pair.overlapGrid[0], pair.evaluatedGrid[0]
     start = evaluated.offsetOn(grid)
     if start is None:
         corners = grid.toIndex(evaluated.corners())
         box = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
     else:
         box = np.array(start), np.add(start, evaluated.size) - 1
-    kernel = s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination
     lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resized(*box), evaluated))
-    key = tuple(pair.criticals), kernel, grid.matrix.tobytes(), lattices
+    key = tuple(pair.criticals), kernelOf(pair.settings), grid.matrix.tobytes(), lattices
     field = _fields.get(key)
     if field is None:
         field = _newField(pair, grid, box)
@@ -54,11 +54,17 @@ def fieldOf(pair: Pair) -> hazard.Field:
     return field
 
 
+def kernelOf(settings: Settings) -> hazard.Kernel:
+    """Return how hazard falls with the distance."""
+    s = settings
+    return hazard.Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
+
+
 def _newField(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> hazard.Field:
     given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
-    return hazard.field(given, grid, box, pair.settings)
+    return hazard.field(given, grid, box, kernelOf(pair.settings))
 
 
 def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
