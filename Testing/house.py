@@ -18,8 +18,8 @@ DIAGRAM = ROOT / "docs" / "pictures" / "House.svg"
 # Parts are packages and single files of the library, and the module of Slicer beside it.
 ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("who asks", ("SegmentMetrics", "commands", "__main__")),
-    ("Slicer's nodes", ("mrml",)),
-    ("cases, reports", ("cohort", "report")),
+    ("many cases", ("cohort",)),
+    ("nodes, reports", ("mrml", "report")),
     ("other tools, limits", ("conventions", "protocol")),
     ("from and to disk", ("files", "dicom", "samples")),
     (
@@ -79,7 +79,6 @@ DOORS = {
     ("findings", "conventions"): "a finding mentions what another tool decided",
     ("comparison", "conventions"): "a comparison shows what other tools would have reported",
     ("records", "conventions"): "a record of a comparison keeps that",
-    ("cohort", "mrml"): "displayed surfaces are made by Slicer's own conversion",
 }
 SAID = {
     "SegmentMetrics": "the module: the panel, alone in knowing Qt",

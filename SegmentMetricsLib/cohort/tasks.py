@@ -68,8 +68,9 @@ def _compared(task: Task) -> dict:
     from ..files.reading import readAll
     from ..pairing import pairStructures
     from ..protocol.judgment import judgeCase, titleOf
+    from ..protocol.measuring import compareMatch
     from ..structures import unusableOf
-    from .casework import compareMatch, comparePair, criticalsOf, withLabelsNamed
+    from .casework import comparePair, criticalsOf, withLabelsNamed
     from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
 
     paths = (task.reference, task.test)
