@@ -232,8 +232,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.protocols import protocolOf
 
-        from SegmentMetricsLib.cohort.casework import measuredFor
         from SegmentMetricsLib.protocol.judgment import judgeCase
+        from SegmentMetricsLib.protocol.measuring import measuredFor
 
         protocol = protocolOf(parameters)
         if protocol is None:

@@ -23,10 +23,10 @@ from .metrics.similarity import Similarity
 from .metrics.slices import SliceRow
 from .multilabel import Share
 from .pair import Pair
+from .quantities.hazard import fieldOf
+from .quantities.similarity import inSlices
+from .quantities.slices import profileOf
 from .records import Record
-from .registry.hazard import fieldOf
-from .registry.similarity import inSlices
-from .registry.slices import profileOf
 from .settings import Settings
 from .structures import Structure, dimensionOf
 

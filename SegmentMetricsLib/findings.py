@@ -14,8 +14,8 @@ from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .metrics import boundary, overlap
 from .metrics.slices import normalOf
+from .quantities.similarity import inSlices
 from .recognition import asFinding
-from .registry.similarity import inSlices
 from .settings import shortest
 from .structures import NOTES, PATIENT, WITHOUT_LABEL, WITHOUT_VOXELS, commaSeparated
 

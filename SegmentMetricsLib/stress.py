@@ -19,7 +19,7 @@ from .geometry.masks import Mask, boxAround
 from .inputs import HALF
 from .metrics.hazard import Field
 from .pair import Pair
-from .registry.hazard import fieldOf
+from .quantities.hazard import fieldOf
 from .settings import Settings
 from .structures import Structure
 

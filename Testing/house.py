@@ -18,8 +18,8 @@ DIAGRAM = ROOT / "docs" / "pictures" / "House.svg"
 # Parts are packages and single files of the library, and the module of Slicer beside it.
 ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("who asks", ("SegmentMetrics", "commands", "__main__")),
-    ("Slicer's nodes", ("mrml",)),
-    ("cases, reports", ("cohort", "report")),
+    ("many cases", ("cohort",)),
+    ("nodes, reports", ("mrml", "report")),
     ("other tools, limits", ("conventions", "protocol")),
     ("from and to disk", ("files", "dicom", "samples")),
     (
@@ -51,6 +51,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("what exists", ("registry", "definitions")),
+    ("what a pair shares", ("quantities",)),
     ("formulas", ("metrics",)),
     ("distances", ("distances",)),
     ("what is compared", ("structures", "inputs")),
@@ -78,7 +79,6 @@ DOORS = {
     ("findings", "conventions"): "a finding mentions what another tool decided",
     ("comparison", "conventions"): "a comparison shows what other tools would have reported",
     ("records", "conventions"): "a record of a comparison keeps that",
-    ("cohort", "mrml"): "displayed surfaces are made by Slicer's own conversion",
 }
 SAID = {
     "SegmentMetrics": "the module: the panel, alone in knowing Qt",
@@ -94,6 +94,7 @@ SAID = {
     "samples": "two observers' contours, computed",
     "registry": "every number: key, title, unit, range, and its function",
     "definitions": "what an entry of the registry has",
+    "quantities": "what the measurements of a pair are computed from, once for all of them, a family a file",
     "metrics": "pure functions, a family a file",
     "distances": "from one boundary to the other: by table, by search, converged",
     "structures": "a name with a mask, a surface or both",

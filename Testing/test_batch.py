@@ -304,7 +304,7 @@ def testWhatShouldNotHappenIsARowToo(study, monkeypatch):
     def broken(*given):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(cohort, "_compared", broken)
+    monkeypatch.setattr("SegmentMetricsLib.cohort.caseoutcomes.compared", broken)
     outcome = runCase(Task("a", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This should not happen: ZeroDivisionError: by nothing")
 

@@ -41,7 +41,7 @@ def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
     def tooLarge(task):
         raise MemoryError
 
-    monkeypatch.setattr(tasks, "_compared", tooLarge)
+    monkeypatch.setattr("SegmentMetricsLib.cohort.caseoutcomes.compared", tooLarge)
     outcome = tasks.runCase(Task("one", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
 

@@ -26,6 +26,11 @@ def testNeighborsDoNotImportEachOther():
     assert [(part, target) for part, target in beside if (target, part) in beside] == []
 
 
+def testTheRegistryHoldsDataOnly():
+    """What computes is below it: an entry needs the words of definitions, formulas, and what a pair shares."""
+    assert {one[1] for one in IMPORTS if one[0] == "registry"} == {"definitions", "metrics", "quantities"}
+
+
 def testNamesAreImportedFromWhereTheyAreDefined():
     assert list(house.borrowed()) == []
 

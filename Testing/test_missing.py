@@ -339,13 +339,13 @@ def testMissingInEitherMethod():
 
 def testWhatCannotBeUsedIsNotMissing(study, inline, monkeypatch):
     """Contours that do not run along the slices are there, so nobody has missed them."""
-    from SegmentMetricsLib.files import reading
+    from SegmentMetricsLib.cohort import caseoutcomes
 
     def readAll(paths, *_):
         whole = [structureFromImage(shapes.box(*ORGANS[name]), name, None, None) for name in ORGANS]
         return [whole, [replace(whole[0], source={LEFT_OUT: {"SPLEEN": "Spleen cannot be filled."}})]]
 
-    monkeypatch.setattr(reading, "readAll", readAll)
+    monkeypatch.setattr(caseoutcomes, "readAll", readAll)
     write("a,ref.nrrd,t1.nrrd")
     assert batch("--metrics", "overlap") == 0
     assert {row["Structure"] for row in table("summary")} == {"Liver"}

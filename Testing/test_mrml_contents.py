@@ -16,7 +16,7 @@ from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: 
 from SegmentMetricsLib import Settings, mrml  # noqa: E402
 from SegmentMetricsLib.geometry.surfaces import doublePoints  # noqa: E402
 from SegmentMetricsLib.mrml import inputs, outcomes  # noqa: E402
-from SegmentMetricsLib.mrml.contents import Stamps, signsOfSegments  # noqa: E402
+from SegmentMetricsLib.mrml.contents import ContentHashes, modificationKeys  # noqa: E402
 
 SEGMENT = "L0V2"
 
@@ -26,7 +26,7 @@ class Watched:
 
     def __init__(self, scene, node, surface: str = "unsmoothed"):
         self.scene, self.node, self.surface = scene, node, surface
-        self.stamps = Stamps()
+        self.hashes = ContentHashes()
 
     @property
     def segment(self):
@@ -37,10 +37,10 @@ class Watched:
         return self.node.GetBinaryLabelmapInternalRepresentation(SEGMENT)
 
     def look(self) -> dict[str, str]:
-        """Return the stamps, which have to be those of somebody who never looked before."""
+        """Return the content hashes, which have to be those of somebody who never looked before."""
         identifiers = self.node.GetSegmentation().GetSegmentIDs()
         found, fresh = (
-            dict(stamps.current(self.node, identifiers, self.surface)) for stamps in (self.stamps, Stamps())
+            dict(hashes.current(self.node, identifiers, self.surface)) for hashes in (self.hashes, ContentHashes())
         )
         assert found == fresh
         return found
@@ -244,12 +244,12 @@ def testHowSurfacesAreMadeCountsWhereTheyAreMeasured(watched, name, value):
 
 def testTheImageThatASegmentWasDrawnOn(watched):
     """What was read with another one is read again; the place of the voxels is the same in either."""
-    before, signs = watched.look(), signsOfSegments(watched.node)
+    before, keys = watched.look(), modificationKeys(watched.node)
     name = slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName()
     geometry = slicer.vtkSegmentationConverter.SerializeImageGeometry(labelmap(np.zeros((40, 40, 40), np.uint8)))
     watched.node.GetSegmentation().SetConversionParameter(name, geometry)
     assert watched.look() == before
-    assert all(sign != signs[identifier] for identifier, sign in signsOfSegments(watched.node).items())
+    assert all(key != keys[identifier] for identifier, key in modificationKeys(watched.node).items())
 
 
 def fractionalNode(scene):
@@ -283,7 +283,7 @@ def testMembershipsCount(scene):
     seen.append(watched.look()[SEGMENT])
     image.GetFieldData().RemoveArray("ScalarRange")
     with pytest.raises(ValueError, match="beyond its range from 0 to 1"):
-        list(watched.stamps.current(watched.node, [SEGMENT]))
+        list(watched.hashes.current(watched.node, [SEGMENT]))
     assert len(set(seen)) == len(seen)
 
 
@@ -311,7 +311,7 @@ def testImportedSurfacesCount(scene):
 def testWhatIsTheSameIsNotReadAgain(watched, reads):
     """Whatever Slicer reports; of a change, only segments in the same labelmap are read."""
     for expected in (["L0V1", "L0V2", "L0V3", "L1V4"], []):
-        list(watched.stamps.current(watched.node, watched.node.GetSegmentation().GetSegmentIDs()))
+        list(watched.hashes.current(watched.node, watched.node.GetSegmentation().GetSegmentIDs()))
         assert reads == expected
         reads.clear()
     identity = watched.transform()
@@ -321,15 +321,15 @@ def testWhatIsTheSameIsNotReadAgain(watched, reads):
     identity.Modified()
     watched.node.InvokeEvent(slicer.vtkSegmentation.SegmentModified)
     identifiers = watched.node.GetSegmentation().GetSegmentIDs()
-    list(watched.stamps.current(watched.node, identifiers))
+    list(watched.hashes.current(watched.node, identifiers))
     assert reads == []
     editedInPlace(watched)
-    list(watched.stamps.current(watched.node, identifiers))
+    list(watched.hashes.current(watched.node, identifiers))
     assert reads == ["L0V1", "L0V2", "L0V3"]
 
 
 def testWhatWasReadBeforeIsNotTakenForAnotherSurface(watched):
-    """Stamps of one kind of surface say nothing about another."""
+    """Hashes of one kind of surface say nothing about another."""
     for surface in ("unsmoothed", "displayed", "unsmoothed"):
         watched.surface = surface
         watched.look()

@@ -10,7 +10,7 @@ slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip insta
 
 from SegmentMetricsLib import Settings, compare, explanations, mrml  # noqa: E402
 from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402
-from SegmentMetricsLib.mrml.contents import Stamps  # noqa: E402
+from SegmentMetricsLib.mrml.contents import ContentHashes  # noqa: E402
 from SegmentMetricsLib.mrml.sample import loadSample  # noqa: E402
 from SegmentMetricsLib.registry import REGISTRY  # noqa: E402
 from SegmentMetricsLib.settings import FAMILIES  # noqa: E402
@@ -34,9 +34,9 @@ def outcome(nodes):
     return outcomes.keepPair(mrml.compareSegments(nodes[0], "Parotid_L", nodes[1], "Parotid_L", Settings(tolerances=3)))
 
 
-def stampOf(node, segment: str, surface: str = "unsmoothed") -> str:
-    """Return the stamp of a segment, read anew."""
-    return dict(Stamps().current(node, [segment], surface))[segment]
+def hashOf(node, segment: str, surface: str = "unsmoothed") -> str:
+    """Return the content hash of a segment, read anew."""
+    return dict(ContentHashes().current(node, [segment], surface))[segment]
 
 
 def testTheSampleHasTheNumbersOfItsFiles(nodes, tmp_path):
@@ -65,7 +65,7 @@ def testRecalledResultsAreThoseThatWereKept(outcome):
     assert [r.toDictionary() for r in recalled.records] == [r.toDictionary() for r in outcome.records]
     for name in ("run", "segments", "settings", "isOfAll", "unmatched", "failures"):
         assert getattr(recalled, name) == getattr(outcome, name), name
-    assert json.loads(json.dumps(recalled.stamps)) == recalled.stamps == outcome.stamps
+    assert json.loads(json.dumps(recalled.contentHashes)) == recalled.contentHashes == outcome.contentHashes
     assert recalled.node("reference") is outcome.node("reference")
 
 
@@ -91,10 +91,10 @@ def testResultsOfAllStructures(nodes):
 
 def testOnlyChangesOfTheContentCount(scene, nodes, outcome):
     node, segment = nodes[1], outcome.segments[0][1]
-    before = stampOf(node, segment)
+    before = hashOf(node, segment)
     node.GetSegmentation().GetSegment(segment).SetName("Something else")
     assert node.CreateClosedSurfaceRepresentation()
-    assert outcome.change() == "" and stampOf(node, segment) == before
+    assert outcome.change() == "" and hashOf(node, segment) == before
     transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
     node.SetAndObserveTransformNodeID(transform.GetID())
     assert outcome.change() == ""
@@ -113,11 +113,11 @@ def testSmoothSurfacesDependOnHowTheyAreMade(nodes):
     segment = segmentation.GetSegmentIdBySegmentName("Eye_L")
     name = slicer.vtkBinaryLabelmapToClosedSurfaceConversionRule.GetSmoothingFactorParameterName()
     before = segmentation.GetConversionParameter(name)
-    stamps = [stampOf(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
+    hashes = [hashOf(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
     segmentation.SetConversionParameter(name, "0.1")
-    after = [stampOf(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
+    after = [hashOf(nodes[0], segment, surface) for surface in ("unsmoothed", "displayed")]
     segmentation.SetConversionParameter(name, before)
-    assert stamps[0] == after[0] and stamps[1] != after[1]
+    assert hashes[0] == after[0] and hashes[1] != after[1]
 
 
 def testMapsOfAnEarlierRunAreRecognized(outcome):

@@ -413,7 +413,7 @@ def testRulesOfOtherSurfacesThanTheDisplayedOne(scene):
     import scenework
 
     from SegmentMetricsLib import mrml
-    from SegmentMetricsLib.cohort.casework import measuredFor
+    from SegmentMetricsLib.protocol.measuring import measuredFor
 
     balls = shapes.ball(8.3), shapes.ball(7.1, (1.3, 0, 0))
     nodes = [scenework.segmentation(name, Ball=ball) for name, ball in zip("RT", balls)]
@@ -429,13 +429,13 @@ def testRulesOfOtherSurfacesThanTheDisplayedOne(scene):
 
 
 def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
-    from SegmentMetricsLib.cohort import casework
+    from SegmentMetricsLib.protocol import measuring
 
     pair, settings = (shapes.ball(6), shapes.ball(7, (1, 0, 0))), Settings(families=("boundary", "overlap"))
     result = compare(*pair, settings)
     rules = "*,DSC,>=,0.5,\n*,NSD_3mm,>=,0.5,\n*,HD95,<=,3,MedPy\n"
     protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n" + rules, "Limits")
-    names, found = casework.measuredFor(result, protocol)
+    names, found = measuring.measuredFor(result, protocol)
     assert names == (result.reference.name, result.test.name)
     assert found["SegmentMetrics"]["NSD_3mm"].value == compare(*pair, replace(settings, tolerances=3))["NSD_3mm"].value
     assert found["SegmentMetrics"]["DSC"].value == result["DSC"].value
@@ -444,14 +444,14 @@ def testWhatRulesNeedIsMeasuredBeside(monkeypatch):
     ofTool = compare(*pair, Settings(convention="MedPy"))
     protocol = parseProtocol("Structure,Measurement,Relation,Pass,Convention\n*,HD,<=,3,MeshMetrics-0.1\n", "Limits")
     exact = compare(*pair, Settings.preset("MeshMetrics-0.1"))["HD"].value
-    assert casework.measuredFor(ofTool, protocol)[1]["MeshMetrics-0.1"]["HD"].value == exact != ofTool["HD"].value
+    assert measuring.measuredFor(ofTool, protocol)[1]["MeshMetrics-0.1"]["HD"].value == exact != ofTool["HD"].value
 
     def fail(*arguments, **options):
         raise AssertionError("everything is there already")
 
-    monkeypatch.setattr(casework.comparison, "compare", fail)
+    monkeypatch.setattr(measuring.comparison, "compare", fail)
     easy = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\nOther,NSD_3mm,>=,0.5\n", "Limits")
-    assert casework.measuredFor(result, easy)[1] == {"SegmentMetrics": result.measurements}
+    assert measuring.measuredFor(result, easy)[1] == {"SegmentMetrics": result.measurements}
 
 
 def testTablesThatAreProtocols(scene):

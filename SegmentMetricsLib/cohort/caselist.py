@@ -11,7 +11,7 @@ from ..measurements import Measurement
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
 from ..structures import commaSeparated
-from .tasks import OK
+from .cases import OK
 
 # So many names are listed, and then how many more there are.
 MOST_NAMES = 12

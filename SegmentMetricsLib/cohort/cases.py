@@ -19,6 +19,7 @@ from ..protocol.protocol import Protocol, readProtocol
 from ..settings import Settings
 from ..version import __version__
 
+OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
 OPTIONAL = ("protocol", "method")
 # What a batch writes, line by line; a folder with such a file is an output folder.

@@ -1,53 +1,15 @@
-"""One case: its pairs compared, with what a protocol asks for."""
+"""One case: its structures, and two of them compared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .. import comparison
 from ..comparison import Comparison
 from ..errors import InputError, PairError
-from ..measurements import Measurement
-from ..pairing import noted
-from ..protocol.protocol import Protocol
 from ..settings import Settings
-from ..structures import Match, Structure, commaSeparated, labelNamed, requireUsable
-
-
-def compareMatch(
-    match: Match,
-    settings: Settings,
-    protocol: Protocol | None,
-    compareTwo: Callable[[Structure, Structure, Settings], Comparison],
-) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
-    """Return the comparison of two structures, and all measurements by convention and key, the comparison's own first.
-
-    protocol: says what to measure beyond the settings. compareTwo: compares, as comparePair does.
-    """
-    chosen = {settings.convention: settings}
-    if protocol is not None:
-        chosen = protocol.settingsFor(settings, *(structure.name for structure in match))
-    results = {convention: compareTwo(*match, wanted) for convention, wanted in chosen.items()}
-    first = noted(next(iter(results.values())), match)
-    return first, {convention: result.measurements for convention, result in results.items()}
-
-
-def measuredFor(result: Comparison, protocol: Protocol) -> tuple[tuple[str, str], dict[str, Mapping[str, Measurement]]]:
-    """Return the names of the two structures of a comparison, and all that a protocol asks for, as judgeCase takes it.
-
-    Only what the comparison does not have is measured, beside it. Raises InputError when that is not possible.
-    """
-    names = (result.reference.name, result.test.name)
-    own = result.settings.convention
-    found: dict[str, Mapping[str, Measurement]] = {own: result.measurements}
-    criticals = {structure.name: structure for structure in result.criticals}
-    for convention, wanted in protocol.settingsFor(result.settings, *names).items():
-        keys = {rule.measurement for rule in protocol.rulesFor(*names) if (rule.convention or own) == convention}
-        if not keys <= set(found.get(convention, ())):
-            more = comparison.compare(result.reference, result.test, wanted, criticals=criticals)
-            found[convention] = more.measurements
-    return names, found
+from ..structures import Structure, commaSeparated, labelNamed, requireUsable
 
 
 def comparePair(

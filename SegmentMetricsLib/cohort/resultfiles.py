@@ -20,11 +20,10 @@ from ..protocol.protocol import Protocol
 from ..registry import REGISTRY
 from ..report.index import INDEX, CaseLine, writeIndex
 from ..settings import OWN_CONVENTION, Settings, shortest
-from .cases import RECORDS, Task
+from .cases import OK, RECORDS, Task
 from .earlier import Earlier, measuredWith, parsed
 from .missing import BOTH, Roster
 from .summarywriting import removeSummary
-from .tasks import OK
 
 TABLE, SCHEMA = "results.csv", "results.schema.csv"
 # The folder of the reports, and what they are called.

@@ -8,16 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
-from ..errors import InputError, oneLine, reasonOf
-from ..structures import labelNamed
+from ..errors import InputError, oneLine
 from ..workers import DIED, localExecutor, stop
-from .cases import Task
+from .cases import FAILED, OK, Task
 
-OK, FAILED = "ok", "failed"
 # How many cases wait at a worker, so that it never does.
 QUEUED = 2
 # After so many cases, or seconds, the workers are replaced, which gives back what the libraries below keep: VTK 9.6
@@ -38,7 +33,9 @@ def runCase(task: Task) -> dict:
         if task.problem:
             raise InputError(task.problem)
         with _oneAtATime:
-            outcome.update(_compared(task))
+            from .caseoutcomes import compared
+
+            outcome.update(compared(task))
     except (InputError, OSError) as error:
         outcome.update(status=FAILED, reason=oneLine(str(error)))
     except MemoryError:
@@ -64,110 +61,6 @@ def _outcome(task: Task, reason: str = "") -> dict:
     }
 
 
-def _compared(task: Task) -> dict:
-    from ..files.reading import readAll
-    from ..pairing import pairStructures
-    from ..protocol.judgment import judgeCase, titleOf
-    from ..structures import unusableOf
-    from .casework import compareMatch, comparePair, criticalsOf, withLabelsNamed
-    from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
-
-    paths = (task.reference, task.test)
-    labelNames = dict(task.labelNames)
-    sets = readAll(paths, task.settings.threshold, task.settings.membershipMaximum, labelNames)
-    task = replace(task, settings=withLabelsNamed(task.settings, *sets, labelNames))
-    isAlone = isAlonePair(*sets, paths)
-    choices = _applicable(task, labelNames, *sets)
-    pairing = pairStructures(*sets, choices=choices, isAlonePair=isAlone, labelNames=labelNames)
-    compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
-    report = _newReport(task)
-    settings = task.settings if report is None else report.settings
-    pairs, measured, problems = [], [], []
-    failures = unusableOf(*sets)
-    for match in pairing.pairs:
-        try:
-            # the surfaces made on the way do not outlive the pair
-            comparison, byConvention = compareMatch(match.anew(), settings, task.protocol, compareTwo)
-        except InputError as error:
-            problems.append(oneLine(str(error)))
-            failures[titleOf(structure.name for structure in match)] = reasonOf(error)
-            continue
-        if report is not None:
-            report.add(comparison)
-        measured.append(((match.reference.name, match.test.name), byConvention))
-        pairs.append(
-            {
-                **comparison.toDictionary(),
-                "pairing": {"how": match.how, "confidence": match.confidence},
-                "structure": structureName(match),
-                "diagonal": diagonal(match),
-                **whatIsMissing(whichLacks(match), structureName(match)),
-            }
-        )
-        del comparison
-    missing, more = compareMissing(
-        sets,
-        pairing,
-        [name for name, _ in settings.critical],
-        lambda match: compareMatch(match, settings, task.protocol, compareTwo)[0],
-    )
-    problems += more
-    unmatched = {
-        "reference": [structure.name for structure in pairing.unmatchedReference],
-        "test": [structure.name for structure in pairing.unmatchedTest],
-    }
-    result = {
-        "status": FAILED if problems else OK,
-        "reason": " ".join(problems),
-        "pairs": pairs,
-        "unmatched": unmatched,
-        "missing": missing,
-        "pairing": {
-            "proposals": [match.toDictionary() for match in pairing.proposals],
-            "findings": [*pairing.findings, *_nothingInCommon(pairing, sets)],
-        },
-        **({"failures": failures} if failures else {}),
-    }
-    judged = None
-    if task.protocol is not None:
-        judged = judgeCase(task.protocol, measured, unmatched, failures=failures)
-        result["protocol"] = judged.toDictionary()
-    if report is not None:
-        report.write(Path(task.report), judged, unmatched, failures, pairing.findings)
-        result["report"] = Path(task.report).name
-    return result
-
-
-def _nothingInCommon(pairing, sets) -> list[str]:
-    """Return what there is to say about a case without a pair."""
-    if pairing.pairs:
-        return []
-    from ..structures import commaSeparated, leftOutOf
-
-    reference, test = (commaSeparated(s.name for s in structures) for structures in sets)
-    problem = f"No structure has the same name in both: the reference has {reference}; the test has {test}."
-    return [problem, *leftOutOf(*sets)]
-
-
-def _applicable(task: Task, labelNames: Mapping[int, str], *sets) -> dict[str, str | None]:
-    """Return the choices of a task that are about structures of this case."""
-    names = [{structure.name for structure in structures} for structures in sets]
-
-    def isThere(pair: tuple[str, str]) -> bool:
-        meant = (labelNamed(name, structures, labelNames) for name, structures in zip(pair, sets, strict=True))
-        return all(name in known for name, known in zip(meant, names, strict=True))
-
-    return dict(filter(isThere, task.choices))
-
-
-def _newReport(task: Task):
-    if not task.report:
-        return None
-    from ..report import Report
-
-    return Report(task.title, task.settings, task.withConventions)
-
-
 def runAll(
     tasks: Sequence[Task], makeExecutor: Callable[[int | None], Executor], window: int
 ) -> Iterator[tuple[Task, dict]]:
@@ -177,50 +70,92 @@ def runAll(
     when the first breaks. window: how many tasks are handed over at a time. When a worker process dies, the tasks that
     may have killed it run again, each alone, and the one that does it again has failed.
     """
+    if not tasks:
+        return
     pending = deque(tasks)
     running: dict[Future, Task] = {}
-    if not pending:
-        return
-    executor = makeExecutor(None)
-    submitted, begun = 0, time.monotonic()
-
-    def isWorn() -> bool:
-        isOld = time.monotonic() > begun + RENEWED_AFTER_SECONDS
-        return submitted >= RENEWED_AFTER or (isOld and submitted > 0)
-
+    workers = _Workers(makeExecutor)
     try:
         while pending or running:
-            isBroken = False
-            if isWorn() and not running:
-                stop(executor)
-                executor, submitted, begun = makeExecutor(None), 0, time.monotonic()
-            try:
-                while pending and len(running) < window and not isWorn():
-                    future = executor.submit(runCase, pending[0])
-                    running[future] = pending.popleft()
-                    submitted += 1
-            except BrokenExecutor:
-                isBroken = True
-            done = wait(running, return_when=FIRST_COMPLETED).done if not isBroken else wait(running).done
+            if workers.areWorn and not running:
+                workers.replace()
+            isBroken = not _handOver(pending, running, workers, window)
             suspects = []
-            for future in [given for given in running if given in done]:  # in their order
+            for future in _ended(running, isBroken):
                 task = running.pop(future)
-                try:
-                    yield task, future.result()
-                except BrokenExecutor:
+                outcome = _outcomeOf(future, task)
+                if outcome is None:
                     suspects.append(task)
-                except Exception as error:  # what a cluster says about a worker that it lost, for example
-                    yield task, _outcome(task, _problem(error))
+                else:
+                    yield task, outcome
             if suspects or isBroken:
                 suspects += running.values()
                 running.clear()
-                stop(executor)
+                workers.stop()
                 for task in suspects:
                     yield task, _alone(task, makeExecutor)
-                executor, submitted, begun = makeExecutor(None), 0, time.monotonic()
+                workers.start()
     finally:
         # nothing is cancelled: a pool whose processes end tells all futures, and its thread fails at a cancelled one
-        stop(executor)
+        workers.stop()
+
+
+class _Workers:
+    """An executor, how many tasks it was given, and since when there is this one."""
+
+    def __init__(self, makeExecutor: Callable[[int | None], Executor]):
+        self._makeExecutor = makeExecutor
+        self.start()
+
+    def start(self) -> None:
+        self._executor = self._makeExecutor(None)
+        self._submitted, self._begun = 0, time.monotonic()
+
+    def stop(self) -> None:
+        stop(self._executor)
+
+    def replace(self) -> None:
+        self.stop()
+        self.start()
+
+    @property
+    def areWorn(self) -> bool:
+        """Whether they are to be replaced; never before they were given anything."""
+        isOld = time.monotonic() > self._begun + RENEWED_AFTER_SECONDS
+        return self._submitted >= RENEWED_AFTER or (isOld and self._submitted > 0)
+
+    def run(self, task: Task) -> Future:
+        """Give them a case. Raises BrokenExecutor when one of them has died."""
+        future = self._executor.submit(runCase, task)
+        self._submitted += 1
+        return future
+
+
+def _handOver(pending: deque[Task], running: dict[Future, Task], workers: _Workers, window: int) -> bool:
+    """Move tasks from those that wait to those that run, up to a window; return whether the workers took them."""
+    try:
+        while pending and len(running) < window and not workers.areWorn:
+            future = workers.run(pending[0])
+            running[future] = pending.popleft()
+    except BrokenExecutor:
+        return False
+    return True
+
+
+def _ended(running: Mapping[Future, Task], isBroken: bool) -> list[Future]:
+    """Wait for a task to end, for all when the executor is broken, and return which have, in their order."""
+    done = wait(running).done if isBroken else wait(running, return_when=FIRST_COMPLETED).done
+    return [future for future in running if future in done]
+
+
+def _outcomeOf(future: Future, task: Task) -> dict | None:
+    """Return the outcome of a task that has ended, None when a worker died, which it may be the cause of."""
+    try:
+        return future.result()
+    except BrokenExecutor:
+        return None
+    except Exception as error:  # what a cluster says about a worker that it lost, for example
+        return _outcome(task, _problem(error))
 
 
 def _alone(task: Task, makeExecutor: Callable[[int | None], Executor]) -> dict:

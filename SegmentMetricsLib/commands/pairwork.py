@@ -142,8 +142,9 @@ def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, na
 
 
 def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> PairResult:
-    from ..cohort.casework import compareMatch, comparePair
+    from ..cohort.casework import comparePair
     from ..files import writing
+    from ..protocol.measuring import compareMatch
 
     # the surfaces made on the way, to be measured and to be drawn, do not outlive the pair
     match = match.anew()

@@ -20,12 +20,39 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask, slicesOf
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
-from ..settings import Settings
 
 # Keeps sums of hazard from being divided by zero.
 EPSILON = 1e-8
 # A map of distances goes up to here, and farther while it has at most so many times the voxels that are asked for.
 LARGEST_MAP, MOST_LARGER = 20_000_000, 8
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How hazard falls with the distance from a critical structure, and how that of several is put together.
+
+    kind: "polynomial", max(0, 1 - (d / reach)^power), or "exponential", exp(-d / decay). reach, decay: in mm.
+    combination: "max" or "sum" (at most 1).
+    """
+
+    kind: str
+    reach: float
+    power: float
+    decay: float
+    combination: str
+
+    def at(self, distances: np.ndarray) -> np.ndarray:
+        """Return the hazard in [0, 1] at distances in mm."""
+        if self.kind == "exponential":
+            return np.exp(-distances / self.decay)
+        return np.maximum(0.0, 1.0 - (distances / self.reach) ** self.power)
+
+    def combine(self, values: np.ndarray, more: np.ndarray) -> None:
+        """Put the hazard of one more critical structure to that of those before, in place."""
+        if self.combination == "max":
+            np.maximum(values, more, out=values)
+        else:
+            np.minimum(values + more, 1.0, out=values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +108,7 @@ class Field:
         return float(self.values.sum(where=mask.block(self.low, high) == 0))
 
 
-def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tuple, settings: Settings) -> Field:
+def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tuple, kernel: Kernel) -> Field:
     """Return the hazard of the voxels in a box of a grid.
 
     criticals: masks on the grid or closed surfaces, none empty, and their weights in (0, 1]. box: lowest and highest
@@ -89,9 +116,9 @@ def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tu
     inside the critical structure.
     """
     low, high = box = tuple(np.asarray(corner) for corner in box)
-    if settings.hazardKernel == "polynomial":
+    if kernel.kind == "polynomial":
         # beyond the kernel's reach there is no hazard, and nothing needs to be stored
-        steps = np.ceil(settings.hazardReach * np.linalg.norm(np.linalg.inv(grid.axes), axis=1)).astype(int)
+        steps = np.ceil(kernel.reach * np.linalg.norm(np.linalg.inv(grid.axes), axis=1)).astype(int)
         lows, highs = zip(*(_extent(critical, grid) for critical, _ in criticals), strict=True)
         low = np.maximum(low, np.min(lows, axis=0) - steps)
         high = np.minimum(high, np.max(highs, axis=0) + steps)
@@ -104,19 +131,8 @@ def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tu
         checkpoint()
         squared = _squaredDistances(critical, grid, low, high)
         for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
-            part = weight * kernel(np.sqrt(distances, dtype=float), settings)
-            if settings.hazardCombination == "max":
-                np.maximum(slab, part, out=slab)
-            else:
-                np.minimum(slab + part, 1.0, out=slab)
+            kernel.combine(slab, weight * kernel.at(np.sqrt(distances, dtype=float)))
     return Field(values, low, grid, box)
-
-
-def kernel(distances: np.ndarray, settings: Settings) -> np.ndarray:
-    """Return the hazard in [0, 1] at distances in mm: max(0, 1 - (d/m)^p), or exp(-d/t)."""
-    if settings.hazardKernel == "exponential":
-        return np.exp(-distances / settings.hazardDecay)
-    return np.maximum(0.0, 1.0 - (distances / settings.hazardReach) ** settings.hazardPower)
 
 
 def _extent(critical: Mask | Surface, grid: Grid) -> tuple[np.ndarray, np.ndarray]:

@@ -21,8 +21,8 @@ from ..settings import shortest
 from ..tables import shortened
 from . import folders
 from .headless import ensureScene
-from .naming import nameResult
 from .navigation import PLACE_COLUMNS
+from .nodenames import nameResult
 from .outputs import fillTable, pairName, requireDistances, shownTolerance
 
 BAR_COLOR = (0.36, 0.50, 0.62)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 
-from ..cohort.casework import compareMatch
 from ..comparison import Comparison, compare
 from ..errors import InputError, reasonOf
 from ..multilabel import MultiLabel, ofShares
 from ..pairing import withProposals
 from ..protocol.judgment import Judgment, judgeCase, titleOf
+from ..protocol.measuring import compareMatch
 from ..protocol.protocol import Protocol
 from ..settings import Settings
 from ..structures import Match, Pairing, Structure, commaSeparated

@@ -10,7 +10,7 @@ from .conversion import DISPLAY_PARAMETERS
 from .inputs import SegmentReader, linearMatrix, worldTransform
 
 
-def stamp(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
+def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
     """Return a short text that is equal as long as what was measured of a segment is equal.
 
     Slicer reports modifications also when nothing changed, for example when the scene is saved, so results can only be
@@ -26,10 +26,10 @@ def stamp(structure: Structure, segmentationNode, surface: str = "unsmoothed") -
     return digest.hexdigest()
 
 
-class Stamps:
-    """The stamps of a node's segments as they are now, and with which signs they were read last.
+class ContentHashes:
+    """The content hashes of a node's segments as they are now, and with which modification keys they were read last.
 
-    What has the same signs still is what it was, and is not read again. The signs mean nothing in another session.
+    What has the same key still is what it was, and is not read again. The keys mean nothing in another session.
     """
 
     def __init__(self):
@@ -38,24 +38,24 @@ class Stamps:
     def current(
         self, segmentationNode, segmentIDs: Iterable[str], surface: str = "unsmoothed"
     ) -> Iterator[tuple[str, str]]:
-        """Yield the IDs of segments with their stamps, to be gone through at once.
+        """Yield the IDs of segments with their content hashes, to be gone through at once.
 
         Raises ValueError as structureFromSegment does.
         """
-        reader, signs = SegmentReader(segmentationNode), signsOfSegments(segmentationNode)
+        reader, keys = SegmentReader(segmentationNode), modificationKeys(segmentationNode)
         isLinear = linearMatrix(worldTransform(segmentationNode)) is not None
         # where voxels are known and not bent they tell enough, and a smooth surface would take long to make
         read = "unsmoothed" if isLinear else surface
         for identifier in segmentIDs:
-            sign = surface, signs.get(identifier)
+            key = surface, keys.get(identifier)
             before, found = self._read.get(identifier, (None, ""))
-            if not isLinear or sign != before:  # nothing tells whether a bending transform is the same
-                found = stamp(reader.structure(identifier, read, by="ID"), segmentationNode, surface)
-                self._read[identifier] = sign, found
+            if not isLinear or key != before:  # nothing tells whether a bending transform is the same
+                found = contentHashOfSegment(reader.structure(identifier, read, by="ID"), segmentationNode, surface)
+                self._read[identifier] = key, found
             yield identifier, found
 
 
-def signsOfSegments(segmentationNode) -> dict[str, tuple]:
+def modificationKeys(segmentationNode) -> dict[str, tuple]:
     """Return for every segment, by ID, what is equal only if nothing has happened to it under a linear transform.
 
     It takes no look at the voxels, and often differs where they do not. Times of modification are never the same twice,

@@ -10,7 +10,7 @@ from ..conventions.evaluation import Reported
 from ..errors import InputError
 from . import folders
 from .headless import ensureScene
-from .naming import nameResult
+from .nodenames import nameResult
 from .outputs import OTHER_VERSION, fillTable, pairName
 
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.

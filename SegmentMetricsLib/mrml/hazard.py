@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from . import colors, folders, outputs
 from .headless import ensureScene
-from .naming import nameResult
+from .nodenames import nameResult
 
 # what lies below is clear, so that the image under the volume stays as it is
 LEAST_SHOWN = 0.01

@@ -14,7 +14,7 @@ from ..registry.signed import SIDES
 from . import folders
 from .colors import rgb
 from .headless import ensureScene
-from .naming import nameResult
+from .nodenames import nameResult
 from .outputs import pairName
 
 # the ends of the distance map's colors: readable as text on a light ground

@@ -13,7 +13,7 @@ from ..protocol.judgment import Judgment
 from ..records import Record
 from ..settings import Settings
 from .comparing import Comparisons
-from .contents import Stamps, stamp
+from .contents import ContentHashes, contentHashOfSegment
 from .folders import Compared, ComparedPair
 from .inputs import nameOf
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, OTHER_VERSION, showComparisonsTable, showTable
@@ -25,7 +25,6 @@ RUN_ATTRIBUTE = "SegmentMetrics.Run"
 REMEMBERED = (
     "run",
     "segments",
-    "stamps",
     "isOfAll",
     "members",
     "unmatched",
@@ -35,6 +34,8 @@ REMEMBERED = (
     "criticals",
     "judgment",
 )
+# under which it keeps the content hashes, as in the scenes that were saved so far
+CONTENT_HASHES = "stamps"
 # node references from the table to the compared segmentations
 COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMetrics.ComparedTest"}
 
@@ -44,7 +45,7 @@ class Outcome:
     """The results of one pair or of many, and what they were made of.
 
     table: the vtkMRMLTableNode that keeps them. records: of all pairs. segments: the IDs of each pair's segments.
-    stamps: contents of the compared segments, for either side by segment ID. isOfAll: whether all structures were
+    contentHashes: of the compared segments, for either side by segment ID. isOfAll: whether all structures were
     compared; members: then, the IDs of all segments of either side. unmatched: names of structures that only one side
     has, by side. failures: reasons by name. findings: what is doubtful about which structures belong together, in
     sentences. choices: the pairs that somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with
@@ -57,7 +58,7 @@ class Outcome:
     records: Sequence[Record]
     segments: Sequence[tuple[str, str]]
     settings: Settings
-    stamps: Mapping[str, Mapping[str, str]]
+    contentHashes: Mapping[str, Mapping[str, str]]
     isOfAll: bool = False
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -68,7 +69,9 @@ class Outcome:
     criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
-    seen: Mapping[str, Stamps] = field(default_factory=lambda: {side: Stamps() for side in COMPARED}, repr=False)
+    seen: Mapping[str, ContentHashes] = field(
+        default_factory=lambda: {side: ContentHashes() for side in COMPARED}, repr=False
+    )
 
     def shows(self, node) -> bool:
         """Return whether a node, which may be None, shows details of this outcome and not of an earlier one."""
@@ -106,17 +109,17 @@ class Outcome:
 
         suspects: IDs of the segments to look at, None for all.
         """
-        for side, stamps in self.stamps.items():
+        for side, hashes in self.contentHashes.items():
             node = self.node(side)
             if node is None or node.GetSegmentation() is None:
                 return f"The {side} segmentation was removed."
             identifiers = node.GetSegmentation().GetSegmentIDs()
-            if not set(stamps) <= set(identifiers):
+            if not set(hashes) <= set(identifiers):
                 return f"A segment of the {side} was removed."
-            suspected = [identifier for identifier in stamps if suspects is None or identifier in suspects]
+            suspected = [identifier for identifier in hashes if suspects is None or identifier in suspects]
             try:
                 for identifier, now in self.seen[side].current(node, suspected, self.settings.surface):
-                    if now != stamps[identifier]:
+                    if now != hashes[identifier]:
                         name = nameOf(node.GetSegmentation(), identifier)
                         return f"{name} of the {side} has changed."
             except InputError as error:
@@ -171,27 +174,28 @@ def _keep(
     judgment: Judgment | None,
     **more,
 ) -> Outcome:
-    stamps: dict[str, dict[str, str]] = {}
+    hashes: dict[str, dict[str, str]] = {}
     for (side, role), nodeID in zip(COMPARED.items(), nodeIDs, strict=True):
         table.SetNodeReferenceID(role, nodeID)
         node = table.GetNodeReference(role)
         structures = [getattr(comparison, side) for comparison in comparisons]
         if side == "reference":
             structures += [structure for c in comparisons for structure in c.criticals]
-        stamps[side] = {s.source["segmentID"]: stamp(s, node, settings.surface) for s in structures}
+        hashes[side] = {s.source["segmentID"]: contentHashOfSegment(s, node, settings.surface) for s in structures}
     outcome = Outcome(
         table=table,
         records=[comparison.record() for comparison in comparisons],
         segments=[(c.reference.source["segmentID"], c.test.source["segmentID"]) for c in comparisons],
         settings=settings,
-        stamps=stamps,
+        contentHashes=hashes,
         comparisons=comparisons,
         criticals={s.name: s.source["segmentID"] for c in comparisons for s in c.criticals},
         judgment=None if judgment is None else judgment.toDictionary(),
         **more,
     )
     remembered = {name: getattr(outcome, name) for name in REMEMBERED}
-    table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps({**remembered, "settings": settings.toDictionary()}))
+    remembered |= {CONTENT_HASHES: outcome.contentHashes, "settings": settings.toDictionary()}
+    table.SetAttribute(OUTCOME_ATTRIBUTE, json.dumps(remembered))
     return outcome
 
 
@@ -217,7 +221,7 @@ def _recalled(tableNode, remembered: Mapping) -> Outcome:
         records=[Record.fromDictionary(record) for record in records],
         segments=[tuple(pair) for pair in remembered["segments"]],
         settings=Settings(**remembered["settings"]),
-        stamps=remembered["stamps"],
+        contentHashes=remembered[CONTENT_HASHES],
         isOfAll=remembered["isOfAll"],
         members=remembered["members"],
         unmatched=remembered["unmatched"],

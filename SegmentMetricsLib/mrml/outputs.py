@@ -21,7 +21,7 @@ from . import colors, folders
 from .conversion import displayedSurface as convertedSurface
 from .conversion import toRas
 from .headless import ensureScene
-from .naming import nameResult
+from .nodenames import nameResult
 
 # Table nodes are saved with six digits, so everything is also kept as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"

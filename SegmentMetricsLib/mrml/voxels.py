@@ -21,8 +21,8 @@ class VoxelReader:
 
     def __init__(self, segmentationNode):
         self.node = segmentationNode
-        # the labelmaps by address, which stays theirs because they are kept
-        self._labelmaps: dict[str, tuple[object, int, Labels]] = {}
+        # by vtkOrientedImageData: when it was modified last, and what was found out then
+        self._labelmaps: dict[object, tuple[int, Labels]] = {}
 
     def stored(self, identifier: str) -> tuple[Mask | None, Mask | None]:
         """Return the voxels of a segment and their memberships.
@@ -59,10 +59,10 @@ class VoxelReader:
         return self._labels(image, array).mask(label, grid, low)
 
     def _labels(self, image, array: np.ndarray) -> Labels:
-        _, time, labels = self._labelmaps.get(image.__this__, (None, None, None))
+        time, labels = self._labelmaps.get(image, (None, None))
         if time != image.GetMTime():
             labels = Labels(array)
-            self._labelmaps[image.__this__] = image, image.GetMTime(), labels
+            self._labelmaps[image] = image.GetMTime(), labels
         return labels
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import naming
 from ..measurements import Measurement
@@ -153,6 +154,25 @@ def score(verdicts: Sequence[Verdict]) -> float | None:
     return sum(verdict.rule.weight for verdict in judged if verdict.verdict == PASS) / total if judged else None
 
 
+class _Subject(NamedTuple):
+    """What rules are about: a pair, or a structure that is not in one.
+
+    title: what it is called in verdicts. names: those by which rules are found. byConvention: its measurements by
+    convention and key. reason: why there are none, "" where there are.
+    """
+
+    title: str
+    names: Sequence[str]
+    byConvention: Mapping[str, Mapping[str, Measurement]]
+    reason: str = ""
+
+    def judge(self, rule: Rule) -> Verdict:
+        """Return what a rule says about it; one that names no convention goes by the first."""
+        convention = rule.convention or next(iter(self.byConvention), "")
+        measurement = self.byConvention.get(convention, {}).get(rule.measurement)
+        return judge(self.title, rule, measurement, self.reason)
+
+
 def judgeCase(
     protocol: Protocol,
     measured: Sequence[tuple[tuple[str, str], Mapping[str, Mapping[str, Measurement]]]],
@@ -169,35 +189,42 @@ def judgeCase(
     or that could not be compared, is not evaluable.
     """
     failures = failures or {}
-    verdicts = []
-    withoutLimits = []
+    subjects = [_Subject(titleOf(names), names, byConvention) for names, byConvention in measured]
+    subjects += [_Subject(title, _namesIn(title), {}, reason) for title, reason in failures.items()]
+    subjects += _alone(unmatched, failures)
+    verdicts, withoutLimits = _judgeAll(protocol, subjects)
+    if isWhole:
+        known = {name for subject in subjects for name in subject.names}.union(*unmatched.values())
+        verdicts += _absent(protocol, known)
+    return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))
 
-    def rulesFor(title: str, *names: str) -> tuple[Rule, ...]:
-        rules = protocol.rulesFor(*names)
+
+def _judgeAll(protocol: Protocol, subjects: Iterable[_Subject]) -> tuple[list[Verdict], list[str]]:
+    """Return what all rules say about subjects, and the titles of those that no rule is about."""
+    verdicts, withoutLimits = [], []
+    for subject in subjects:
+        rules = protocol.rulesFor(*subject.names)
+        verdicts += [subject.judge(rule) for rule in rules]
         if not rules:
-            withoutLimits.append(title)
-        return rules
+            withoutLimits.append(subject.title)
+    return verdicts, withoutLimits
 
-    for names, byConvention in measured:
-        for rule in rulesFor(titleOf(names), *names):
-            measurements = byConvention.get(rule.convention or next(iter(byConvention)), {})
-            verdicts.append(judge(titleOf(names), rule, measurements.get(rule.measurement)))
-    failed = {title: _namesIn(title) for title in failures}
-    for title, names in failed.items():
-        verdicts += [judge(title, rule, None, failures[title]) for rule in rulesFor(title, *names)]
+
+def _alone(unmatched: Mapping[str, Sequence[str]], failures: Iterable[str]) -> Iterator[_Subject]:
+    """Yield the structures that only one side has, but for those that could not be compared."""
+    # that it cannot be used on the other side is no reason to say that it is not there
     spelled = {naming.parse(title).spelled for title in failures}
     for which, names in unmatched.items():
         for name in names:
-            # that it cannot be used on the other side is no reason to say that it is not there
             if naming.parse(name).spelled not in spelled:
-                why = f"only the {which} has {name}"
-                verdicts += [judge(name, rule, None, why) for rule in rulesFor(name, name)]
-    everyName = [name for names in (*(names for names, _ in measured), *failed.values()) for name in names]
-    everyName += [name for names in unmatched.values() for name in names]
+                yield _Subject(name, (name,), {}, f"only the {which} has {name}")
+
+
+def _absent(protocol: Protocol, known: Collection[str]) -> Iterator[Verdict]:
+    """Yield the verdicts of the rules for structures that neither side has. known: the names of all there are."""
     for rule in protocol.rules:
-        if isWhole and not any(rule.fits(name) for name in everyName):
-            verdicts.append(judge(rule.structure, rule, None, f"there is no structure {rule.structure}"))
-    return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))
+        if not any(rule.fits(name) for name in known):
+            yield judge(rule.structure, rule, None, f"there is no structure {rule.structure}")
 
 
 def titleOf(names: Iterable[str]) -> str:

@@ -3,32 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ..definitions import CHENG, NIKOLOV, REVOLUTIONS, Definition, Empty
-from ..errors import Undefined
-from ..geometry import voxelization
 from ..metrics import boundary
-from ..metrics.bandlookup import Bands
-from ..metrics.bands import bands
-
-if TYPE_CHECKING:
-    from ..pair import Pair
-
-
-def _bands(pair: Pair, tolerance: float) -> Bands:
-    """Return the overlap of the two boundary bands for a tolerance in mm."""
-    pair.requireClosed(*pair.structures)
-    masks = pair.masks
-    if any(s.mask is not None and s.givenSurface is not None for s in pair.structures):
-        # where to look follows from the surfaces that are measured, not from the voxels that they were made of
-        masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in pair.structures)
-    for which, mask in zip(("reference", "test"), masks, strict=True):
-        if mask.isEmpty:
-            raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
-    pair.forgetIfLarge()
-    return bands(pair.boundaries, masks, tolerance, pair.settings.oversampling)
-
+from ..quantities.boundary import bandsOf
 
 BOUNDARY = (
     Definition(
@@ -93,7 +71,7 @@ BOUNDARY = (
         "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", "", 0, 1, "higher", "boundary",
         CHENG, Empty.ZERO,
         "Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them.",
-        lambda pair, tolerance: pair.once(_bands, tolerance).overlap,
+        lambda pair, tolerance: pair.once(bandsOf, tolerance).overlap,
         isMain=True, identity=1, trend="any",
         hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
         formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "

@@ -1,0 +1,27 @@
+"""The bands along the boundaries of a pair."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import Undefined
+from ..geometry import voxelization
+from ..metrics.bandlookup import Bands
+from ..metrics.bands import bands
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+
+def bandsOf(pair: Pair, tolerance: float) -> Bands:
+    """Return the overlap of the two boundary bands for a tolerance in mm."""
+    pair.requireClosed(*pair.structures)
+    masks = pair.masks
+    if any(s.mask is not None and s.givenSurface is not None for s in pair.structures):
+        # where to look follows from the surfaces that are measured, not from the voxels that they were made of
+        masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in pair.structures)
+    for which, mask in zip(("reference", "test"), masks, strict=True):
+        if mask.isEmpty:
+            raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
+    pair.forgetIfLarge()
+    return bands(pair.boundaries, masks, tolerance, pair.settings.oversampling)

@@ -1,0 +1,71 @@
+"""The contours of a pair in the slices of the reference: what its effort measurements and its profile share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import Undefined
+from ..geometry import slicing
+from ..geometry.crosssections import CrossSections
+from ..geometry.masks import Mask
+from ..geometry.slicing import SliceStack
+from ..metrics import effort
+from ..structures import BOTH_EMPTY
+from .sections import sideOf
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+
+def sidesOf(pair: Pair) -> tuple[Mask | CrossSections, Mask | CrossSections]:
+    """Return both in the slices of the reference, for a pair in space.
+
+    They are voxels on a lattice whose k axis runs across the slices; of a test on another lattice, or a mesh, its
+    cross-sections. Without a reference the slices of the test count. Raises Undefined when both are empty, when there
+    are no slices, and for a mesh without an inside.
+    """
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    given = [s.mask for s in pair.structures]
+    if given[0] is None and not pair.reference.isEmpty:
+        raise Undefined("the reference is a mesh, which has no slices")
+    home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
+    if home is None:
+        raise Undefined("the only structure is a mesh, which has no slices")
+    grid = home.grid.slicesLast()
+    return tuple(
+        Mask.empty(grid) if structure.isEmpty else pair.once(sideOf, which, grid)
+        for which, structure in enumerate(pair.structures)
+    )
+
+
+def stacksOf(pair: Pair) -> tuple[SliceStack, SliceStack]:
+    """Return the contours of both in every slice of the reference."""
+    return slicing.stacksOf(*pair.once(sidesOf))
+
+
+def outlinesOf(pair: Pair) -> list[effort.Outline]:
+    """Return the contours of both in every slice of the reference."""
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    if pair.reference.isEmpty:
+        return []
+    if pair.dimension == 2:
+        return [effort.outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
+    return [effort.outline(*(stack.contours for stack in pair.once(stacksOf)))]
+
+
+def lengthsBeyond(pair: Pair, tolerance: float) -> np.ndarray:
+    """Return how much in mm of each segment (m,) of the reference's contours is farther than tau (mm) from the test's.
+
+    A distance that equals the tolerance is within. Slices without a test count in full; (0,) without a reference.
+    """
+    lengths = [effort.lengthsBeyond(one, tolerance) for one in pair.once(outlinesOf)]
+    return np.concatenate([np.zeros(0), *lengths])
+
+
+def addedPathLength(pair: Pair, tolerance: float) -> float:
+    """Return how much in mm of the reference's contours is farther than tau (mm) from the test's."""
+    return float(pair.once(lengthsBeyond, tolerance).sum())

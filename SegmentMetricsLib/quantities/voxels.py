@@ -1,0 +1,63 @@
+"""The voxels of a pair and their distances: what its voxel measurements share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import Undefined
+from ..geometry.masks import Mask
+from ..metrics import voxels
+
+if TYPE_CHECKING:
+    from ..pair import Pair
+
+
+def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
+    """Return the voxels whose distances are measured: the masks', or those of every cut not empty on both sides."""
+    if not _isCut(pair):
+        return [pair.masks]
+    levels = (number / pair.settings.cuts for number in range(1, pair.settings.cuts + 1))
+    cuts = (tuple(mask.cut(level) for mask in pair.memberships) for level in levels)
+    return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
+
+
+def distancesOf(pair: Pair) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
+    """Return the distances in every cut."""
+    areMeshes = all(s.samplingGrid is None for s in pair.structures)
+    most = voxels.MOST_OF_MESH if areMeshes else None
+    return [voxels.measure(*cut, pair.settings.voxelUnit, most) for cut in pair.once(cutsOf)]
+
+
+def _isCut(pair: Pair) -> bool:
+    return pair.isFuzzy and pair.settings.cuts is not None
+
+
+def emptinessOfCuts(pair: Pair) -> str:
+    """Return which structure is empty in the pair, or in any cut that is measured; "" if none is."""
+    if not _isCut(pair):
+        return pair.emptiness
+    cuts = pair.once(cutsOf)
+    if not cuts:
+        raise Undefined("every cut of the memberships is empty on both sides")
+    for number, which in enumerate(("reference", "test")):
+        if any(cut[number].isEmpty for cut in cuts):
+            return f"the {which} is empty in a cut of the memberships"
+    return ""
+
+
+def noteOnCuts(pair: Pair) -> str:
+    """Return how many cuts are left out because both structures are empty there, "" if none is."""
+    if not _isCut(pair):
+        return ""
+    omitted = pair.settings.cuts - len(pair.once(cutsOf))
+    are = "is" if omitted == 1 else "are"
+    return f"{omitted} of {pair.settings.cuts} cuts {are} empty on both sides and left out" if omitted else ""
+
+
+def noteOnDistances(pair: Pair) -> str:
+    """Return what is left out, or that voxels were taken together."""
+    ways = [way for ways in pair.done(distancesOf) or () for way in ways]
+    step = max((way.step for way in ways), default=1)
+    if step > 1:
+        return f"voxels alone in one mesh were taken together in cubes {step} voxels long"
+    return noteOnCuts(pair)
