@@ -302,10 +302,12 @@ def testRemovedInABatch(session):
     session.settle(0.1)
     assert "removed" in session.ui.staleLabel.text and not session.ui.applyButton.enabled
     slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
-    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    table, others = session.parameters.result, session.results()
+    others.remove(table)
+    slicer.mrmlScene.RemoveNode(table)
     slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
     session.settle(0.1)
-    assert session.results() == []
+    assert session.results() == others != [] and session.panel.outcome is None and session.ui.resultsTable.rowCount == 0
 
 
 @pytest.mark.parametrize("isVisited", [False, True])

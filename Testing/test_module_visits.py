@@ -79,6 +79,38 @@ def testMeasuringWhileAnotherModuleIsShown(session):
     assert session.ui.resultsTable.rowCount > 0 and session.maps()
 
 
+def testATableThatIsDeletedElsewhereGoesAlone(session):
+    """What a script makes of the same pair later, while the module is still left, is there when it is opened."""
+    from SegmentMetricsLib import mrml
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    others = [node.GetID() for node in session.results() if node is not session.parameters.result]
+    session.widget.exit()
+    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    comparison = mrml.compareSegments(session.nodes[0], "Box", session.nodes[1], "Box")
+    table, model = mrml.showTable(comparison), mrml.showDistanceMap(comparison, "test")
+    made = {*others, table.GetID(), model.GetID()}
+    session.widget.enter()
+    session.settle(0.1)
+    assert made <= {node.GetID() for node in session.results()}
+    assert session.panel.outcome is None and session.ui.resultsTable.rowCount == 0
+
+
+def testMeasuredAgainAfterTheTableWasDeletedElsewhere(session):
+    """The results of a script that measures the same pair right afterwards are those that stay."""
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    before = len(session.results())
+    session.widget.exit()
+    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    assert session.panel.apply() and session.parameters.result is session.panel.outcome.table
+    session.widget.enter()
+    session.settle(0.1)
+    assert session.panel.outcome.table.GetScene() is slicer.mrmlScene and len(session.results()) == before
+    assert session.ui.resultsTable.rowCount > 0 and session.maps()
+
+
 def testAClosedSceneLeavesNoGeometry(session):
     """Also when another module is open, what was measured goes with the scene: it may fill the memory."""
     choose(session, *twoBoxes(), "Box")

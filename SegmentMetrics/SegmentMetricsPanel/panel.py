@@ -171,7 +171,7 @@ class Panel(VTKObservationMixin):
         if self.map.onRemoved(node) and self.isActive:
             self.parameters.showMap = False
         elif self.outcome is not None and node is self.outcome.table:
-            self.leftovers.noteOwners(self.outcome.owners())
+            self.setOutcome(None)  # all else that was made of it stays: it is the user's
         self.onNews()
 
     def onMapShown(self, isShown: bool) -> None:
@@ -370,7 +370,7 @@ class Panel(VTKObservationMixin):
 
     def compareTools(self) -> bool:
         """Compute what other tools would report for the pair that is shown. Returns whether that was possible."""
-        if self.isBusy or self.conventions.problem:
+        if self.isBusy or self.outcome is None or self.conventions.problem:
             return False
         outcome = self.outcome
         comparison = outcome.comparisons[self.pairNumber()]
