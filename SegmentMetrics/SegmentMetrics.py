@@ -88,11 +88,14 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         self.logic = None
         self.panel = None
+        self.isOpen = False  # whether the panel follows the scene: from enter() to exit()
         self.isSceneChanging = False  # whether a scene comes or goes
-        self.shouldResume = False  # whether the panel follows the scene after that
 
     def setup(self) -> None:
-        """Build the panel; called once, before it is shown for the first time. In an older Slicer there is none."""
+        """Build the panel; called once, before it is shown for the first time. In an older Slicer there is none.
+
+        It leaves the scene alone until enter(): a script may make it that wants no more than its parameters.
+        """
         ScriptedLoadableModuleWidget.setup(self)
         problem = tooOld()
         if problem:
@@ -115,16 +118,18 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         self.addObserver(scene, scene.StartImportEvent, self.onSceneStart)
         # closing and loading are batches, and so is loading that closes first
         self.addObserver(scene, scene.EndBatchProcessEvent, self.onSceneEnd)
+        # nobody calls enter() for one that is reloaded while it is shown, nor for one in a window of its own
+        self.isOpen = getattr(self.parent, "isEntered", True)
         self.useParameterNode()
 
     def enter(self) -> None:
         """Work with the scene; called each time the user opens the module."""
-        self.shouldResume = True
+        self.isOpen = True
         self.useParameterNode()
 
     def exit(self) -> None:
         """Leave the scene alone; called each time the user opens another module."""
-        self.shouldResume = False
+        self.isOpen = False
         if self.panel:
             self.panel.pause()
 
@@ -143,7 +148,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
     def onSceneStart(self, _caller, _event) -> None:
         """Let go of the scene that is about to be closed, or to get nodes from a file."""
         if self.panel.parameters:
-            self.isSceneChanging, self.shouldResume = True, self.panel.isActive
+            self.isSceneChanging = True
         self.panel.releaseScene()
 
     def onSceneEnd(self, _caller, _event) -> None:
@@ -153,16 +158,16 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         isChanged, self.isSceneChanging = self.isSceneChanging, False
         if not isChanged:
             self.panel.onNews()  # what happened in the batch was not shown yet
-        elif self.shouldResume:  # else enter() does it
+        elif self.isOpen:  # else enter() does it
             self.useParameterNode()
 
     def useParameterNode(self) -> None:
-        """Show the parameters of the scene."""
+        """Work with the parameters of the scene, and show and follow them while the module is open."""
         if not self.panel or slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
         if self.panel.parameters is None:
             self.panel.setParameters(self.logic.getParameterNode())
-        else:
+        if self.isOpen:
             self.panel.resume()
 
 

@@ -108,14 +108,17 @@ class SegmentWatcher(VTKObservationMixin):
         self.timer.start()
 
     def settle(self) -> None:
-        """Report at once what was going to be reported in a moment."""
-        if self.timer.isActive():
-            self.timer.stop()
-            self.onTimeout()
+        """Report at once what was going to be reported in a moment, or is only remembered."""
+        self.timer.stop()
+        if self.suspects != set():
+            self._report()
 
     def onTimeout(self) -> None:
         if slicer.mrmlScene.IsBatchProcessing():
             self.timer.start()
         elif self.isActive:
-            suspects, self.suspects = self.suspects, set()
-            self.onSuspect(suspects)
+            self._report()
+
+    def _report(self) -> None:
+        suspects, self.suspects = self.suspects, set()
+        self.onSuspect(suspects)

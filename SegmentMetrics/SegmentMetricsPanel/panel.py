@@ -81,7 +81,7 @@ class Panel(VTKObservationMixin):
         return self.connection is not None
 
     def setParameters(self, parameters) -> None:
-        """Work with a parameter node, or with none while there is no scene to work with."""
+        """Work with a parameter node, or with none while there is no scene to work with; resume() follows it."""
         self.pause()
         self.removeObservers()
         self.parameters = parameters
@@ -108,21 +108,25 @@ class Panel(VTKObservationMixin):
         scene = slicer.mrmlScene
         self.addObserver(scene, scene.NodeAddedEvent, self.onNodeAdded)
         self.addObserver(scene, scene.NodeAboutToBeRemovedEvent, self.onNodeAboutToBeRemoved)
-        self.resume()
 
     def resume(self) -> None:
-        """Follow the parameter node, after pause()."""
+        """Follow the parameter node and the scene."""
         if not self.isActive:
             self.connection = GuiConnection(self.parameters, self.ui)
             self.watcher.setActive(not self.isBusy)
-            self.inputs.chooseLikely()
+            self.inputs.setActive(True)
             self.refresh()
 
     def pause(self) -> None:
-        """Leave the scene alone until resume(); changes of the segments are only remembered."""
+        """Leave the scene alone until resume(); changes of the segments are only remembered.
+
+        What a script measures meanwhile is shown, but not followed. Who hides or shows a map by other means still gets
+        the segments back that it covers.
+        """
         if self.isActive:
             self.connection.end()
             self.connection = None
+        self.inputs.setActive(False)
         self.watcher.setActive(False)
         self.refreshTimer.stop()
 
@@ -153,9 +157,11 @@ class Panel(VTKObservationMixin):
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
+        if not self.isActive:
+            return
         if node.IsA("vtkMRMLSegmentationNode"):  # its segments come in a moment
             qt.QTimer.singleShot(0, self.inputs.chooseLikely)
-        elif node.IsA("vtkMRMLTableNode") and self.isActive:  # its columns, too: it may be a protocol
+        elif node.IsA("vtkMRMLTableNode"):  # its columns, too: it may be a protocol
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
@@ -228,11 +234,18 @@ class Panel(VTKObservationMixin):
     # What is shown
 
     def refresh(self) -> None:
-        """Show what the parameters say."""
+        """Show what the parameters say, and measure again what is out of date where that is wanted."""
         if not self.isActive or self.isBusy or slicer.mrmlScene.IsBatchProcessing():
             return
         if self.isNews:
             self.notice = ""
+        stale = self._show()
+        isWanted = self.isNews and self.parameters.autoUpdate
+        if stale and isWanted and not self.whyNot() and self._isSamePair():
+            self.onAutoUpdate()
+
+    def _show(self) -> str:
+        """Show what the parameters say, once; return why the results are out of date, "" when they are not."""
         self.leftovers.remove(slicer.mrmlScene)
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
@@ -248,8 +261,7 @@ class Panel(VTKObservationMixin):
         self.ui.staleLabel.visible = bool(stale)
         self.watcher.watch(self._watched())
         self._present(stale)
-        if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
-            self.onAutoUpdate()
+        return stale
 
     def _enableApply(self) -> str:
         """Enable Apply, or disable it and say why in its tool tip; return why."""
@@ -395,7 +407,8 @@ class Panel(VTKObservationMixin):
 
     def report(self, path) -> bool:
         """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""
-        self.watcher.settle()
+        if not self.isBusy:
+            self.watcher.settle()
         if self.whyNotReport():
             return False
         parameters = self.parameters
@@ -438,9 +451,9 @@ class Panel(VTKObservationMixin):
         return result
 
     def _finish(self) -> None:
-        """Show what came out of an attempt."""
+        """Show what came out of an attempt, also of that of a script while another module is shown."""
         self.isNews = False
         if self.isActive:
             self.refresh()
-        else:  # a script measures while another module is shown
-            self.resume()
+        else:
+            self._show()
