@@ -59,7 +59,7 @@ class Panel(VTKObservationMixin):
         self.results = Results(ui, self.choosePair)
         self.verdicts = Verdicts(ui)
         self.plot = PlotPanel(ui.plotFrame.layout())
-        self.map = MapControls(ui, self.onMapShown)
+        self.map = MapControls(ui, self.onMapShown, self.onMapRange)
         self.hazard = HazardOverlay(ui)
         self.places = Places(ui)
         self.slices = Slices(ui)
@@ -183,6 +183,11 @@ class Panel(VTKObservationMixin):
     def onMapShown(self, isShown: bool) -> None:
         """Follow somebody who showed or hid the distance map by other means than the panel."""
         self.parameters.showMap = isShown
+
+    def onMapRange(self, range: float) -> None:
+        """Take over the range in mm that the user chose for the colors of the distance map."""
+        if self.isActive:
+            self.parameters.range = range
 
     def onParametersRemoved(self) -> None:
         """Work with new parameters when somebody deletes those that are shown."""
