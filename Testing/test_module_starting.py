@@ -77,6 +77,15 @@ def testAWidgetThatNobodyOpens(mainWindow):
         assert desktop.exceptions == [] and desktop.messages == []
 
 
+@pytest.mark.parametrize("mainWindow", [True, False])
+def testItsOwnTests(mainWindow):
+    """What Slicer itself runs, all of it."""
+    with Desktop(mainWindow=mainWindow, testing=True) as desktop:
+        desktop.loadModule(MODULE)
+        slicer.selfTests["SegmentMetrics"](msec=0)
+        assert desktop.exceptions == [] and desktop.messages == []
+
+
 @pytest.mark.parametrize("version", [(4, 11), (5, 8), (5, 10), (6, 0)])
 def testTheVersionThatItNeeds(monkeypatch, version):
     """An older Slicer, whose Python cannot import the panel, says so, whatever the user does next."""
