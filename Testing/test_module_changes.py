@@ -58,7 +58,7 @@ def testStopping(session, monkeypatch):
     assert session.panel.outcome is not None and not session.ui.messageLabel.text
 
 
-@pytest.mark.parametrize("failing", ["createProgressDialog", "processEvents"])
+@pytest.mark.parametrize("failing", ["createProgressDialog", "_look"])
 def testTheDialogFails(desktop, session, monkeypatch, failing):
     """The calculation ends before anything else happens; it would go on unseen, and with what is shown then."""
     from SegmentMetricsPanel import work
@@ -68,10 +68,7 @@ def testTheDialogFails(desktop, session, monkeypatch, failing):
 
     choose(session, *twoBoxes(), "Box")
     measureForever(monkeypatch)
-    if failing == "createProgressDialog":
-        monkeypatch.setattr(slicer.util, failing, fail)
-    else:
-        monkeypatch.setattr(work.LongWork, "_look", fail)
+    monkeypatch.setattr(work.LongWork if failing == "_look" else slicer.util, failing, fail)
     with pytest.raises(RuntimeError, match=r"No dialog\."):
         session.panel.apply()
     assert [thread.name for thread in threading.enumerate() if thread.name == "SegmentMetrics"] == []
