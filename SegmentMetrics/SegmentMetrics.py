@@ -1,6 +1,7 @@
 """The Segment Metrics module of 3D Slicer: how two segments differ, where, and by how much."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 import qt
@@ -88,11 +89,14 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         self.logic = None
         self.panel = None
+        self.isOpen = False  # whether the panel follows the scene: from enter() to exit()
         self.isSceneChanging = False  # whether a scene comes or goes
-        self.shouldResume = False  # whether the panel follows the scene after that
 
     def setup(self) -> None:
-        """Build the panel; called once, before it is shown for the first time. In an older Slicer there is none."""
+        """Build the panel; called once, before it is shown for the first time. In an older Slicer there is none.
+
+        It leaves the scene alone until enter(): a script may make it that wants no more than its parameters.
+        """
         ScriptedLoadableModuleWidget.setup(self)
         problem = tooOld()
         if problem:
@@ -115,16 +119,18 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         self.addObserver(scene, scene.StartImportEvent, self.onSceneStart)
         # closing and loading are batches, and so is loading that closes first
         self.addObserver(scene, scene.EndBatchProcessEvent, self.onSceneEnd)
+        # nobody calls enter() for one that is reloaded while it is shown, nor for one in a window of its own
+        self.isOpen = getattr(self.parent, "isEntered", True)
         self.useParameterNode()
 
     def enter(self) -> None:
         """Work with the scene; called each time the user opens the module."""
-        self.shouldResume = True
+        self.isOpen = True
         self.useParameterNode()
 
     def exit(self) -> None:
         """Leave the scene alone; called each time the user opens another module."""
-        self.shouldResume = False
+        self.isOpen = False
         if self.panel:
             self.panel.pause()
 
@@ -143,7 +149,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
     def onSceneStart(self, _caller, _event) -> None:
         """Let go of the scene that is about to be closed, or to get nodes from a file."""
         if self.panel.parameters:
-            self.isSceneChanging, self.shouldResume = True, self.panel.isActive
+            self.isSceneChanging = True
         self.panel.releaseScene()
 
     def onSceneEnd(self, _caller, _event) -> None:
@@ -153,16 +159,16 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         isChanged, self.isSceneChanging = self.isSceneChanging, False
         if not isChanged:
             self.panel.onNews()  # what happened in the batch was not shown yet
-        elif self.shouldResume:  # else enter() does it
+        elif self.isOpen:  # else enter() does it
             self.useParameterNode()
 
     def useParameterNode(self) -> None:
-        """Show the parameters of the scene."""
+        """Work with the parameters of the scene, and show and follow them while the module is open."""
         if not self.panel or slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
         if self.panel.parameters is None:
             self.panel.setParameters(self.logic.getParameterNode())
-        else:
+        if self.isOpen:
             self.panel.resume()
 
 
@@ -254,33 +260,125 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
 
 class SegmentMetricsTest(ScriptedLoadableModuleTest):
-    """A short test in the running application; the whole test suite is in the folder Testing."""
+    """Short tests in the running application; the whole test suite is in the folder Testing."""
 
     def setUp(self) -> None:
         slicer.mrmlScene.Clear()
 
     def runTest(self) -> None:
-        self.setUp()
-        self.test_SegmentMetrics1()
+        for name in [name for name in dir(self) if name.startswith("test_")]:
+            self.setUp()
+            getattr(self, name)()
+        self.delayDisplay("Segment Metrics: tests passed")
+
+    def openModule(self):
+        """Open the module as a user does, without a main window as that would do it, and return its widget."""
+        widget = slicer.modules.segmentmetrics.widgetRepresentation().self()
+        if slicer.util.mainWindow():
+            slicer.util.selectModule("SegmentMetrics")
+        else:
+            widget.enter()
+        slicer.app.processEvents()
+        return widget
+
+    def leaveModule(self, widget) -> None:
+        """Open another module."""
+        if slicer.util.mainWindow():
+            slicer.util.selectModule("Data")
+        else:
+            widget.exit()
+        slicer.app.processEvents()
+
+    def measure(self, name: str = "Eye_L"):
+        """Compare a structure of the sample in the module, and return the module's widget."""
+        nodes = SegmentMetricsLogic().loadSample()
+        widget = self.openModule()
+        parameters = widget.panel.parameters
+        parameters.reference, parameters.test = nodes
+        for side, node in zip(("reference", "test"), nodes):
+            setattr(parameters, f"{side}Segment", node.GetSegmentation().GetSegmentIdBySegmentName(name))
+        self.assertTrue(widget.panel.apply())
+        return widget
+
+    def shownValues(self, widget) -> dict:
+        """Return what was measured by key, as the panel shows it."""
+        return {key: m.value for key, m in widget.panel.outcome.records[0].measurements.items()}
+
+    def maps(self) -> list:
+        """Return the models of all distance maps of the scene."""
+        from SegmentMetricsLib.mrml import maps
+
+        return maps.allMaps(slicer.mrmlScene)
 
     def test_SegmentMetrics1(self) -> None:
         """Two clicks from two segmentations to numbers and a map, without touching the segmentations."""
-        logic = SegmentMetricsLogic()
-        reference, test = logic.loadSample()
-        before = [node.GetSegmentation().GetMTime() for node in (reference, test)]
-        if slicer.util.mainWindow():
-            slicer.util.selectModule("SegmentMetrics")
-        widget = slicer.modules.segmentmetrics.widgetRepresentation().self()
+        widget = self.measure("Parotid_L")
         parameters = widget.panel.parameters
-        parameters.reference, parameters.test = reference, test
-        for name in ("reference", "test"):
-            segmentation = getattr(parameters, name).GetSegmentation()
-            setattr(parameters, f"{name}Segment", segmentation.GetSegmentIdBySegmentName("Parotid_L"))
+        reference, test = parameters.reference, parameters.test
+        before = [node.GetSegmentation().GetMTime() for node in (reference, test)]
         self.assertTrue(widget.panel.apply())
-        comparison = logic.compareSegments(reference, "Parotid_L", test, "Parotid_L")
-        shown = widget.panel.outcome.records[0].measurements
-        self.assertEqual({key: m.value for key, m in shown.items()}, {key: m.value for key, m in comparison.items()})
+        comparison = SegmentMetricsLogic().compareSegments(reference, "Parotid_L", test, "Parotid_L")
+        self.assertEqual(self.shownValues(widget), {key: m.value for key, m in comparison.items()})
         self.assertGreater(comparison["HD"].value, comparison["HD95"].value)
         self.assertEqual(len(slicer.util.getNodesByClass("vtkMRMLColorLegendDisplayNode")), 1)
         self.assertEqual([node.GetSegmentation().GetMTime() for node in (reference, test)], before)
-        self.delayDisplay("Segment Metrics: test passed")
+
+    def test_SavedAndLoaded(self) -> None:
+        """Numbers and the map come back with the scene, and are up to date."""
+        widget = self.measure()
+        before = self.shownValues(widget)
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "scene.mrb")
+            self.assertTrue(slicer.util.saveScene(path))
+            slicer.mrmlScene.Clear()
+            slicer.util.loadScene(path)
+        slicer.app.processEvents()
+        self.assertEqual(self.shownValues(widget), before)
+        self.assertEqual(widget.panel.staleness(), "")
+        (model,) = self.maps()
+        self.assertTrue(model.GetDisplayNode().GetVisibility())
+        self.assertTrue(model.GetPolyData().GetPointData().HasArray("SignedDistance"))
+
+    def test_Closed(self) -> None:
+        """A closed scene leaves an empty panel, which works with the next one."""
+        widget = self.measure()
+        slicer.mrmlScene.Clear()
+        slicer.app.processEvents()
+        self.assertIsNone(widget.panel.outcome)
+        self.assertEqual((widget.ui.resultsTable.rowCount, self.maps()), (0, []))
+        self.assertFalse(widget.ui.applyButton.enabled)
+        self.measure("OpticNrv_L")
+        self.assertGreater(widget.ui.resultsTable.rowCount, 0)
+
+    def test_LeftAndOpened(self) -> None:
+        """While another module is open, the panel shows what a script measures, and follows nothing else."""
+        widget = self.measure()
+        panel, before = widget.panel, self.shownValues(widget)
+        self.leaveModule(widget)
+        self.assertFalse(panel.isActive)
+        panel.parameters.tolerance = 4.0
+        self.assertTrue(panel.apply())
+        self.assertFalse(panel.isActive)
+        self.assertIn("NSD_4mm", self.shownValues(widget))
+        panel.parameters.tolerance = 2.0
+        slicer.app.processEvents()
+        self.assertNotEqual(widget.ui.toleranceSpinBox.value, 4.0)
+        self.openModule()
+        self.assertTrue(panel.isActive)
+        self.assertNotEqual(panel.staleness(), "")
+        self.assertTrue(panel.apply())
+        self.assertEqual(self.shownValues(widget), before)
+
+    def test_DeletedTable(self) -> None:
+        """The table goes alone; the next run of the pair fills the map that is left."""
+        widget = self.measure()
+        (model,) = self.maps()
+        count = slicer.mrmlScene.GetNumberOfNodes()
+        slicer.mrmlScene.RemoveNode(widget.panel.parameters.result)
+        slicer.app.processEvents()
+        self.assertIsNone(widget.panel.outcome)
+        self.assertEqual(widget.ui.resultsTable.rowCount, 0)
+        self.assertEqual(self.maps(), [model])
+        self.assertTrue(widget.panel.apply())
+        self.assertEqual(self.maps(), [model])
+        self.assertEqual(slicer.mrmlScene.GetNumberOfNodes(), count)

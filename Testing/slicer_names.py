@@ -26,6 +26,7 @@ RESULTS = {
     "qt.QFrame.layout()": "qt.QGridLayout",
     "qt.QApplication.clipboard()": "qt.QClipboard",
     "slicer.util.createProgressDialog()": "qt.QProgressDialog",
+    "slicer.util.childWidgetVariables()": None,  # the widgets of the .ui file, which are known by their names
     "slicer.util.loadUI()": "slicer.qMRMLWidget",
     "slicer.util.mainWindow()": "slicer.qSlicerMainWindow",
 }

@@ -55,7 +55,7 @@ def test_a_module_is_loaded_shown_left_and_unloaded(desktop, tinyModule):
     slicer.util.selectModule("Tiny")
     widget = slicer.modules.TinyWidget
     assert widget is slicer.util.getModuleWidget("Tiny") is tinyModule.widgetRepresentation().self()
-    assert widget.calls == ["enter"] and widget.button.visible and widget.parent.isEntered()
+    assert widget.calls == ["enter"] and widget.button.visible and widget.parent.isEntered
     assert slicer.util.selectedModule() == "Tiny"
     assert slicer.util.getModuleLogic("Tiny") is widget.logic
     assert not hasattr(widget, "reloadButton")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -55,6 +56,44 @@ def testStopping(session, monkeypatch):
     monkeypatch.undo()
     session.apply()
     assert session.panel.outcome is not None and not session.ui.messageLabel.text
+
+
+@pytest.mark.parametrize("failing", ["createProgressDialog", "_look"])
+def testTheDialogFails(desktop, session, monkeypatch, failing):
+    """The calculation ends before anything else happens; it would go on unseen, and with what is shown then."""
+    from SegmentMetricsPanel import work
+
+    def fail(*_, **__):
+        raise RuntimeError("No dialog.")
+
+    choose(session, *twoBoxes(), "Box")
+    measureForever(monkeypatch)
+    monkeypatch.setattr(work.LongWork if failing == "_look" else slicer.util, failing, fail)
+    with pytest.raises(RuntimeError, match=r"No dialog\."):
+        session.panel.apply()
+    assert [thread.name for thread in threading.enumerate() if thread.name == "SegmentMetrics"] == []
+    assert not session.panel.isBusy
+    monkeypatch.undo()
+    session.settle(0.1)
+    session.apply()
+    assert session.panel.outcome is not None
+
+
+def testEventsThatMayBringAnObjectAreNotReadAsText(session):
+    """What Slicer hands over with a changed labelmap may be the ID of a segment, or the labelmap itself."""
+    boxes = {"Box": shapes.box((6, 5, 5), (9, 9, 9)), "Other": shapes.box((12, 5, 5), (15, 9, 9))}
+    choose(session, *(segmentation(name, **boxes) for name in ("First", "Second")), "Box")
+    session.apply()
+    watcher, event = session.panel.watcher, slicer.vtkSegmentation.SourceRepresentationModified
+    handlers = [handler for _node, observed, handler, *_ in watcher.Observations if observed == event]
+    assert len(handlers) == 2 and not any(hasattr(handler, "CallDataType") for handler in handlers)
+    node = session.nodes[1]
+    segment, image = session.parameters.testSegment, slicer.vtkOrientedImageData()
+    node.GetSegmentation().SeparateSegmentLabelmap(segment)
+    assert watcher.suspects is None and not isStale(session), "the same voxels in a layer of their own"
+    node.GetBinaryLabelmapRepresentation(segment, image)
+    edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    assert watcher.suspects is None and isStale(session)
 
 
 def testTheSceneIsClosing(session):
@@ -302,17 +341,17 @@ def testRemovedInABatch(session):
     session.settle(0.1)
     assert "removed" in session.ui.staleLabel.text and not session.ui.applyButton.enabled
     slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
-    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    table, others = session.parameters.result, session.results()
+    others.remove(table)
+    slicer.mrmlScene.RemoveNode(table)
     slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
     session.settle(0.1)
-    assert session.results() == []
+    assert session.results() == others != [] and session.panel.outcome is None and session.ui.resultsTable.rowCount == 0
 
 
 @pytest.mark.parametrize("isVisited", [False, True])
 def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
     """What is shown then is out of date at once, also when the module was left and opened again meanwhile."""
-    import threading
-
     import qt
     from SegmentMetricsPanel import freshness, work
 

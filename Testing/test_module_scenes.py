@@ -289,6 +289,9 @@ def testNodesGoInAnyOrder(session, seed):
         if number % 10 == seed:
             session.ui.applyButton.click()
             session.settle(0.05)
+    for node in session.results():  # those of the clicks on Apply in between
+        if scene.IsNodePresent(node):
+            scene.RemoveNode(node)
     del node, nodes, made
     session.settle(0.5)
     assert session.panel.outcome is None
@@ -331,7 +334,7 @@ def testNothingIsLeftBehind(session):
 
 
 def testTwoComparisonsAtOnce(session):
-    """Two pairs of segmentations, measured in turn; the results of one go without the other's."""
+    """Two pairs of segmentations, measured in turn; the table of one goes without any other result."""
     pairs = [scenework.observers(), scenework.observers("Third", "Fourth")]
     untouched = scenework.Untouched(*pairs[0], *pairs[1])
     tables = []
@@ -341,10 +344,11 @@ def testTwoComparisonsAtOnce(session):
             session.apply()
             tables.append(session.parameters.result)
     assert tables[0] is tables[2] and tables[1] is tables[3] and tables[0] is not tables[1]
-    ours = len(session.results())
+    others = session.results()
+    others.remove(tables[1])
     slicer.mrmlScene.RemoveNode(tables[1])
     session.settle(0.1)
-    assert len(session.results()) == ours // 2
+    assert session.results() == others
     scenework.choose(session, *pairs[0])
     session.parameters.result = tables[0]
     session.settle(0.1)
@@ -352,6 +356,41 @@ def testTwoComparisonsAtOnce(session):
     session.ui.showMapCheckBox.click()
     session.settle(0.1)
     assert untouched.changes() == []
+
+
+def testTheTableGoesAlone(session):
+    """Who deletes the numbers keeps the map and the plot; the next run of the pair replaces those, and adds none."""
+    scenework.choose(session, *scenework.observers())
+    measureAndShowAll(session)
+    before = session.results()
+    mine = next(iter(session.maps().values()))
+    mine.SetName("Mine")
+    table = session.parameters.result
+    others = [node for node in before if node is not table]
+    slicer.mrmlScene.RemoveNode(table)
+    assert session.panel.outcome is None and not session.panel.compareTools()
+    session.settle(0.1)
+    assert session.results() == others and {"Mine"} < {node.GetName() for node in others}
+    assert session.ui.summaryLabel.text == "Press Apply." and session.ui.resultsTable.rowCount == 0
+    assert session.panel.plot.chart is None and session.ui.conventionsTable.rowCount == 0
+    measureAndShowAll(session)
+    assert len(session.results()) == len(before) and list(session.maps().values()) == [mine]
+    assert session.panel.outcome.shows(mine) and mine.GetName() == "Mine"
+
+
+def testColorsThatNobodyUsesYetStay(session):
+    """What goes with a deleted map are its own helpers, not those that somebody else is about to use."""
+    scene = slicer.mrmlScene
+    scenework.choose(session, *scenework.observers())
+    session.apply()
+    (model,) = session.maps().values()
+    kept = scene.CopyNode(model.GetDisplayNode().GetColorNode())
+    own = [node.GetID() for node in (model, model.GetDisplayNode(), model.GetDisplayNode().GetColorNode())]
+    scene.RemoveNode(model)
+    session.settle(0.1)
+    assert [identifier for identifier in own if scene.GetNodeByID(identifier)] == []
+    assert scene.IsNodePresent(kept)
+    scene.RemoveNode(kept)
 
 
 def testRenaming(session):

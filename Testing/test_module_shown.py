@@ -175,6 +175,45 @@ def testTheMapSaysWhereTheLargestDistanceIs(session):
     assert not session.isShown(ui.mapFarthestLabel)
 
 
+def testAnAutomaticRangeIsOnlyShown(session):
+    """Looking at a map changes nothing that is saved; who wants another range begins with the one that is shown."""
+    ui, p = session.ui, session.parameters
+    p.range = 7.5
+    choose(
+        session,
+        segmentation("First", Box=shapes.box(*BOX)),
+        segmentation("Second", Box=shapes.box(*BOX[:1], (9, 9, 9))),
+    )
+    session.apply()
+    (model,) = session.maps().values()
+    automatic = model.GetDisplayNode().GetScalarRange()[1]
+    assert ui.rangeSpinBox.value == automatic != 7.5 and p.range == 7.5 and not ui.rangeSpinBox.enabled
+    before = p.parameterNode.GetMTime()
+    session.panel.map.shown = None  # as when the scene has just been loaded
+    session.panel.refresh()
+    session.settle(0.1)
+    assert p.parameterNode.GetMTime() == before
+    p.range = 8.5  # of a script, for later
+    session.settle(0.1)
+    assert ui.rangeSpinBox.value == automatic == model.GetDisplayNode().GetScalarRange()[1]
+    ui.automaticRangeCheckBox.click()
+    session.settle(0.1)
+    assert p.range == ui.rangeSpinBox.value == automatic == model.GetDisplayNode().GetScalarRange()[1]
+    ui.rangeSpinBox.value = 4
+    session.settle(0.1)
+    assert p.range == 4 and model.GetDisplayNode().GetScalarRange() == (-4, 4)
+    p.range = 6.25
+    session.settle(0.1)
+    assert ui.rangeSpinBox.value == 6.25 and model.GetDisplayNode().GetScalarRange() == (-6.25, 6.25)
+    session.widget.exit()
+    ui.rangeSpinBox.value = 3
+    assert p.range == 6.25
+    session.widget.enter()
+    ui.automaticRangeCheckBox.click()
+    session.settle(0.1)
+    assert ui.rangeSpinBox.value == automatic and p.range == 6.25
+
+
 def testThereIsNoMapToChangeWithoutDistances(session):
     """What is ticked stays so, for the next structure."""
     from SegmentMetricsPanel.maps import OF_MAP

@@ -45,6 +45,47 @@ def testTheSampleIsOfferedInTheSession(monkeypatch, isRunning):
         assert desktop.exceptions == [] and desktop.messages == []
 
 
+@pytest.mark.parametrize("mainWindow", [True, False])
+def testAWidgetThatNobodyOpens(mainWindow):
+    """A script that makes it gets parameters and can measure; the panel neither writes to them nor follows them."""
+    from scenework import twoBoxes
+
+    with Desktop(mainWindow=mainWindow) as desktop:
+        desktop.loadModule(MODULE)
+        nodes = twoBoxes()
+        panel = slicer.modules.segmentmetrics.widgetRepresentation().self().panel
+        p = panel.parameters
+        desktop.processEvents()
+        twoBoxes()
+        desktop.processEvents()
+        assert not panel.isActive and (p.reference, p.test) == (None, None) and not panel.apply()
+        p.reference, p.test = nodes
+        p.referenceSegment, p.testSegment = (node.GetSegmentation().GetNthSegmentID(0) for node in nodes)
+        assert panel.apply() and not panel.isActive and panel.ui.resultsTable.rowCount > 0
+        assert panel.outcome.table is p.result and panel.plot.chart is not None
+        slicer.mrmlScene.Clear(0)
+        desktop.processEvents()
+        assert panel.parameters is None and panel.outcome is None
+        if mainWindow:
+            slicer.util.selectModule("SegmentMetrics")
+            assert panel.isActive and panel.parameters is not None
+            slicer.modules.SegmentMetricsWidget.onReload()
+            assert slicer.modules.SegmentMetricsWidget.panel.isActive, "nobody enters a module that is shown"
+            slicer.util.selectModule("")
+            slicer.modules.SegmentMetricsWidget.onReload()
+            assert not slicer.modules.SegmentMetricsWidget.panel.isActive
+        assert desktop.exceptions == [] and desktop.messages == []
+
+
+@pytest.mark.parametrize("mainWindow", [True, False])
+def testItsOwnTests(mainWindow):
+    """What Slicer itself runs, all of it."""
+    with Desktop(mainWindow=mainWindow, testing=True) as desktop:
+        desktop.loadModule(MODULE)
+        slicer.selfTests["SegmentMetrics"](msec=0)
+        assert desktop.exceptions == [] and desktop.messages == []
+
+
 @pytest.mark.parametrize("version", [(4, 11), (5, 8), (5, 10), (6, 0)])
 def testTheVersionThatItNeeds(monkeypatch, version):
     """An older Slicer, whose Python cannot import the panel, says so, whatever the user does next."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -224,7 +226,10 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
     desktop.forget()
 
 
-def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, monkeypatch):
+@pytest.mark.parametrize("isOld", [True, False])
+def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, monkeypatch, isOld):
+    """With Slicer's own progress window, and in a Slicer that has none with the cursor that asks to wait."""
+    from PySide6.QtWidgets import QApplication
     from SegmentMetricsPanel import reports
 
     there, installed = [], []
@@ -233,12 +238,19 @@ def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, mon
         if not there:
             raise InputError("A report needs plotly.")
 
-    def install(requirement):
+    def install(requirement, **options):
+        assert bool(QApplication.overrideCursor()) == isOld
+        assert options == ({} if isOld else {"prompt_install": False, "requester": "Segment Metrics"})
         installed.append(requirement)
         there.append(True)
 
     monkeypatch.setattr(reports, "requirePlotly", requirePlotly)
-    monkeypatch.setattr(slicer.util, "pip_install", install)
+    if isOld:
+        monkeypatch.setattr(slicer.util, "pip_install", install)
+    else:
+        packaging = types.ModuleType("slicer.packaging")
+        packaging.pip_ensure = install
+        monkeypatch.setitem(sys.modules, "slicer.packaging", packaging)
     choose(session, *twoBoxes(), "Box")
     session.apply()
     from PySide6.QtWidgets import QMessageBox

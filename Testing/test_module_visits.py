@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,20 @@ from panel_checks.session import edit
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import choose, twoBoxes
+
+
+@pytest.fixture(autouse=True)
+def back(session):
+    """The module is open again after every test."""
+    yield
+    session.widget.enter()
+
+
+def shrink(node, segment: str) -> None:
+    """Leave half of a segment, as an editor does."""
+    image = slicer.vtkOrientedImageData()
+    node.GetBinaryLabelmapRepresentation(segment, image)
+    edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
 
 
 def testLeavingTheModule(desktop, session):
@@ -71,11 +86,116 @@ def testScenesLoadedWhileAnotherModuleIsShown(session, tmp_path):
     assert [node.GetName() for node in session.nodes] == ["First", "Second"] and session.ui.applyButton.enabled
 
 
-def testMeasuringWhileAnotherModuleIsShown(session):
+def testAScriptsResultsAreShownButNotFollowed(session):
+    """While another module is open, the panel shows what a script measures, and then leaves the scene alone again."""
+    choose(session, *twoBoxes(), "Box")
+    session.ui.autoUpdateCheckBox.click()
+    session.widget.exit()
+    assert session.panel.apply() and not session.panel.isActive
+    (model,) = session.maps().values()
+    outcome, plot = session.panel.outcome, session.panel.plot.chart
+    assert session.ui.resultsTable.rowCount > 0 and plot is not None and outcome.shows(model)
+    session.parameters.tolerance = 4
+    shrink(session.nodes[1], session.parameters.testSegment)
+    session.settle(0.6)
+    slicer.mrmlScene.RemoveNode(plot)
+    session.settle(0.1)
+    assert session.panel.outcome is outcome and session.panel.plot.chart is None
+    assert not session.panel.isActive and session.ui.toleranceSpinBox.value == 2
+    session.widget.enter()
+    session.settle(0.6)
+    assert session.panel.outcome is not outcome and not session.panel.staleness()
+    assert session.panel.plot.chart is not None and session.ui.toleranceSpinBox.value == 4
+    session.ui.autoUpdateCheckBox.click()
+
+
+def testScriptsAskForMoreWhileAnotherModuleIsShown(session):
+    """Other tools' numbers and the report follow the edits that the hidden panel has only remembered."""
+    from SegmentMetricsPanel.reports import hasPlotly
+
+    path = Path(session.folder.name) / "hidden.html"
     choose(session, *twoBoxes(), "Box")
     session.widget.exit()
-    assert session.panel.apply()
+    panel = session.panel
+    assert not panel.report(path) and panel.apply() and panel.compareTools()
+    assert session.ui.conventionsTable.rowCount > 1 and not panel.isActive
+    if hasPlotly():
+        assert panel.report(path) and path.exists() and not panel.isActive
+        path.unlink()
+    shrink(session.nodes[1], session.parameters.testSegment)
+    assert not panel.report(path) and not path.exists() and "Box" in panel.staleness()
+
+
+def testAHiddenPanelLeavesTheParametersAlone(session):
+    """Segmentations that come and go, and segment selectors that follow them, change nothing until it is opened."""
+    session.widget.exit()
+    parameters = session.parameters
+    nodes = twoBoxes()
     session.settle(0.1)
+    assert session.nodes == [None, None] and parameters.referenceSegment == parameters.testSegment == ""
+    session.widget.enter()
+    session.settle(0.1)
+    assert session.nodes == nodes and session.ui.applyButton.enabled
+    choose(session, *nodes)
+    other = nodes[1].GetSegmentation().AddEmptySegment("Other")
+    before = parameters.testSegment
+    session.widget.exit()
+    session.ui.testSelector.setCurrentSegmentID(other)
+    nodes[1].GetSegmentation().RemoveSegment(before)
+    session.settle(0.5)
+    assert session.nodes == nodes and parameters.testSegment == before
+    session.widget.enter()
+    session.settle(0.5)
+    assert session.nodes == nodes and parameters.testSegment == session.ui.testSelector.currentSegmentID() == ""
+    assert session.ui.applyButton.accessibleDescription == "Choose a segment of the test."
+    session.ui.testSelector.setCurrentSegmentID(other)
+    session.settle(0.1)
+    assert session.nodes == nodes and parameters.testSegment == other
+    session.widget.exit()
+    slicer.mrmlScene.RemoveNode(nodes[0])
+    session.settle(0.1)
+    assert session.nodes == [None, nodes[1]]
+    session.widget.enter()
+    session.settle(0.1)
+    assert session.nodes == [None, nodes[1]] and session.ui.referenceSelector.currentNode() is None
+
+
+def testASegmentationThatCameJustBeforeTheModuleWasLeft(session):
+    twoBoxes()
+    session.widget.exit()
+    session.settle(0.1)
+    assert session.nodes == [None, None]
+
+
+def testATableThatIsDeletedElsewhereGoesAlone(session):
+    """What a script makes of the same pair later, while the module is still left, is there when it is opened."""
+    from SegmentMetricsLib import mrml
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    others = [node.GetID() for node in session.results() if node is not session.parameters.result]
+    session.widget.exit()
+    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    comparison = mrml.compareSegments(session.nodes[0], "Box", session.nodes[1], "Box")
+    table, model = mrml.showTable(comparison), mrml.showDistanceMap(comparison, "test")
+    made = {*others, table.GetID(), model.GetID()}
+    session.widget.enter()
+    session.settle(0.1)
+    assert made <= {node.GetID() for node in session.results()}
+    assert session.panel.outcome is None and session.ui.resultsTable.rowCount == 0
+
+
+def testMeasuredAgainAfterTheTableWasDeletedElsewhere(session):
+    """The results of a script that measures the same pair right afterwards are those that stay."""
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    before = len(session.results())
+    session.widget.exit()
+    slicer.mrmlScene.RemoveNode(session.parameters.result)
+    assert session.panel.apply() and session.parameters.result is session.panel.outcome.table
+    session.widget.enter()
+    session.settle(0.1)
+    assert session.panel.outcome.table.GetScene() is slicer.mrmlScene and len(session.results()) == before
     assert session.ui.resultsTable.rowCount > 0 and session.maps()
 
 
@@ -90,7 +210,6 @@ def testAClosedSceneLeavesNoGeometry(session):
     session.settle(0.1)
     gc.collect()
     assert outcome() is None
-    session.widget.enter()
 
 
 def testWhatWasEditedElsewhereIsMeasuredOnReturn(session):
@@ -100,9 +219,7 @@ def testWhatWasEditedElsewhereIsMeasuredOnReturn(session):
     session.ui.autoUpdateCheckBox.click()
     before = session.panel.outcome
     session.widget.exit()
-    segment, image = session.parameters.testSegment, slicer.vtkOrientedImageData()
-    session.nodes[1].GetBinaryLabelmapRepresentation(segment, image)
-    edit(session.nodes[1], segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    shrink(session.nodes[1], session.parameters.testSegment)
     session.settle(0.6)
     assert session.panel.outcome is before
     session.widget.enter()

@@ -70,13 +70,14 @@ class SegmentWatcher(VTKObservationMixin):
         self.nodes = wanted
         for node in wanted:
             for event in (
-                slicer.vtkSegmentation.SourceRepresentationModified,
                 slicer.vtkSegmentation.SegmentModified,
                 slicer.vtkSegmentation.SegmentAdded,
                 slicer.vtkSegmentation.SegmentRemoved,
             ):
                 self.addObserver(node, event, self.onSegmentEvent)
             for event in (
+                # comes with an ID, with an object or with nothing, and does not say which
+                slicer.vtkSegmentation.SourceRepresentationModified,
                 slicer.vtkMRMLSegmentationNode.SegmentationChangedEvent,
                 slicer.vtkMRMLTransformableNode.TransformModifiedEvent,
             ):
@@ -96,7 +97,6 @@ class SegmentWatcher(VTKObservationMixin):
 
     @vtk.calldata_type(vtk.VTK_STRING)
     def onSegmentEvent(self, node, _event, segmentID=None) -> None:
-        # some events bring an object instead of an ID, which then reads as anything
         if segmentID not in node.GetSegmentation().GetSegmentIDs():
             self.suspects = None
         elif self.suspects is not None:
@@ -108,14 +108,17 @@ class SegmentWatcher(VTKObservationMixin):
         self.timer.start()
 
     def settle(self) -> None:
-        """Report at once what was going to be reported in a moment."""
-        if self.timer.isActive():
-            self.timer.stop()
-            self.onTimeout()
+        """Report at once what was going to be reported in a moment, or is only remembered."""
+        self.timer.stop()
+        if self.suspects != set():
+            self._report()
 
     def onTimeout(self) -> None:
         if slicer.mrmlScene.IsBatchProcessing():
             self.timer.start()
         elif self.isActive:
-            suspects, self.suspects = self.suspects, set()
-            self.onSuspect(suspects)
+            self._report()
+
+    def _report(self) -> None:
+        suspects, self.suspects = self.suspects, set()
+        self.onSuspect(suspects)

@@ -21,12 +21,13 @@ class MapControls(VTKObservationMixin):
     """Draws the maps of one pair as the parameters say, and hides those of all others.
 
     onEye: called with whether the pair's maps are shown when somebody showed or hid them by other means, as with the
-    eye in the Data module. `problem` says why a map that is wanted cannot be shown, "" when it can.
+    eye in the Data module. onRange: called with the range in mm that the user chose. `problem` says why a map that is
+    wanted cannot be shown, "" when it can.
     """
 
-    def __init__(self, ui, onEye):
+    def __init__(self, ui, onEye, onRange):
         super().__init__()
-        self.ui, self.onEye = ui, onEye
+        self.ui, self.onEye, self.onRange = ui, onEye, onRange
         explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.problem = ""
@@ -34,6 +35,8 @@ class MapControls(VTKObservationMixin):
         self.isDrawing = False
         self.current = []  # the pair's maps on the wanted sides, shown or not
         self.visible = []  # all maps that can be seen
+        ui.rangeSpinBox.connect("valueChanged(double)", onRange)
+        ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
     def show(self, parameters, outcome, number: int) -> None:
         """Show the map of a pair of an outcome, or none when that is None.
@@ -71,12 +74,13 @@ class MapControls(VTKObservationMixin):
         if outcome is not None and outcome.records and p.showMap:
             kind = self._kind(p, outcome)
             found = self._draw(p, outcome, number, kind)
+        if not p.automaticRange:
+            self._showRange(p.range)
         for side, model in list(found.items()):
-            automatic = maps.mapInformation(model)["limit"]
-            if p.automaticRange and p.range != automatic:
-                p.range = automatic
+            if p.automaticRange:
+                self._showRange(maps.mapInformation(model)["limit"])
             try:
-                maps.recolor(model, kind, p.range)
+                maps.recolor(model, kind, None if p.automaticRange else p.range)
             except InputError as error:
                 self.problem = str(error)
                 del found[side]
@@ -85,6 +89,17 @@ class MapControls(VTKObservationMixin):
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
         if found and isFirst and slicer.app.layoutManager() is not None:
             slicer.util.resetThreeDViews()  # the organ may lie anywhere
+
+    def _showRange(self, range: float) -> None:
+        """Show the range of a map in mm. Who only looks chooses nothing: an automatic one is not kept anywhere."""
+        wasBlocked = self.ui.rangeSpinBox.blockSignals(True)
+        self.ui.rangeSpinBox.value = range
+        self.ui.rangeSpinBox.blockSignals(wasBlocked)
+
+    def onAutomatic(self, isAutomatic: bool) -> None:
+        """Begin with the range that is shown when the user wants to choose one."""
+        if not isAutomatic:
+            self.onRange(self.ui.rangeSpinBox.value)
 
     def _watch(self, p, outcome, number: int) -> None:
         """Notice from now on when somebody shows or hides a map."""

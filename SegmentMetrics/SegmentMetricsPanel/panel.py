@@ -1,7 +1,5 @@
 """The panel: what happens between choosing two segments and looking at where they differ."""
 
-from pathlib import Path
-
 import qt
 import slicer
 import vtk
@@ -9,11 +7,10 @@ from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
+from SegmentMetricsLib.mrml import folders, outcomes
 from SegmentMetricsLib.mrml.leftovers import Leftovers
-from SegmentMetricsLib.progress import Cancelled
 
-from . import reports
+from .attempts import Attempts
 from .choices import Choices
 from .conventions import Conventions
 from .freshness import SegmentWatcher, outOfDate, whyStale
@@ -25,14 +22,17 @@ from .parameters import GuiConnection, settingsOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
 from .protocols import ProtocolChooser, Verdicts, orderOf, versionOf
+from .reports import Reports
 from .results import Results
 from .selection import Inputs
 from .slices import Slices
-from .work import LongWork, waiting
+from .work import waiting
 
 
 class Panel(VTKObservationMixin):
     """Connects the parts of the panel with each other and with the parameter node.
+
+    It is active, and follows the scene, between resume() and pause(); it is busy while one of its Attempts goes on.
 
     ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic. onLost: called when there shall be a parameter
     node again, because somebody deleted it.
@@ -47,31 +47,32 @@ class Panel(VTKObservationMixin):
         self.outcome = None
         self.kept = None  # the outcome that was shown before nodes came from a file
         self.change = ""  # what happened to the compared segments since
-        self.notice = ""  # what there is to say about the last attempt to measure
+        self.notice = ""  # what there is to say about the last attempt
         self.isBusy = False
         self.isNews = False  # whether anything has happened since the last attempt
+        self.attempts = Attempts(self, logic)
         self.leftovers = Leftovers()
         self.shown = None
         self.inputs = Inputs(ui)
-        self.pairs = PairEditor(ui, self.propose)
+        self.pairs = PairEditor(ui, self.attempts.propose)
         self.choices = Choices(ui)
         self.protocols = ProtocolChooser(ui, self.onNews)
         self.results = Results(ui, self.choosePair)
         self.verdicts = Verdicts(ui)
         self.plot = PlotPanel(ui.plotFrame.layout())
-        self.map = MapControls(ui, self.onMapShown)
+        self.map = MapControls(ui, self.onMapShown, self.onMapRange)
         self.hazard = HazardOverlay(ui)
         self.places = Places(ui)
         self.slices = Slices(ui)
-        self.conventions = Conventions(ui, self.compareTools)
-        self.reports = reports.Reports(ui, self.report)
+        self.conventions = Conventions(ui, self.attempts.compareTools)
+        self.reports = Reports(ui, self.attempts.report)
         self.watcher = SegmentWatcher(self.onSuspect)
         # writing to the parameter node may set off many events: what is shown follows once, right after
         self.refreshTimer = qt.QTimer()
         self.refreshTimer.setSingleShot(True)
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
-        ui.applyButton.connect("clicked(bool)", self.onApply)
+        ui.applyButton.connect("clicked(bool)", self.attempts.onApply)
 
     # Following the scene, or not
 
@@ -81,7 +82,7 @@ class Panel(VTKObservationMixin):
         return self.connection is not None
 
     def setParameters(self, parameters) -> None:
-        """Work with a parameter node, or with none while there is no scene to work with."""
+        """Work with a parameter node, or with none while there is no scene to work with; resume() follows it."""
         self.pause()
         self.removeObservers()
         self.parameters = parameters
@@ -108,21 +109,25 @@ class Panel(VTKObservationMixin):
         scene = slicer.mrmlScene
         self.addObserver(scene, scene.NodeAddedEvent, self.onNodeAdded)
         self.addObserver(scene, scene.NodeAboutToBeRemovedEvent, self.onNodeAboutToBeRemoved)
-        self.resume()
 
     def resume(self) -> None:
-        """Follow the parameter node, after pause()."""
+        """Follow the parameter node and the scene."""
         if not self.isActive:
             self.connection = GuiConnection(self.parameters, self.ui)
             self.watcher.setActive(not self.isBusy)
-            self.inputs.chooseLikely()
+            self.inputs.setActive(True)
             self.refresh()
 
     def pause(self) -> None:
-        """Leave the scene alone until resume(); changes of the segments are only remembered."""
+        """Leave the scene alone until resume(); changes of the segments are only remembered.
+
+        What a script measures meanwhile is shown, but not followed. Who hides or shows a map by other means still gets
+        the segments back that it covers.
+        """
         if self.isActive:
             self.connection.end()
             self.connection = None
+        self.inputs.setActive(False)
         self.watcher.setActive(False)
         self.refreshTimer.stop()
 
@@ -153,9 +158,11 @@ class Panel(VTKObservationMixin):
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
+        if not self.isActive:
+            return
         if node.IsA("vtkMRMLSegmentationNode"):  # its segments come in a moment
             qt.QTimer.singleShot(0, self.inputs.chooseLikely)
-        elif node.IsA("vtkMRMLTableNode") and self.isActive:  # its columns, too: it may be a protocol
+        elif node.IsA("vtkMRMLTableNode"):  # its columns, too: it may be a protocol
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
@@ -171,12 +178,17 @@ class Panel(VTKObservationMixin):
         if self.map.onRemoved(node) and self.isActive:
             self.parameters.showMap = False
         elif self.outcome is not None and node is self.outcome.table:
-            self.leftovers.noteOwners(self.outcome.owners())
+            self.setOutcome(None)  # all else that was made of it stays: it is the user's
         self.onNews()
 
     def onMapShown(self, isShown: bool) -> None:
         """Follow somebody who showed or hid the distance map by other means than the panel."""
         self.parameters.showMap = isShown
+
+    def onMapRange(self, range: float) -> None:
+        """Take over the range in mm that the user chose for the colors of the distance map."""
+        if self.isActive:
+            self.parameters.range = range
 
     def onParametersRemoved(self) -> None:
         """Work with new parameters when somebody deletes those that are shown."""
@@ -228,11 +240,18 @@ class Panel(VTKObservationMixin):
     # What is shown
 
     def refresh(self) -> None:
-        """Show what the parameters say."""
+        """Show what the parameters say, and measure again what is out of date where that is wanted."""
         if not self.isActive or self.isBusy or slicer.mrmlScene.IsBatchProcessing():
             return
         if self.isNews:
             self.notice = ""
+        stale = self._show()
+        isWanted = self.isNews and self.parameters.autoUpdate
+        if stale and isWanted and not self.whyNot() and self._isSamePair():
+            self.attempts.repeat()
+
+    def _show(self) -> str:
+        """Show what the parameters say, once; return why the results are out of date, "" when they are not."""
         self.leftovers.remove(slicer.mrmlScene)
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
@@ -248,8 +267,7 @@ class Panel(VTKObservationMixin):
         self.ui.staleLabel.visible = bool(stale)
         self.watcher.watch(self._watched())
         self._present(stale)
-        if stale and self.isNews and not problem and self.parameters.autoUpdate and self._isSamePair():
-            self.onAutoUpdate()
+        return stale
 
     def _enableApply(self) -> str:
         """Enable Apply, or disable it and say why in its tool tip; return why."""
@@ -327,120 +345,45 @@ class Panel(VTKObservationMixin):
 
     # Measuring
 
-    def onApply(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.apply()
-
-    def onAutoUpdate(self) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.apply(isRepeated=True)
-
-    def apply(self, isRepeated: bool = False) -> bool:
-        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not.
-
-        isRepeated: whether nobody asked for it, so that the structure that somebody looks at stays.
-        """
-        self.inputs.settle()
-        if self.whyNot():
-            return False
-        self.inputs.accept()
-        parameters = self.parameters
-
-        def measure(work):
-            try:
-                return self.logic.measure(parameters, work)
-            except Cancelled:
-                if self.parameters is parameters:
-                    parameters.autoUpdate = False
-                raise
-
-        outcome = self._attempt(measure, _("The comparison was stopped."))
-        if self.parameters is not parameters:  # the scene was closed meanwhile
-            return False
-        if outcome is not None:
-            self.setOutcome(outcome)
-            self.conventions.forget(outcome)
-            with slicer.util.NodeModify(parameters.parameterNode):
-                parameters.result = outcome.table
-                isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
-                order = orderOf(outcome) if isWorstFirst else []
-                parameters.shownPair = order[0] if order else self.pairNumber()
-        self._finish()
-        return outcome is not None
+    def apply(self) -> bool:
+        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not."""
+        return self.attempts.apply()
 
     def compareTools(self) -> bool:
         """Compute what other tools would report for the pair that is shown. Returns whether that was possible."""
-        if self.isBusy or self.conventions.problem:
-            return False
-        outcome = self.outcome
-        comparison = outcome.comparisons[self.pairNumber()]
-        stopped = _("The calculation of other tools' results was stopped.")
-        found = self._attempt(lambda work: work.run(comparison.conventions), stopped)
-        if found is not None:
-            outcome.mark(showConventionsTable(comparison, found))
-        if self.parameters is not None:
-            self._finish()
-        return found is not None
-
-    def propose(self, task) -> list | None:
-        """Return the pairs that a task, which takes a LongWork, proposes; None when it was stopped."""
-        if self.isBusy:
-            return None
-        found = self._attempt(task, _("The search for pairs was stopped."))
-        if found == []:
-            self.notice = _("None of the unpaired structures overlap.")
-        if self.parameters is not None:
-            self._finish()
-        return found
+        return self.attempts.compareTools()
 
     def report(self, path) -> bool:
         """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""
-        self.watcher.settle()
-        if self.whyNotReport():
-            return False
-        parameters = self.parameters
-        stopped = _("Writing the report was stopped.")
+        return self.attempts.report(path)
 
-        def write(work):
-            return reports.write(Path(path), parameters, self.outcome, self.logic, work)
-
-        missing = self._attempt(write, stopped)
-        if missing is not None:
-            self.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
-        if self.parameters is not None:
-            self._finish()
-        return missing is not None
-
-    def _attempt(self, task, stopped: str):
-        """Return what a task returns; None when it was stopped or is impossible, and then the panel will say so.
-
-        task: takes a LongWork. stopped: what to say when it was stopped.
-        """
-        parameters, result = self.parameters, None
+    def begin(self) -> None:
+        """Leave all that is shown as it is, while an attempt goes on."""
         self.isBusy = True
         self.watcher.setActive(False)  # what changes meanwhile is looked at in the new outcome, not in the one before
-        self.ui.applyButton.enabled = False
-        try:
-            with LongWork(_("Segment Metrics"), lambda: self.parameters is parameters) as work:
-                result = task(work)
-            self.notice = ""
-        except Cancelled:
-            self.notice = stopped
-        except InputError as error:
-            self.notice = str(error)
-        finally:
-            self.isBusy = False
-            self.watcher.setActive(self.isActive)
-            self.isNews = False  # the same attempt again would end in the same way
-            self._enableApply()
-            if self.isActive and self.parameters is not parameters:
-                self.refresh()  # the next scene, which the panel was too busy to show
-        return result
+        self._enableApply()
 
-    def _finish(self) -> None:
-        """Show what came out of an attempt."""
+    def end(self) -> None:
+        """Go on after an attempt, however it ended."""
+        self.isBusy = False
+        self.watcher.setActive(self.isActive)
+        self.isNews = False  # the same attempt again would end in the same way
+        self._enableApply()
+
+    def take(self, outcome, isRepeated: bool) -> None:
+        """Take over what was measured. isRepeated: whether nobody asked for it."""
+        self.setOutcome(outcome)
+        self.conventions.forget(outcome)
+        with slicer.util.NodeModify(self.parameters.parameterNode):
+            self.parameters.result = outcome.table
+            isWorstFirst = outcome.isOfAll and outcome.judgment is not None and not isRepeated
+            order = orderOf(outcome) if isWorstFirst else []
+            self.parameters.shownPair = order[0] if order else self.pairNumber()
+
+    def showOutcome(self) -> None:
+        """Show what came out of an attempt, also of that of a script while another module is shown."""
         self.isNews = False
         if self.isActive:
             self.refresh()
-        else:  # a script measures while another module is shown
-            self.resume()
+        elif self.parameters is not None:
+            self._show()

@@ -13,6 +13,7 @@ from SegmentMetricsLib.report import Report, requirePlotly
 from .markup import explain
 from .parameters import settingsOf
 from .saving import askForPath
+from .work import waiting
 
 # that of the extra "report" of pyproject.toml
 PLOTLY = "plotly>=6,<8"
@@ -61,7 +62,13 @@ def installPlotly() -> bool:
     question = _("A report needs the Python package plotly. Download and install it? That may take a minute.")
     if not slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
         return False
-    slicer.util.pip_install(PLOTLY)
+    try:
+        from slicer.packaging import pip_ensure  # of Slicer 5.11 and later: it shows what is going on
+    except ImportError:
+        with waiting():
+            slicer.util.pip_install(PLOTLY)
+    else:
+        pip_ensure(PLOTLY, prompt_install=False, requester=_("Segment Metrics"))
     importlib.invalidate_caches()
     requirePlotly()
     return True

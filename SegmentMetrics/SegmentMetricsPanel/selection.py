@@ -26,6 +26,7 @@ class SegmentChooser:
     def __init__(self, selector, side: str, onChosen):
         self.selector, self.side, self.onChosen = selector, side, onChosen
         self.parameters = None
+        self.isActive = False
         self.isShowing = False
         self.isLost = False
         self.isWarned = False
@@ -45,6 +46,16 @@ class SegmentChooser:
     @property
     def segment(self) -> str:
         return getattr(self.parameters, f"{self.side}Segment")
+
+    def setActive(self, isActive: bool) -> None:
+        """Take over from now on what the selector shows, or leave the parameters alone.
+
+        The selector follows the scene by itself: it takes another segmentation when the one that it shows goes.
+        """
+        self.isActive, self.isLost = isActive, False
+        self.timer.stop()
+        if isActive and self.segment and self.segment not in segmentIDs(self.node):
+            setattr(self.parameters, f"{self.side}Segment", "")  # it went meanwhile
 
     def show(self) -> None:
         """Show the parameters in the selector, unless it has something to tell first."""
@@ -76,12 +87,12 @@ class SegmentChooser:
 
     def onRemoved(self, node) -> None:
         """Choose nothing when the chosen segmentation goes; the selector would take another one by itself."""
-        if self.parameters and node is self.node:
+        if self.isActive and node is self.node:
             self.isLost = True
             self.timer.start()
 
     def onSelectorChanged(self, _ignored=None) -> None:
-        if self.parameters and not self.isShowing and not slicer.mrmlScene.IsBatchProcessing():
+        if self.isActive and not self.isShowing and not slicer.mrmlScene.IsBatchProcessing():
             self.timer.start()
 
     def take(self) -> None:
@@ -89,7 +100,7 @@ class SegmentChooser:
 
         With that the segmentation is not chosen any more either, unless all of its segments are compared.
         """
-        if not self.parameters or slicer.mrmlScene.IsBatchProcessing():
+        if not self.isActive or slicer.mrmlScene.IsBatchProcessing():
             return
         node = self.selector.currentNode()
         segment = self.selector.currentSegmentID() if node else ""
@@ -109,22 +120,30 @@ class Inputs:
     def __init__(self, ui):
         self.ui = ui
         self.parameters = None
+        self.isActive = False
         self.isGuess = False
         self.guess = None  # what chooseLikely() wrote last
         self.choosers = [SegmentChooser(getattr(ui, f"{side}Selector"), side, self.choose) for side in SIDES]
         ui.swapButton.connect("clicked(bool)", self.swap)
 
     def setParameters(self, parameters) -> None:
-        """Work with a parameter node, or with none. Where nothing is chosen yet, choose what is likely meant."""
+        """Work with a parameter node, or with none; setActive() begins to write to it."""
         self.parameters = parameters
+        self.setActive(False)
         for chooser in self.choosers:
             chooser.parameters = parameters
-            chooser.timer.stop()
-            chooser.isLost = False
         if parameters:
             self.isGuess, self.guess = self._isNothingChosen(), None
-            self.chooseLikely()
-            self.show()
+
+    def setActive(self, isActive: bool) -> None:
+        """Take over from now on what is chosen, and where nothing is, choose what is likely meant; or leave it alone.
+
+        There have to be parameters to do so.
+        """
+        self.isActive = isActive
+        for chooser in self.choosers:
+            chooser.setActive(isActive)
+        self.chooseLikely()
 
     def show(self) -> None:
         """Show the parameters."""
@@ -172,7 +191,7 @@ class Inputs:
     def chooseLikely(self) -> None:
         """Choose the first two segmentations of the scene and a structure that both have, until somebody chooses."""
         parameters = self.parameters
-        if parameters is None or not self.isGuess:
+        if not self.isActive or not self.isGuess:
             return
         if not self._isNothingChosen() and self._chosen() != self.guess:
             self.isGuess = False  # a script chose: it writes the parameters and tells nobody

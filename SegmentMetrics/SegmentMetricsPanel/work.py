@@ -81,10 +81,14 @@ class LongWork:
         thread = threading.Thread(target=work, name="SegmentMetrics")
         with allCores():  # set here, not by the thread while the views draw
             thread.start()
-            while thread.is_alive():
-                # nothing else happens in the first moment, so that nothing can change under our hands
-                thread.join(max(self.patience, INTERVAL))
-                self._look()
+            try:
+                while thread.is_alive():
+                    # nothing else happens in the first moment, so that nothing can change under our hands
+                    thread.join(max(self.patience, INTERVAL))
+                    self._look()
+            finally:  # nobody else would stop the calculation when the dialog fails, or wait for it
+                self.isStopped = self.isStopped or thread.is_alive()
+                thread.join()
         if "error" in outcome:
             raise outcome["error"]
         if self.isStopped:

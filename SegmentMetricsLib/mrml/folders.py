@@ -7,7 +7,7 @@ allPairs() returns.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .colors import COLORS_ATTRIBUTE
@@ -168,11 +168,15 @@ def helpersOf(node) -> list:
     return [helper for helper in helpers if helper is not None]
 
 
-def removeUnusedColors(scene) -> None:
-    """Remove color nodes of distance maps whose models are gone; a color node is not deleted along with its model."""
+def removeUnusedColors(scene, among: Collection[str | None] | None = None) -> None:
+    """Remove color nodes of distance maps whose models are gone; a color node is not deleted along with its model.
+
+    among: IDs of those to look at, None for all.
+    """
     used = {node.GetColorNodeID() for node in _nodesOf(scene, "vtkMRMLDisplayNode")}
     for node in _nodesOf(scene, "vtkMRMLColorNode"):
-        if node.GetAttribute(COLORS_ATTRIBUTE) and node.GetID() not in used:
+        isOurs = node.GetAttribute(COLORS_ATTRIBUTE) and (among is None or node.GetID() in among)
+        if isOurs and node.GetID() not in used:
             scene.RemoveNode(node)
 
 

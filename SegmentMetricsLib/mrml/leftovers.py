@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from . import folders
 
 
 class Leftovers:
-    """Remembers what only serves nodes that are about to be removed, and removes it when they are gone."""
+    """Remembers what only serves nodes that are about to be removed, and removes it when they are gone.
+
+    Other results of the same pair are none of it: somebody may want to keep them, or have made them since.
+    """
 
     def __init__(self) -> None:
-        self.helpers: set[str] = set()  # IDs of display and storage nodes
-        self.folders: set[int] = set()  # subject hierarchy items
-        self.owners: list = []  # pairs whose results have lost what tells of them
+        self.forget()
 
     def note(self, node) -> None:
         """Notice that a result is about to be removed from its scene."""
-        self.helpers |= {helper.GetID() for helper in folders.helpersOf(node)}
+        helpers = folders.helpersOf(node)
+        self.helpers |= {helper.GetID() for helper in helpers}
+        self.colors |= {helper.GetColorNodeID() for helper in helpers if helper.IsA("vtkMRMLDisplayNode")}
         self.folders |= {folders.resultFolder(node)} - {0}
-
-    def noteOwners(self, owners: Iterable) -> None:
-        """Notice that everything goes that was made for these pairs."""
-        self.owners += owners
 
     def forget(self) -> None:
         """Forget all, as when the scene is closed."""
-        self.helpers, self.folders, self.owners = set(), set(), []
+        self.helpers: set[str] = set()  # IDs of display and storage nodes
+        self.colors: set[str | None] = set()  # IDs of the color nodes that these display nodes use
+        self.folders: set[int] = set()  # subject hierarchy items
 
     def remove(self, scene) -> None:
         """Remove from the scene what served nothing but nodes that are gone."""
-        if not (self.helpers or self.folders or self.owners):
+        if not (self.helpers or self.folders):
             return
-        helpers, items, owners = self.helpers, self.folders, self.owners
+        helpers, colors, items = self.helpers, self.colors, self.folders
         self.forget()
-        for owner in owners:
-            folders.removeResults(owner, scene)
         used = {helper.GetID() for node in scene.GetNodes() for helper in folders.helpersOf(node)}
         for identifier in helpers - used:
             helper = scene.GetNodeByID(identifier)
@@ -43,4 +40,4 @@ class Leftovers:
                 scene.RemoveNode(helper)
         for item in items:
             folders.removeIfEmpty(item, scene)
-        folders.removeUnusedColors(scene)
+        folders.removeUnusedColors(scene, colors)

@@ -86,11 +86,6 @@ class Outcome:
         """Return the compared vtkMRMLSegmentationNode of a side, None when it is gone."""
         return self.table.GetNodeReference(COMPARED[side])
 
-    def owners(self) -> list[ComparedPair]:
-        """Return whose results everything may be that was made of this outcome."""
-        pairs = [self.pair(number) for number in range(len(self.records))]
-        return [*pairs, self.whole()] if self.isOfAll else pairs
-
     def whole(self) -> ComparedPair:
         """Return whose results those of all pairs together are in the scene."""
         nodeIDs = [self.table.GetNodeReferenceID(role) for role in COMPARED.values()]

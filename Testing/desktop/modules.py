@@ -21,7 +21,7 @@ class qSlicerScriptedLoadableModuleWidget(QWidget):
     """The widget representation: owns the layout and the Python widget class's instance."""
 
     mrmlSceneChanged = Signal(object)
-    exposed = frozenset({"self", "reload", "enter", "exit", "isEntered", "setMRMLScene", "mrmlSceneChanged"})
+    exposed = frozenset({"self", "reload", "enter", "exit", "setMRMLScene", "mrmlSceneChanged"})
     signatures: ClassVar[dict[str, str]] = {"mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)"}
 
     def __init__(self, module):
@@ -31,9 +31,6 @@ class qSlicerScriptedLoadableModuleWidget(QWidget):
 
     def self(self):
         return self._python
-
-    def isEntered(self):
-        return self._entered
 
     def setMRMLScene(self, scene):
         self.mrmlSceneChanged.emit(scene)
@@ -64,6 +61,7 @@ class qSlicerScriptedLoadableModuleWidget(QWidget):
             signals.callSlot(getattr(self._python, name))
 
     moduleName = Property(str, lambda self: self._module.name)
+    isEntered = Property(bool, lambda self: self._entered)
 
 
 class qSlicerScriptedLoadableModule:

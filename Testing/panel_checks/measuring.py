@@ -198,6 +198,10 @@ def checkBadInput(session: Session) -> None:
     slicer.mrmlScene.RemoveNode(parameters.result)
     session.settle(0.2)
     assert session.panel.outcome is None and ui.resultsTable.rowCount == 0
+    others = [node for node in session.results() if node.GetName() not in before]
+    assert others, "the profile of the slices stays until somebody deletes it"
+    for node in others:
+        slicer.mrmlScene.RemoveNode(node)
     parameters.testSegment = test[1]
     session.settle(0.1)
     parameters.test.GetSegmentation().RemoveSegment(empty)
