@@ -44,18 +44,21 @@ UNMENTIONED = ("beta", "quantile")
 class Definition:
     """One kind of measurement.
 
-    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings.
-    unit: "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
+    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings. unit:
+    "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
     compute: takes the pair and, if there is one, the parameter. symmetric: whether it stays when reference and test are
     exchanged. identity: its value when both are the same, None if that depends on them. dependsOnGrid: whether the
-    voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says
-    which structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out,
-    "" if nothing. side: of the patient, in words, of a measurement that exists for each of them. trend:
-    how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter. formula: in
-    LaTeX, lines parted by two backslashes, with the symbols that docs/formulas.md explains; the same for all keys of a
-    kind, such as those of the six sides. code: the function or method that computes it, by its name in the library.
-    deviation: how the formula differs from what its source prints or computes, "" if it does not. heading: a short name
-    for the head of a column, "" where the key is one. isMain: whether an overview of many structures shows it.
+    voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says which
+    structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out, "" if
+    nothing. side: of the patient, in words, of a measurement that exists for each of them. trend: how the value changes
+    with a larger parameter, "rising", "falling" or "any"; "" without a parameter. formula: in LaTeX, lines parted by
+    two backslashes, with the symbols that docs/formulas.md explains; the same for all keys of a kind, such as those of
+    the six sides. code: the function or property in which the arithmetic of the formula is to be seen and that returns
+    the measurement, by its name in the library. steps: further ones that compute what the formula is made of. symbols:
+    those of the formula behind which there are settings, in LaTeX, each with the names of these; parameters need not be
+    told. deviation: how the formula differs from what its source prints or computes, "" if it does not. heading: a
+    short name for the head of a column, "" where the key is one. isMain: whether an overview of many structures shows
+    it.
     """
 
     key: str
@@ -73,6 +76,8 @@ class Definition:
     identity: float | None = field(kw_only=True)
     formula: str = field(kw_only=True)
     code: str = field(kw_only=True)
+    steps: tuple[str, ...] = ()
+    symbols: tuple[tuple[str, tuple[str, ...]], ...] = ()
     deviation: str = ""
     dependsOnGrid: bool = False
     hint: str = ""

@@ -56,6 +56,7 @@ OVERLAP = (
         hint="Of the boundary; for small structures it differs from the voxel volume.",
         formula=r"\mathrm{VolumeReference} = \frac{1}{3} \int_{\partial A} x \cdot \nu(x) \, dx",
         code="geometry.surfaces.Surface.volume",
+        steps=("geometry.surfaces.Surface.sizesAndVolume",),
     ),
     Definition(
         "VolumeTest", "Volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
@@ -65,6 +66,7 @@ OVERLAP = (
         hint="Of the boundary; for small structures it differs from the voxel volume.",
         formula=r"\mathrm{VolumeTest} = \frac{1}{3} \int_{\partial B} x \cdot \nu(x) \, dx",
         code="geometry.surfaces.Surface.volume",
+        steps=("geometry.surfaces.Surface.sizesAndVolume",),
     ),
     Definition(
         "VolumeDifference", "Volume difference", "mm3", -math.inf, math.inf, "", "overlap", OURS, Empty.COMPUTED,
@@ -83,7 +85,7 @@ OVERLAP = (
         heading="Voxel vol. ref.", identity=None,
         hint="What tools report that count voxels; memberships count from 0.5, or the threshold, on.",
         formula=r"\mathrm{VoxelVolumeReference} = v \, n_A",
-        code="pair.Pair.voxelVolume",
+        code="geometry.masks.Mask.size",
     ),
     Definition(
         "VoxelVolumeTest", "Voxel volume of the test", "mm3", 0, math.inf, "", "overlap", OURS, Empty.COMPUTED,
@@ -92,6 +94,6 @@ OVERLAP = (
         heading="Voxel vol. test", identity=None,
         hint="What tools report that count voxels; memberships count from 0.5, or the threshold, on.",
         formula=r"\mathrm{VoxelVolumeTest} = v \, n_B",
-        code="pair.Pair.voxelVolume",
+        code="geometry.masks.Mask.size",
     ),
 )  # fmt: skip

@@ -37,7 +37,8 @@ def _towardSides() -> Iterator[Definition]:
                 lambda pair, side=side, field=field: getattr(signed.toward(pair.once(_sides), side), field),
                 symmetric=False, identity=0, side=word,
                 hint="Choose it when a direction matters, such as that of a neighboring organ.",
-                formula=rf"\mathrm{{{kind}}}_k = {formula}", code="metrics.signed.bySide",
+                formula=rf"\mathrm{{{kind}}}_k = {formula}", code=f"metrics.signed.{field}Toward",
+                steps=("metrics.signed.bySide", "metrics.facing.sidesOfReference", "metrics.facing.sidesBelow"),
             )  # fmt: skip
 
 
@@ -58,8 +59,7 @@ def _fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
     _requireAny(pair)
     if pair.emptiness:
         return float(over == pair.reference.isEmpty)
-    function = signed.overFraction if over else signed.underFraction
-    return function(pair.signedDistances, tolerance)
+    return signed.fractionBeyond(pair.signedDistances, tolerance, 1 if over else -1)
 
 
 def _largestOutside(pair: Pair, over: bool) -> signed.Located:
@@ -70,7 +70,7 @@ def _largestOutside(pair: Pair, over: bool) -> signed.Located:
     return pair.once(_largest, over)
 
 
-def _volumeOutside(pair: Pair, over: bool) -> float:
+def volumeOutside(pair: Pair, over: bool) -> float:
     """Return the volume in mm3 (area in mm2) that only the test (over) or only the reference encloses."""
     if pair.emptiness:
         return pair.voxelVolume(1 if over else 0)
@@ -93,6 +93,7 @@ SIGNED = (
         hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
         formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
         code="metrics.signed.mean",
+        steps=("distances.surfacedistances.DirectedDistances.signedMean",),
     ),
     Definition(
         "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -103,7 +104,8 @@ SIGNED = (
         hint="Choose it when drawing too much matters; it does not tell how far outside.",
         formula=r"\mathrm{OverFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) > \tau \rbrace \rvert}{\lvert "
         r"E \rvert}",
-        code="metrics.signed.overFraction",
+        code="metrics.signed.fractionBeyond",
+        steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
     ),
     Definition(
         "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -114,7 +116,8 @@ SIGNED = (
         hint="Choose it when missing a part matters; it does not tell how far inside.",
         formula=r"\mathrm{UnderFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) < -\tau \rbrace "
         r"\rvert}{\lvert E \rvert}",
-        code="metrics.signed.underFraction",
+        code="metrics.signed.fractionBeyond",
+        steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
     ),
     Definition(
         "OverMax", "Largest over-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -124,6 +127,7 @@ SIGNED = (
         hint="One outlier decides it: choose it when every error counts.",
         formula=r"\mathrm{OverMax} = \max\left(0, \; \max_{x \in E} s(x)\right)",
         code="metrics.signed.largest",
+        steps=("distances.surfacedistances.DirectedDistances.farthest",),
     ),
     Definition(
         "UnderMax", "Largest under-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -133,24 +137,27 @@ SIGNED = (
         hint="One outlier decides it: choose it when every error counts.",
         formula=r"\mathrm{UnderMax} = \max\left(0, \; -\min_{x \in E} s(x)\right)",
         code="metrics.signed.largest",
+        steps=("distances.surfacedistances.DirectedDistances.farthest",),
     ),
     Definition(
         "OverVolume", "Over-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Volume that the test has outside the reference, counted in voxels.",
-        lambda pair: _volumeOutside(pair, over=True), symmetric=False,
+        lambda pair: volumeOutside(pair, over=True), symmetric=False,
         heading="Over vol.", identity=0,
         hint="Grows with the structure: compare it between tests of one reference.",
         formula=r"\mathrm{OverVolume} = v \, \mathrm{FP}",
-        code="registry.signed._volumeOutside",
+        code="registry.signed.volumeOutside",
+        steps=("metrics.overlap.count",),
     ),
     Definition(
         "UnderVolume", "Under-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Volume of the reference that the test leaves out, counted in voxels.",
-        lambda pair: _volumeOutside(pair, over=False), symmetric=False,
+        lambda pair: volumeOutside(pair, over=False), symmetric=False,
         heading="Under vol.", identity=0,
         hint="Grows with the structure: compare it between tests of one reference.",
         formula=r"\mathrm{UnderVolume} = v \, \mathrm{FN}",
-        code="registry.signed._volumeOutside",
+        code="registry.signed.volumeOutside",
+        steps=("metrics.overlap.count",),
     ),
     *_towardSides(),
 )  # fmt: skip
