@@ -29,7 +29,8 @@ from .bandsearch import searchedBands
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
 # Bands thinner than this share of a voxel are hardly met by points in voxels: they take so many at the boundaries.
 THIN, THIN_BUDGET = 0.01, 20_000
-# The same where so few points have met a band that they tell too little, or the error is so many times that wanted.
+# Bands thinner than the first share of a voxel take points at the boundaries, too, where fewer points than the second
+# number have met a band, or where the error is so many times, the third, the one wanted.
 THIN_IF_NEEDED, FEW, VAGUE = 0.05, 2000, 3
 
 

@@ -58,7 +58,10 @@ class NearContour:
         return self.nearest(points, limit)[0]
 
     def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same and the numbers (n,) of the segments that are so far away."""
+        """Return distances (n,) in mm of LPS points (n, 3), and the numbers (n,) of the segments that are so far away.
+
+        Both are exact where the distance is at most `limit`; else it is above that, and a segment may be nearer.
+        """
         result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
         rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
         while len(rest):

@@ -180,6 +180,7 @@ SIMILARITY = (
         Empty.INFINITE,
         "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
         lambda pair: pair.once(inSlices).pairedDistance, symmetric=False, identity=0,
+        unitSetting=lambda settings: "pixel" if settings.asPublished else settings.msiUnit,
         note=_noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
         formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
         r"\frac{1}{N_c} \sum_{t \in c} d_t",

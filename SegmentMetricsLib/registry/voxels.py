@@ -67,7 +67,7 @@ VOXEL = (
         "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
         "shared voxels count as 0.",
         lambda pair: voxels.averageDistance(pair.once(distancesOf)), isMain=True, identity=0,
-        emptiness=_emptiness, note=_noteOfDistances,
+        emptiness=_emptiness, note=_noteOfDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
         formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
         r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
@@ -81,7 +81,7 @@ VOXEL = (
         "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
         "exceed; the larger of the two directions.",
         lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0, trend="rising",
-        emptiness=_emptiness, note=_noteOfDistances,
+        emptiness=_emptiness, note=_noteOfDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
         formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
         r"\rVert : a \in A \right\rbrace, \; "
