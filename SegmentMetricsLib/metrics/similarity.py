@@ -136,7 +136,7 @@ class Levels:
 
 
 def weight(distances: np.ndarray, level: float | np.ndarray) -> np.ndarray:
-    """Return WF(d, l) = exp(-d² / (2 (10 / l)²)), in (0, 1]."""
+    """Return W(d, l) = exp(-d² / (2 (10 / l)²)), in (0, 1], of distances d in mm (pixels) at a level l."""
     return np.exp(-0.5 * (np.asarray(distances) * level / WIDTH) ** 2)
 
 
@@ -360,7 +360,7 @@ def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: f
 def surfaceScore(
     points: np.ndarray, sizes: np.ndarray, others: np.ndarray, otherSizes: np.ndarray, levels: Levels, sides: np.ndarray
 ) -> float:
-    """Return the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
+    """Return MSI3D, the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
 
     points (n, 3), sizes (n,): of the test's elements in mm; others, otherSizes: of the reference's. sides (n,): -1
     inside the reference, 1 outside. Elements are paired by their centers.
