@@ -47,7 +47,7 @@ class SegmentMetrics(ScriptedLoadableModule):
         parent.helpText = _(
             "Choose a reference and a test segment, then Apply: exact surface distances, overlap and volumes, and "
             "where the two differ, in a table, a plot and a colored map on the 3D surface. "
-            'See the <a href="https://github.com/SegmentMetrics/SlicerSegmentMetrics">documentation and tutorial</a>.'
+            "See the <a href='https://github.com/SegmentMetrics/SlicerSegmentMetrics'>documentation and tutorial</a>."
         )
         parent.acknowledgementText = _(
             "Distances are defined as in Podobnik and Vrtovec, Metrics Revolutions, arXiv:2410.02630; the surface Dice "

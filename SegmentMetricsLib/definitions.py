@@ -35,6 +35,8 @@ class Empty(enum.Enum):
     COMPUTED = "as computed"
 
 
+# Volumes in space, and the areas that contours in a plane have in their place.
+VOLUME, AREA = "mm3", "mm2"
 # What a key may hold, and the setting that lists its values; of some, the value 1 is left out of the key.
 PARAMETERS = {"percentile": "percentiles", "tolerance": "tolerances", "beta": "betas", "quantile": "quantiles"}
 UNMENTIONED = ("beta", "quantile")
@@ -44,18 +46,22 @@ UNMENTIONED = ("beta", "quantile")
 class Definition:
     """One kind of measurement.
 
-    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings.
-    unit: "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
+    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings. unit:
+    "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
     compute: takes the pair and, if there is one, the parameter. symmetric: whether it stays when reference and test are
     exchanged. identity: its value when both are the same, None if that depends on them. dependsOnGrid: whether the
-    voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says
-    which structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out,
-    "" if nothing. side: of the patient, in words, of a measurement that exists for each of them. trend:
-    how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter. formula: in
-    LaTeX, lines parted by two backslashes, with the symbols that docs/formulas.md explains; the same for all keys of a
-    kind, such as those of the six sides. code: the function or method that computes it, by its name in the library.
-    deviation: how the formula differs from what its source prints or computes, "" if it does not. heading: a short name
-    for the head of a column, "" where the key is one. isMain: whether an overview of many structures shows it.
+    voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says which
+    structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out, "" if
+    nothing. side: of the patient, in words, of a measurement that exists for each of them. trend: how the value changes
+    with a larger parameter, "rising", "falling" or "any"; "" without a parameter. formula: in LaTeX, lines parted by
+    two backslashes, with the symbols that docs/formulas.md explains; the same for all keys of a kind, such as those of
+    the six sides. code: the function or property in which the arithmetic of the formula is to be seen and that returns
+    the measurement, by its name in the library. steps: further ones that compute what the formula is made of. symbols:
+    those of the formula behind which there are settings, in LaTeX, each with the names of these; parameters need not be
+    told. deviation: how the formula differs from what its source prints or computes, "" if it does not. heading: a
+    short name for the head of a column, "" where the key is one. isMain: whether an overview of many structures shows
+    it. unitSetting: returns the unit that settings ask for, None where they do not decide it. areaTitle,
+    areaDescription: of volumes, title and description for contours in a plane, which have areas.
     """
 
     key: str
@@ -73,6 +79,8 @@ class Definition:
     identity: float | None = field(kw_only=True)
     formula: str = field(kw_only=True)
     code: str = field(kw_only=True)
+    steps: tuple[str, ...] = ()
+    symbols: tuple[tuple[str, tuple[str, ...]], ...] = ()
     deviation: str = ""
     dependsOnGrid: bool = False
     hint: str = ""
@@ -80,6 +88,9 @@ class Definition:
     trend: str = ""
     heading: str = ""
     isMain: bool = False
+    unitSetting: Callable[[Settings], str] | None = None
+    areaTitle: str = ""
+    areaDescription: str = ""
     emptiness: Callable[[Pair], str] = lambda pair: pair.emptiness
     note: Callable[[Pair], str] = lambda pair: ""
 
@@ -107,19 +118,18 @@ class Definition:
         return self.key.format(**words)
 
     def unitFor(self, dimension: int, settings: Settings) -> str:
-        if self.unit == "mm" and self.family == "voxel":
-            return settings.voxelUnit
-        if self.unit == "mm" and self.family == "similarity":
-            return "pixel" if settings.asPublished else settings.msiUnit
-        return "mm2" if self.unit == "mm3" and dimension == 2 else self.unit
+        """Return the unit for surfaces in space (dimension 3) or contours in a plane (2): these have mm2 for mm3."""
+        if self.unitSetting is not None:
+            return self.unitSetting(settings)
+        return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
-    def said(self, text: str, unit: str) -> str:
-        """Return its title or description as it is for a measurement in a unit: contours have areas, not volumes."""
-        if (self.unit, unit) != ("mm3", "mm2"):
-            return text
-        for volume, area in (("Volume", "Area"), ("volume", "area"), ("closed surface", "contour")):
-            text = text.replace(volume, area)
-        return text
+    def titleIn(self, unit: str) -> str:
+        """Return the title of a measurement in a unit: that of its area if it has one."""
+        return self.areaTitle if self.areaTitle and unit == AREA else self.title
+
+    def descriptionIn(self, unit: str) -> str:
+        """Return the description of a measurement in a unit: that of its area if it has one."""
+        return self.areaDescription if self.areaDescription and unit == AREA else self.description
 
 
 def ofMemberships(pair: Pair) -> str:

@@ -103,13 +103,13 @@ class Measurement:
         isReason = reason in (REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY)
         return Measurement(
             key=key,
-            title=definition.said(definition.title, data["unit"]).format(**words) if definition else key,
+            title=definition.titleIn(data["unit"]).format(**words) if definition else key,
             value=number("value"),
             unit=data["unit"],
             status=data["status"],
             reason=reason,
             family=definition.family if definition else "",
-            description=definition.said(definition.description, data["unit"]).format(**words) if definition else "",
+            description=definition.descriptionIn(data["unit"]).format(**words) if definition else "",
             source=definition.source if definition else "",
             better=definition.better if definition else "",
             referenceToTest=number("referenceToTest") if isDirected else None,
@@ -219,13 +219,13 @@ def _measure(definition: Definition, pair: Pair, parameter: dict[str, float]) ->
     unit = definition.unitFor(pair.dimension, pair.settings)
     return Measurement(
         key=definition.keyFor(words),
-        title=definition.said(definition.title, unit).format(**words),
+        title=definition.titleIn(unit).format(**words),
         value=_withoutSignOfZero(value),
         unit=unit,
         status=status,
         reason=reason,
         family=definition.family,
-        description=definition.said(definition.description, unit).format(**words),
+        description=definition.descriptionIn(unit).format(**words),
         source=definition.source,
         better=definition.better,
         referenceToTest=_withoutSignOfZero(directed[0]),

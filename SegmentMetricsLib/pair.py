@@ -114,7 +114,7 @@ class Pair:
         return self.wasComputed("boundaries") and sum(len(s.cells) for s in self.boundaries.surfaces) > MANY_ELEMENTS
 
     def forgetIfLarge(self) -> None:
-        """Give the same back where it should not stay in memory beside what comes next."""
+        """Give back, of large boundaries, what distances were found with: it is too much beside what comes next."""
         if self.isLarge:
             self.forget()
 

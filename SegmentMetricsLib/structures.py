@@ -70,10 +70,7 @@ class Structure:
         return replace(self, name=name)
 
     def anew(self) -> Structure:
-        """Return the same structure as another object: what is made from it and kept along with it is not the other's.
-
-        The voxels are shared.
-        """
+        """Return a copy that shares the voxels, but not what is made from the structure and kept along with it."""
         return replace(self, mask=None if self.mask is None else replace(self.mask))
 
     def unsmoothed(self) -> Structure:
@@ -160,7 +157,7 @@ class Match:
         return iter((self.reference, self.test))
 
     def anew(self) -> Match:
-        """Return the same match of other objects, so that what is made from them on the way goes when they go."""
+        """Return a copy of the match with copies of both structures: what is made from these goes when they go."""
         return replace(self, reference=self.reference.anew(), test=self.test.anew())
 
     def toDictionary(self) -> dict:

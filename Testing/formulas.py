@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from SegmentMetricsLib.definitions import Definition
+from SegmentMetricsLib.definitions import PARAMETERS, Definition
 from SegmentMetricsLib.explanations import FAMILIES
+from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings import shortest
+from SegmentMetricsLib.settings import Settings, shortest
 
 PAGE = Path(__file__).parents[1] / "docs" / "formulas.md"
 EXAMPLES = {"percentile": "95", "tolerance": "2"}
 SYMBOLS = {"percentile": "p", "tolerance": "τ", "beta": "β", "quantile": "q"}
+# The same letters in a formula.
+LETTERS = {"percentile": "p", "tolerance": r"\tau", "beta": r"\beta", "quantile": "q"}
 ADDRESSES = {"arXiv": "https://arxiv.org/abs/", "doi": "https://doi.org/"}
 HEAD = ("unit", "range", "better", "one contour empty", "source", "computed by")
 
@@ -80,9 +83,35 @@ def source(text: str) -> str:
 
 
 def computedBy(definition: Definition) -> str:
-    """Return a link to the file with the function, or method, that computes it."""
-    module, names = parts(definition.code)
+    """Return links to the files with the function, or method, that computes it, and with those that it rests on."""
+    steps = ", ".join(map(linkTo, definition.steps))
+    return linkTo(definition.code) + (f" from {steps}" if steps else "")
+
+
+def linkTo(code: str) -> str:
+    """Return a link to the file that holds something, told by its name in the library."""
+    module, names = parts(code)
     return f"[`{names}`](../SegmentMetricsLib/{module.replace('.', '/')}.py)"
+
+
+def settings(definition: Definition) -> str:
+    """Return which settings are behind symbols of the formula, and their defaults; "" if there are none."""
+    symbols = [(f"${LETTERS[name]}$", (PARAMETERS[name],)) for name in PARAMETERS if f"{{{name}}}" in definition.key]
+    symbols += [(f"${symbol}$", names) for symbol, names in definition.symbols]
+    if definition.dependsOnGrid:
+        symbols.append(("voxels outside both", ("grid",)))
+    told = [f"{symbol}: {', '.join(map(withDefault, names))}" for symbol, names in symbols]
+    if r"\varepsilon" in definition.formula:
+        told.append(rf"$\varepsilon$: fixed, {shortest(EPSILON)}")
+    return "; ".join(told)
+
+
+def withDefault(name: str) -> str:
+    """Return the name of a setting, and its default if there is one."""
+    value = getattr(Settings(), name)
+    values = value if isinstance(value, tuple) else (value,)
+    default = ", ".join(one if isinstance(one, str) else shortest(one) for one in values)
+    return f"`{name}` ({default})" if default else f"`{name}`"
 
 
 def parts(code: str) -> tuple[str, str]:
@@ -104,7 +133,9 @@ def section(kind: Sequence[Definition]) -> str:
         description if len(kind) == 1 else f"{description} Keys: {', '.join(f'`{key}`' for key in keys(kind))}.",
         "\n".join(f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), row)),
     ]
-    return "\n\n".join([*text, f"*About the source:* {definition.deviation}"] if definition.deviation else text)
+    for name, more in (("Settings", settings(definition)), ("About the source", definition.deviation)):
+        text += [f"*{name}:* {more}"] if more else []
+    return "\n\n".join(text)
 
 
 def overview() -> str:

@@ -60,7 +60,7 @@ def testLiverByImages():
 def testErratumOfTheRandIndex():
     # three voxels, the last one in the test only: 01, 02, 12 are joined by the reference, 01 only by the test
     table = Table.of(Counts(0, 1, 0), 3)
-    together, inReference, inTest, apart = agreement._pairs(table)
+    together, inReference, inTest, apart = agreement.pairsOfVoxels(table)
     assert (together, inReference, inTest, apart) == (1, 2, 0, 0)
     assert agreement.randIndex(table) == pytest.approx(1 / 3)
     printed = (together + inReference) / 3

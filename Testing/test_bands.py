@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandgrid, bandlookup, bands, bandsearch, bandvoxels
+from SegmentMetricsLib.metrics import bandgrid, bandlookup, bandmethods, bands, bandsearch, bandvoxels
 
 
 def biou(first, second, tolerance=2.0, **settings) -> float:
@@ -44,7 +44,7 @@ def testAutomaticSamplingAgreesWithRandomPoints(spacing, tolerance):
     masks = blobPair(spacing)
     boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
     truth, error = randomTruth(boundaries, masks, tolerance)
-    assert bands.bands(boundaries, masks, tolerance, None).overlap == pytest.approx(truth, abs=0.002 + 2 * error)
+    assert bandmethods.bands(boundaries, masks, tolerance, None).overlap == pytest.approx(truth, abs=0.002 + 2 * error)
 
 
 def blobPair(spacing):
@@ -86,9 +86,9 @@ def randomTruth(boundaries, masks, tolerance, count=4):
 def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
     masks = blobPair((1.0, 1.0, 2.0))
     boundaries = BoundaryPair(*map(fromMask, masks), reach=tolerance)
-    byLookup = bands.bands(boundaries, masks, tolerance, None)
+    byLookup = bandmethods.bands(boundaries, masks, tolerance, None)
     boundaries.lattice = None
-    bySearch = bands.bands(boundaries, masks, tolerance, None)
+    bySearch = bandmethods.bands(boundaries, masks, tolerance, None)
     assert byLookup.overlap == pytest.approx(bySearch.overlap, abs=0.003)
     assert byLookup.union == pytest.approx(bySearch.union, rel=0.005)
     # what is wanted of structures of over 1,000 voxels
@@ -99,7 +99,7 @@ def testLookupAndSearchAgreeOnAutomaticSampling(tolerance):
 def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
     masks = blobPair((1.0, 1.0, 2.0))
     boundaries = BoundaryPair(*map(fromMask, masks), reach=1.0)
-    expected = bands.bands(boundaries, masks, 1.0, None).overlap
+    expected = bandmethods.bands(boundaries, masks, 1.0, None).overlap
     monkeypatch.setattr(bandvoxels, "MOST_VOXELS", 1 << 15)
     monkeypatch.setattr(bandsearch, "LARGEST_DRAW", 2000)
     found, met = bandsearch.searchedBands(boundaries, masks, 1.0, 1e-6)
@@ -110,12 +110,12 @@ def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
 
 def testBoundsOfAnOverlapAreNeverCloserThanWhatNobodyLookedAt():
     for error, expected in ((1e-6, 0.0003), (0.001, 0.002)):
-        overlap = bandlookup.Bands(1.0, 2.0, 1000, error).overlap
+        overlap = bands.Bands(1.0, 2.0, 1000, error).overlap
         assert (overlap.lower, overlap, overlap.upper) == pytest.approx((0.5 - expected, 0.5, 0.5 + expected))
     # the same twice is known without looking, and a count of all sub-voxels has no bounds
-    same = bandlookup.Bands(2.0, 2.0, 1000, 0.0).overlap
+    same = bands.Bands(2.0, 2.0, 1000, 0.0).overlap
     assert (same.lower, same.upper) == (1, 1)
-    assert not hasattr(bandlookup.Bands(1.0, 2.0, 1000).overlap, "lower")
+    assert not hasattr(bands.Bands(1.0, 2.0, 1000).overlap, "lower")
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
@@ -165,7 +165,7 @@ def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
     else:
         sizes = (6 * 81 + 12 * 9 * edge + 8 * corner, 2 * 81 + 4 * 45 + (8 * 9 + 4 * 5) * edge + 8 * corner)
         shared = 81 + 4 * 45 + 4 * (9 + 5) * edge + 4 * corner
-    found = bands.bands(BoundaryPair(*surfaces), masks, 0.002, None)
+    found = bandmethods.bands(BoundaryPair(*surfaces), masks, 0.002, None)
     assert found.intersection == pytest.approx(0.002 * shared, rel=0.002)
     assert found.union == pytest.approx(0.002 * (sum(sizes) - shared), rel=0.002)
 

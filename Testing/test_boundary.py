@@ -39,7 +39,7 @@ def testSharesWithin(tolerance, there, back, ties):
     found = boundary.normalizedSurfaceDistance(DISTANCES, tolerance)
     assert found == pytest.approx(((there + back) / 25, there / 10, back / 15))
     assert boundary.shareOfTies(DISTANCES, tolerance) == pytest.approx(ties / 25)
-    over, under = (f(DISTANCES, tolerance) for f in (signed.overFraction, signed.underFraction))
+    over, under = (signed.fractionBeyond(DISTANCES, tolerance, side) for side in (1, -1))
     assert over + under + found.value == pytest.approx(1)
 
 
@@ -48,15 +48,15 @@ def testTiesAreThoseOfRounding():
     nearly = given(([2 - 0.5e-4, 2 + 0.5e-4, 2 - 1.5e-4, 2 + 1.5e-4], [1, 2, 4, 8]), ([9.0], [1]))
     assert boundary.shareOfTies(nearly, 2) == pytest.approx((1 + 2) / 16)
     assert boundary.normalizedSurfaceDistance(nearly, 2).value == pytest.approx((1 + 2 + 4) / 16)
-    assert signed.overFraction(nearly, 2) == pytest.approx((8 + 1) / 16)
+    assert signed.fractionBeyond(nearly, 2, 1) == pytest.approx((8 + 1) / 16)
 
 
 @pytest.mark.parametrize(
     ("tolerance", "over", "under"), [(0.5, 9, 14), (1, 3, 14), (2, 0, 14), (4, 0, 5), (4.5, 0, 5), (5, 0, 0)]
 )
 def testFractionsBeyond(tolerance, over, under):
-    assert signed.overFraction(DISTANCES, tolerance) == pytest.approx(over / 25)
-    assert signed.underFraction(DISTANCES, tolerance) == pytest.approx(under / 25)
+    assert signed.fractionBeyond(DISTANCES, tolerance, 1) == pytest.approx(over / 25)
+    assert signed.fractionBeyond(DISTANCES, tolerance, -1) == pytest.approx(under / 25)
 
 
 def testLargestToEitherSide():

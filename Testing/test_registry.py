@@ -77,6 +77,10 @@ class TestEntry:
         assert definition.family in FAMILIES
         assert definition.unit in ("mm", "mm3", "bit", "")
         assert definition.better in ("lower", "higher", "")
+        ofAreas = (definition.areaTitle, definition.areaDescription)
+        # contours have areas where surfaces have volumes
+        assert all(bool(text) == (definition.unit == "mm3") for text in ofAreas)
+        assert not any("olume" in text or "surface" in text for text in ofAreas)
         assert isinstance(definition.empty, Empty) and definition.source and definition.description.endswith(".")
         assert definition.hint.endswith(".") and len(definition.hint) < 160
         assert not definition.dependsOnGrid or definition.family not in ("boundary", "signed", "voxel")

@@ -87,7 +87,7 @@ def testFlatCloudsAreFlatInAnyDirection():
         plane = i + j + k == size
         masks = [Mask.fromArray(part, Grid((size,) * 3, np.eye(4))) for part in (plane, plane & (i > size // 3))]
         with pytest.raises(Undefined, match="singular"):
-            voxels.mahalanobis([tuple(masks)])
+            voxels.mahalanobis(*masks)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -99,7 +99,7 @@ def testMahalanobisOfASlice(axis):
     stored = [np.expand_dims(array, 2 - axis) for array in (first, second)]
     grid = Grid(stored[0].shape[::-1], np.eye(4), planar=True)
     masks = tuple(Mask.fromArray(array, grid) for array in stored)
-    assert voxels.mahalanobis([masks]) == pytest.approx(math.sqrt(5 / (2 / 3)))
+    assert voxels.mahalanobis(*masks) == pytest.approx(math.sqrt(5 / (2 / 3)))
 
 
 def testDistancesOfBoxesThatLieApart():
@@ -130,7 +130,7 @@ def testDistancesFromNothing(order, which):
     with pytest.raises(Undefined, match=f"the {which} encloses no voxel"):
         voxels.measure(*pair, "mm")
     with pytest.raises(Undefined, match=f"the {which} encloses no voxel"):
-        voxels.mahalanobis([tuple(pair)])
+        voxels.mahalanobis(*pair)
 
 
 def testNearestVoxelOnAShearedLattice():

@@ -160,7 +160,8 @@ def legend() -> str:
     )
     lines = [f'<span style="background-color: {color};">&nbsp;&nbsp;&nbsp;&nbsp;</span> {m}' for color, m in meanings]
     lines.append(_("no color: less than 0.1 mm or 1 %pt off"))
-    lines.append(f"{NOT_REPRODUCIBLE} {_('the tool itself does not give this number reliably')}")
+    unreliable = _("the tool itself does not give this number reliably")
+    lines.append(f"{NOT_REPRODUCIBLE} {unreliable}")
     return "<br>".join(lines)
 
 

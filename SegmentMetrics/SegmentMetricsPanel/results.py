@@ -78,7 +78,8 @@ class Results:
         if others:
             alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
         # a sign and words: not everybody sees the color
-        self.ui.alarmsLabel.text = "<br>".join([f"<b>{ALARM} {_('Check this first')}</b>", *map(bulleted, alarms)])
+        title = _("Check this first")
+        self.ui.alarmsLabel.text = "<br>".join([f"<b>{ALARM} {title}</b>", *map(bulleted, alarms)])
         self.ui.alarmsLabel.visible = bool(alarms)
         self.ui.findingsLabel.text = "<br>".join(map(bulleted, [*remarks, *advice]))
         self.ui.findingsLabel.visible = bool(remarks or advice)

@@ -165,11 +165,16 @@ class Inputs:
             chooser.onRemoved(node)
 
     def choose(self, side: str, node, segment: str) -> None:
-        """Take over a choice, with the segment of the same name where that is likely meant.
+        """Take over which segmentation node and which segment (its ID) the user chose for one side.
 
-        That is so for another segmentation, and for the test when the reference's segment changes while both have the
-        same name: where the test has none of the new name, none is chosen, and it follows again to the next one that it
-        has. The reference never follows the test.
+        side: "reference" or "test". Likely meant, and chosen instead or as well, is a segment with the name of another:
+
+        - Who chooses another segmentation gets its segment with the name of the other side's, if it has one.
+        - Who chooses another segment of the reference gets the test's segment with its name, too, as long as both sides
+          had the same name before or the test had none. If the test's segmentation has no such segment, none of it is
+          chosen, and it follows again to the next one that it has.
+
+        The reference never follows the test.
         """
         self.isGuess = False
         other = SIDES[1 - SIDES.index(side)]

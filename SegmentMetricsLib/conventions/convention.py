@@ -74,5 +74,5 @@ class Convention:
 
 
 def each(keys: tuple[str, ...], value: float | str) -> dict[str, float | str]:
-    """Return the same value for several keys."""
+    """Return a mapping of several keys to one value."""
     return dict.fromkeys(keys, value)

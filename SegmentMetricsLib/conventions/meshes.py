@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..distances.surfacedistances import BoundaryPair
-from ..metrics.bands import bands
+from ..metrics.bandmethods import bands
 from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
 from .elements import masks

@@ -112,5 +112,5 @@ def shareWithin(there: Sample, back: Sample, tolerance: float) -> float:
 
 
 def shareWithinTies(there: Sample, back: Sample, tolerance: float) -> float:
-    """Return the same with distances that equal the tolerance but for rounding counted as within."""
+    """Return shareWithin(), counting as within what equals the tolerance but for rounding."""
     return shareWithin(there, back, withTies(tolerance))

@@ -27,7 +27,10 @@ def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequen
 
 
 class ConvergedDistances(DirectedDistances):
-    """Distances of a boundary that are linear functions on pieces of its elements.
+    """Distances of a boundary that are linear functions on pieces of its elements; they answer by default.
+
+    What a number means is told by the method of the same name of DirectedDistances, which holds for equal distances
+    all over each element; how it is found here, by Refined, which the method asks.
 
     Every number of the whole boundary is that of these functions, with bounds. Single elements, for maps, charts and
     places, are the pieces of the boundary's own elements, equally many of each, with their mean distances.

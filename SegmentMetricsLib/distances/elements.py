@@ -14,7 +14,7 @@ from .crossing import total
 from .cutting import cutCells
 from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
 
-# The same as PIECES, after the elements as a whole.
+# Corners, by number, of the whole element and then of each of its PIECES.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
 # Elements looked at at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
@@ -179,12 +179,12 @@ class Leaves:
         return self._within[limit]
 
     def passed(self, limit: float) -> Passed:
-        """Return the same of the size within a limit of those leaves alone that it passes through."""
+        """Return what is known of the size within a limit in mm of those leaves alone that the limit passes through."""
         chosen = np.flatnonzero((self.low <= limit) & (self.high > limit))
         return self._summed(chosen, turned, lambda values: shareWithin(values, limit), limit)
 
     def beyond(self, limit: float, side: int) -> Passed:
-        """Return the same of the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        """Return what is known of the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
         low, high = self._joined(*(part.signedRange(side) for part in (self.base, self.fine)))
         chosen = np.flatnonzero((low <= limit) & (high > limit))
         found = self._summed(chosen, lambda nodes: side * nodes, lambda values: 1 - shareBelow(values, limit), limit)

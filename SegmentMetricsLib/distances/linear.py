@@ -28,7 +28,7 @@ def shareBelow(values: np.ndarray, limit: float) -> np.ndarray:
 
 
 def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarray) -> np.ndarray:
-    """Return the same of values that are in order already. limit: one for all or (n,)."""
+    """Return the share (n,) of every element at most a limit (one for all or (n,)), told its ordered() values."""
     low, high = ascending[0], ascending[-1]
     result = (high <= limit).astype(float)
     crossed = np.flatnonzero((low < limit) & (limit < high))

@@ -150,7 +150,10 @@ class Surroundings(NamedTuple):
 
     @staticmethod
     def of(limits: np.ndarray, below: float, ascending: np.ndarray, sizes: np.ndarray) -> Surroundings:
-        """Return the same of pieces among which there may be some through which no such limit passes."""
+        """Return the sizes within limits (m,) of pieces, leaving out those that lie wholly below or above all limits.
+
+        below: size of what lies below all limits and is not among the pieces. ascending, sizes: of all pieces.
+        """
         more, ascending, sizes = crossedBetween(ascending, sizes, limits[0], limits[-1])
         below += more
         return Surroundings(limits, sizesBelow(ascending, sizes, limits) + below, below, ascending, sizes)

@@ -320,7 +320,10 @@ class Refined:
         return extreme(self)
 
     def largestToward(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        """Return the same toward the positive (1) or the negative (-1) side. known: as for extreme()."""
+        """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
+
+        known: one in mm that is reached elsewhere, below which it does not matter how large it is.
+        """
         largest, place = self.largestAndPlace
         # mostly the side of the largest distance is known
         if self.values[np.abs(self.values).argmax()] * side > 0 and self.sampler.sidesAt(place[None])[0] * side > 0:

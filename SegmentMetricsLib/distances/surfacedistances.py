@@ -45,6 +45,11 @@ class Groups(NamedTuple):
 class DirectedDistances:
     """Distances from the elements of one boundary to the other boundary.
 
+    Here is what every number of them means, such as the mean or a percentile, as it is computed where the accuracy is
+    "sampled": every element has the distance of its center. Where it is "converged", which is the default,
+    ConvergedDistances answers in its place: it defines the same numbers for distances that change linearly across the
+    elements, which it cuts until the numbers no longer change.
+
     surface: the boundary measured from; its cells are cut `subdivisions` times into the elements. signed: (n,) mm,
     positive where the test lies outside the reference, whichever of the two is measured from; of open surfaces always
     positive. measurePoints: measures from the boundary's points instead.

@@ -142,7 +142,7 @@ class Mask:
         return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
 
     def alongAxesOf(self, grid: Grid) -> Mask:
-        """Return the same voxels stored in the order of another grid's axes, if they run along the same lines."""
+        """Return the mask with its voxels in the order of another grid's axes, if both run along the same lines."""
         found = None if np.array_equal(self.grid.axes, grid.axes) else self.grid.alongAxesOf(grid)
         if found is None:
             return self
@@ -159,7 +159,7 @@ class Mask:
         return Mask(np.ascontiguousarray(voxels), offset, own)
 
     def oneThick(self) -> Mask:
-        """Return the same pixels of a planar grid as slices 1 mm thick."""
+        """Return the mask, which is that of a planar grid, with pixels 1 mm thick."""
         return Mask(self.voxels, self.offset, self.grid.oneThick())
 
     def fits(self, grid: Grid) -> bool:
@@ -169,7 +169,7 @@ class Mask:
         return self.isEmpty or self.alongAxesOf(grid).grid.offsetOn(grid) is not None
 
     def on(self, grid: Grid) -> Mask:
-        """Return the same structure on another grid: shifted when the voxels coincide, else resampled.
+        """Return the mask on another grid: shifted when the voxels coincide, else resampled.
 
         The value of a mask is that of the nearest voxel, memberships are interpolated linearly. The result covers the
         whole structure even where it leaves the grid.

@@ -166,7 +166,7 @@ class LatticeShapes:
         return self._spreads.take(self._kinds.take(triangles))
 
     def sides(self, triangles: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the same as GivenShapes.sides()."""
+        """Return two sides of some triangles from one of their corners, and products, as GivenShapes.sides() does."""
         kinds = self._turned.take(3 * self._kinds.take(triangles) + slots)
         x, y, z, u, v, w, *products = (row.take(kinds) for row in self._sides)
         return (x, y, z), (u, v, w), *products, NONE

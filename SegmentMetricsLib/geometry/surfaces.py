@@ -100,11 +100,15 @@ class Surface:
         if self.dimension == 2:
             corners = self.points.take(self.cells, axis=0)
             return np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1)
-        return self._sizesAndVolume[0]
+        return self.sizesAndVolume[0]
 
     @cached_property
     def volume(self) -> float:
-        """Enclosed volume in mm3 (area in mm2 for contours), by the divergence theorem; NaN without an inside."""
+        """Enclosed volume in mm3 (area in mm2 for contours), by the divergence theorem; NaN without an inside.
+
+        A third (half) of the integral of x along the outward normal: summed up over triangles, a sixth of a corner
+        times the cross product of two sides, see sizesAndVolume; over segments, half the cross product of both ends.
+        """
         if self.isEmpty:
             return 0.0
         if not self.isClosed:
@@ -112,7 +116,7 @@ class Surface:
         if self.dimension == 2:
             corners = self._local[self.cells]
             return float(np.cross(corners[:, 0], corners[:, 1]).dot(self.normal).sum() / 2)
-        return self._sizesAndVolume[1]
+        return self.sizesAndVolume[1]
 
     @property
     def _local(self) -> np.ndarray:
@@ -120,7 +124,7 @@ class Surface:
         return self.points - self.center
 
     @cached_property
-    def _sizesAndVolume(self) -> tuple[np.ndarray, float]:
+    def sizesAndVolume(self) -> tuple[np.ndarray, float]:
         """Area (m,) of every triangle and the volume they enclose, which the same vectors tell."""
         doubled, sixfold = [np.zeros(0)], 0.0
         for (corner, _, _), vectors in areaVectors(self._local, self.cells):

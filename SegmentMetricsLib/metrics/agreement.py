@@ -98,7 +98,7 @@ class Table:
 
 def specificity(table: Table) -> float:
     """Return TN / (TN + FP) in [0, 1]; undefined when the reference fills the grid."""
-    return 1 - fallout(table)
+    return _ratio(table.trueNegative, table.outsideReference, "the reference fills the whole evaluated grid")
 
 
 def fallout(table: Table) -> float:
@@ -112,7 +112,10 @@ def missRate(table: Table) -> float:
 
 
 def fMeasure(table: Table, beta: float) -> float:
-    """Return (b2 + 1) PPV TPR / (b2 PPV + TPR) in [0, 1], drawn to TPR by beta above 1; 0 if one is empty."""
+    """Return (b2 + 1) PPV TPR / (b2 PPV + TPR) in [0, 1], drawn to TPR by beta above 1; 0 if one is empty.
+
+    With PPV = TP / (TP + FP) and TPR = TP / (TP + FN) that is (b2 + 1) TP / ((b2 + 1) TP + b2 FN + FP).
+    """
     weight = Fraction(beta) ** 2
     both = (1 + weight) * table.truePositive
     return _ratio(both, both + weight * table.falseNegative + table.falsePositive, _noVoxel(table))
@@ -148,8 +151,8 @@ def volumetricSimilarity(table: Table) -> float:
     return _ratio(whole - abs(table.falseNegative - table.falsePositive), whole, _noVoxel(table))
 
 
-def _pairs(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Return how many pairs of voxels both partitions join, the reference only, the test only, neither."""
+def pairsOfVoxels(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """Return how many pairs of voxels both partitions join (a), the reference only (b), the test only (c), none (d)."""
     if table.size < 2:
         raise Undefined("the evaluated grid has one voxel, so there are no pairs of voxels")
     cells = (table.truePositive, table.falsePositive, table.trueNegative, table.falseNegative)
@@ -162,17 +165,17 @@ def _pairs(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]:
 
 
 def randIndex(table: Table) -> float:
-    """Return the share of pairs of voxels on which the two agree, in [0, 1] (Rand 1971).
+    """Return (a + d) / (a + b + c + d), the share of pairs of voxels on which the two agree, in [0, 1] (Rand 1971).
 
     The source prints (a + b) as its numerator; Rand's definition, and the source's own program, have (a + d).
     """
-    together, inReference, inTest, apart = _pairs(table)
+    together, inReference, inTest, apart = pairsOfVoxels(table)
     return float((together + apart) / (together + inReference + inTest + apart))
 
 
 def adjustedRandIndex(table: Table) -> float:
     """Return the Rand index corrected for chance, in [-1, 1] (Hubert 1985); 0 when one structure is empty."""
-    a, b, c, d = _pairs(table)
+    a, b, c, d = pairsOfVoxels(table)
     whole = c**2 + b**2 + 2 * a * d + (a + d) * (c + b)
     isFull = table.truePositive == table.size
     why = "fill the whole evaluated grid" if isFull else "part the two voxels of the evaluated grid"
@@ -189,7 +192,8 @@ def _log2(part: Fraction, whole: Fraction) -> float:
     return math.log1p(float((part - whole) / whole)) / math.log(2) if 2 * part > whole else math.log2(part / whole)
 
 
-def _entropies(table: Table) -> tuple[float, float, float]:
+def entropies(table: Table) -> tuple[float, float, float]:
+    """Return the entropies H(A), H(B) and H(A, B) in bits of both partitions and of the two together."""
     return (
         _entropy(table.size, table.reference, table.outsideReference),
         _entropy(table.size, table.test, table.outsideTest),
@@ -198,31 +202,33 @@ def _entropies(table: Table) -> tuple[float, float, float]:
 
 
 def mutualInformation(table: Table) -> float:
-    """Return what either segmentation tells of the other, in bits, [0, 1]; 0 when one structure is empty."""
-    reference, test, joint = _entropies(table)
+    """Return H(A) + H(B) - H(A, B), what either segmentation tells of the other, in bits, [0, 1]; 0 if one is empty."""
+    reference, test, joint = entropies(table)
     return max(reference + test - joint, 0.0)
 
 
 def variationOfInformation(table: Table) -> float:
-    """Return what the two do not tell of each other, in bits, [0, 2] (Meila 2003).
+    """Return 2 H(A, B) - H(A) - H(B), what the two do not tell of each other, in bits, [0, 2] (Meila 2003).
 
     The source exchanges the probabilities of the two backgrounds in print.
     """
-    reference, test, joint = _entropies(table)
+    reference, test, joint = entropies(table)
     return max(2 * joint - (reference + test), 0.0)
 
 
 def interclassCorrelation(table: Table) -> float:
     """Return (MSb - MSw) / (MSb + MSw) of the memberships, in [-1, 1] (Shrout 1979).
 
+    Of the means m of both memberships f and g of a voxel, the sum is that of (f + g) / 2 and that of the squares is
+    that of (f2 + 2 f g + g2) / 4; (f - m)2 + (g - m)2 is (f2 - 2 f g + g2) / 2.
     The source's own program mixes memberships up to 1 with memberships up to 255 and gives another number.
     """
     size = table.size
     if size < 2:
         raise Undefined("the evaluated grid has one voxel, so nothing varies between voxels")
-    total = (table.reference + table.test) / 2
-    between = 2 * ((table.squares + 2 * table.products) / 4 - total**2 / size) / (size - 1)
-    within = (table.squares - 2 * table.products) / (2 * size)
+    sumOfMeans, sumOfTheirSquares = (table.reference + table.test) / 2, (table.squares + 2 * table.products) / 4
+    between = 2 / (size - 1) * (sumOfTheirSquares - sumOfMeans**2 / size)
+    within = 1 / size * (table.squares - 2 * table.products) / 2
     return _ratio(between - within, between + within, "both structures fill the whole evaluated grid")
 
 

@@ -21,7 +21,8 @@ from ..geometry.grids import Grid
 from ..geometry.lateral import Slab, alignedAxis
 from ..geometry.masks import Mask
 from ..progress import checkpoint
-from .bandlookup import Bands, bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
+from .bandlookup import bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
+from .bands import Bands
 from .bandsearch import TIE_TOLERANCE
 from .bandtables import BandTables, inBlocks, packed
 

@@ -15,11 +15,10 @@ import numpy as np
 
 from ..cores import eachSideBySide, evenParts
 from ..distances import lattice
-from ..distances.bounded import Bounded
-from ..distances.extrapolation import LEAST_SHARE_ERROR
 from ..geometry.cases import Positions
 from ..geometry.lateral import Slab, alignedAxis
 from ..progress import checkpoint
+from .bands import Bands
 from .bandtables import WORD, BandTables
 
 # Positions in a number of bits, at least.
@@ -40,31 +39,6 @@ AT_ONCE = 1 << 14
 # Layers of cells, and cells, looked at at a time, so that temporary arrays are small beside the whole; of fewer cells
 # than FEW_TO_SHARE, several threads only wait for each other.
 LAYERS, CELLS, FEW_TO_SHARE = 32, 1 << 18, 1 << 21
-
-
-@dataclass(frozen=True)
-class Bands:
-    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours), and how many points decided them.
-
-    error: standard error of the overlap, None where it is not known.
-    """
-
-    intersection: float
-    union: float
-    samples: int
-    error: float | None = None
-
-    @property
-    def overlap(self) -> float:
-        """Intersection over union in [0, 1]; NaN when both bands are empty."""
-        if not self.union:
-            return float("nan")
-        value = self.intersection / self.union
-        if self.error is None:
-            return value
-        # what nobody draws is never corrected, so that a few wrong points may be taken for none
-        error = max(2 * self.error, LEAST_SHARE_ERROR) if self.error > 0 else 0.0
-        return Bounded.within(value, error, 0.0, 1.0)
 
 
 @dataclass(frozen=True)

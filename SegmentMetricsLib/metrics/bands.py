@@ -1,89 +1,41 @@
 """Boundary intersection over union: overlap of the two bands just inside the contours.
 
-The band of a structure is what lies inside it and closer than tau to its own boundary. Both bands are measured on
-points with exact distances to the boundaries; what lies wholly outside, or deeper than tau, is left out beforehand.
+The band of a structure is what lies inside it and closer than tau to its own boundary. Points are spread over both
+structures, and each is asked whether it lies in either band; as large as the space that they stand for are the bands'
+intersection and union. Where the points lie, and how they are asked, is chosen in bandmethods.py.
 
-An explicit number of pieces cuts every voxel into so many sub-voxels along each axis and asks at their centers, as in
-the source. Masks on a lattice have faces parallel to these rows of points, so that such a grid errs by up to 2 %pt, in
-steps. Without that number the points are spread evenly but out of step with the lattice: for masks on one lattice each
-cell takes its own part of them by a hash of its index alone, for all others they are voxels of a grid that runs askew.
-They are so many that the error, which is told, is small enough.
-
-Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630; Cheng et al., Boundary IoU, CVPR 2021.
+Source: Cheng et al., Boundary IoU, CVPR 2021, arXiv:2103.16562; Podobnik & Vrtovec, Metrics Revolutions,
+arXiv:2410.02630.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from ..distances.surfacedistances import BoundaryPair
-from ..geometry.grids import Grid
-from ..geometry.masks import Mask
-from ..geometry.surfaces import Surface, elementCenters, outwardNormals
-from .bandgrid import gridBands
-from .bandlookup import Bands, cellBands
-from .bandsearch import searchedBands
-
-# Standard error of the overlap at which there are points enough, for structures of so many voxels and for smaller ones.
-WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
-# Bands thinner than this share of a voxel are hardly met by points in voxels: they take so many at the boundaries.
-THIN, THIN_BUDGET = 0.01, 20_000
-# The same where so few points have met a band that they tell too little, or the error is so many times that wanted.
-THIN_IF_NEEDED, FEW, VAGUE = 0.05, 2000, 3
+from ..distances.bounded import Bounded
+from ..distances.extrapolation import LEAST_SHARE_ERROR
 
 
-def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, oversampling: int | None) -> Bands:
-    """Return the overlap of the bands of two closed boundaries.
+@dataclass(frozen=True)
+class Bands:
+    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours), and how many points decided them.
 
-    masks: the structures' voxels on one grid, which say where to look. tolerance: tau in mm, > 0.
-    oversampling: sub-voxels along each axis, all of them looked at; None chooses as many as the accuracy needs.
+    error: standard error of the overlap, None where it is not known.
     """
-    if oversampling is None:
-        if isThin(tolerance, masks[0].grid, THIN):
-            return _thinBands(boundaries, tolerance)
-        counts = (voxelsOf(mask, surface) for mask, surface in zip(masks, boundaries.surfaces, strict=True))
-        wanted = WANTED_ERROR if max(counts) >= SMALL else WANTED_ERROR_OF_SMALL
-        if boundaries.lattice is not None:
-            found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
-            if found is not None:
-                return found
-        found, met = searchedBands(boundaries, masks, tolerance, wanted)
-        isVague = met < FEW or found.error > VAGUE * wanted
-        if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
-            return _thinBands(boundaries, tolerance)
-        return found
-    return gridBands(boundaries, masks, tolerance, oversampling)
 
+    intersection: float
+    union: float
+    samples: int
+    error: float | None = None
 
-def voxelsOf(mask: Mask, surface: Surface) -> float:
-    """Return how many voxels a structure has; of one given as a mesh, which may have any number, those of 1 mm."""
-    return mask.count if surface.mask is not None else min(mask.count, mask.size)
-
-
-def isThin(tolerance: float, grid: Grid, share: float) -> bool:
-    """Return whether a tolerance in mm is less than a share of a voxel's shortest side."""
-    spacing = np.delete(grid.spacing, [] if grid.flatAxis is None else grid.flatAxis)
-    return bool(tolerance < share * spacing.min())
-
-
-def _thinBands(boundaries: BoundaryPair, tolerance: float) -> Bands:
-    """Return the overlap of bands far thinner than voxels: from points just inside the boundaries themselves.
-
-    As large as the boundaries times the tolerance; where they bend, that errs by the tolerance over the radius.
-    """
-    shared = sizes = 0.0
-    samples = 0
-    for source in (0, 1):
-        surface, other = boundaries.surfaces[source], boundaries.search(1 - source)
-        subdivisions = max(1, int(np.ceil(np.log2(THIN_BUDGET / len(surface.cells)) / (surface.dimension - 1))))
-        centers = elementCenters(surface.points, surface.cells, subdivisions)
-        pieces = len(centers) // len(surface.cells)
-        volumes = np.repeat(surface.sizes / pieces, pieces) * tolerance
-        # the golden ratio spreads the depths evenly
-        depths = tolerance * ((np.arange(len(centers)) + 0.5) * 0.6180339887498949 % 1)
-        inward = -np.repeat(outwardNormals(surface, np.arange(len(surface.cells))), pieces, axis=0)
-        signed = other.signedDistances(centers + depths[:, None] * inward)
-        shared += float(volumes[(signed < 0) & (signed > -tolerance)].sum()) / 2
-        sizes += float(volumes.sum())
-        samples += len(centers)
-    return Bands(shared, sizes - shared, samples)
+    @property
+    def overlap(self) -> float:
+        """Intersection over union in [0, 1]; NaN when both bands are empty."""
+        if not self.union:
+            return float("nan")
+        value = self.intersection / self.union
+        if self.error is None:
+            return value
+        # what nobody draws is never corrected, so that a few wrong points may be taken for none
+        error = max(2 * self.error, LEAST_SHARE_ERROR) if self.error > 0 else 0.0
+        return Bounded.within(value, error, 0.0, 1.0)

@@ -23,7 +23,7 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry.masks import Mask
 from ..progress import checkpoint
 from .banddepths import DRAWS, PART, Depths
-from .bandlookup import Bands
+from .bands import Bands
 from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
 from .lottery import LEAST_CHANCE, LEAST_OUTSIDE, Lottery, chancesOf, isNear, largestChances, ramp
 

@@ -1,6 +1,8 @@
 """Boundary metrics: how far apart two contours are, without regard to which side.
 
 Every function takes the distances of both directions, both boundaries not empty. Elements are weighted by their size.
+What the functions ask a direction for, such as its mean or a percentile, is defined by DirectedDistances, which tells
+who answers by which accuracy.
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630 and MeshMetrics, arXiv:2509.05670.
 """
 
@@ -54,17 +56,14 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
 
     A distance that equals the tolerance counts as within. Source: Nikolov et al., arXiv:1809.04430.
     """
-    return _shareWithin(distances, withTies(tolerance))
+    limit = withTies(tolerance)
+    sizes = distances.ofBoth(lambda direction: direction.sizeWithin(limit))
+    totals = [direction.totalSize for direction in distances.directions]
+    pooled = combined(lambda *parts: sum(parts) / sum(totals), *sizes)
+    return Directed(pooled, *(size / whole for size, whole in zip(sizes, totals)))
 
 
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the share of both boundaries in [0, 1] whose distance equals the tolerance in mm."""
     sizes = [d.sizeBetween(withTies(tolerance, -1), withTies(tolerance)) for d in distances.directions]
     return sum(sizes) / sum(direction.totalSize for direction in distances.directions)
-
-
-def _shareWithin(distances: SurfaceDistances, limit: float) -> Directed:
-    sizes = distances.ofBoth(lambda direction: direction.sizeWithin(limit))
-    totals = [direction.totalSize for direction in distances.directions]
-    pooled = combined(lambda *parts: sum(parts) / sum(totals), *sizes)
-    return Directed(pooled, *(size / whole for size, whole in zip(sizes, totals)))

@@ -58,7 +58,10 @@ class NearContour:
         return self.nearest(points, limit)[0]
 
     def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same and the numbers (n,) of the segments that are so far away."""
+        """Return distances (n,) in mm of LPS points (n, 3), and the numbers (n,) of the segments that are so far away.
+
+        Both are exact where the distance is at most `limit`; else it is above that, and a segment may be nearer.
+        """
         result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
         rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
         while len(rest):
@@ -105,8 +108,19 @@ def outline(reference: Surface, test: Surface | None) -> Outline:
     return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
 
 
-def shareOf(slices: Sequence[Outline], length: float) -> float:
-    """Return a length in mm over that of the reference's contours, in [0, 1]. Raises Undefined without a reference."""
+def addedPathLength(beyond: np.ndarray) -> float:
+    """Return APL in mm: how much of all contours of the reference lies farther than the tolerance from the test's.
+
+    beyond: (m,) how much of each of their segments does, as lengthsBeyond() tells.
+    """
+    return float(beyond.sum())
+
+
+def relativeAddedPathLength(slices: Sequence[Outline], length: float) -> float:
+    """Return an added path length in mm over the length of the reference's contours, in [0, 1].
+
+    Raises Undefined without a reference.
+    """
     whole = float(sum(one.reference.sizes.sum() for one in slices))
     if not whole:
         raise Undefined("the reference has no contour")

@@ -21,7 +21,7 @@ from ..geometry.masks import Mask, slicesOf
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 
-# Keeps sums of hazard from being divided by zero.
+# Keeps sums of hazard from being divided by zero: epsilon in the formulas.
 EPSILON = 1e-8
 # A map of distances goes up to here, and farther while it has at most so many times the voxels that are asked for.
 LARGEST_MAP, MOST_LARGER = 20_000_000, 8
@@ -222,17 +222,23 @@ def addedShare(found: Errors) -> float:
 
 
 def safetyImpactScore(found: Errors, balance: float) -> float:
-    """Return SIS in [0, 1]: balance times R-FN plus the rest times R-FP."""
+    """Return SIS in [0, 1]: balance times R-FN plus the rest times R-FP. balance: lambda in [0, 1]."""
     return balance * missedShare(found) + (1 - balance) * addedShare(found)
 
 
 def tailRisk(found: Errors, balance: float, tail: float) -> float:
-    """Return STAR in [0, 1]: balance times the tail mean of the missed hazard plus the rest times the added one's."""
+    """Return STAR in [0, 1]: balance times the tail mean of the missed hazard plus the rest times the added one's.
+
+    balance: lambda in [0, 1]. tail: alpha in (0, 1], the share of the worst voxels that counts.
+    """
     return balance * tailMean(found.missed, tail) + (1 - balance) * tailMean(found.added, tail)
 
 
 def tailMean(values: np.ndarray, share: float) -> float:
-    """Return the mean of the largest values, a share in (0, 1] of them, the last one counted in part; 0 without any."""
+    """Return the mean of the largest values, a share in (0, 1] of them, the last one counted in part; 0 without any.
+
+    In the formulas C of alpha, the share; q is the threshold from which on values are among the largest.
+    """
     if not len(values):
         return 0.0
     threshold = np.quantile(values, 1 - share, method="inverted_cdf")

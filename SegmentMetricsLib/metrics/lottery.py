@@ -54,7 +54,7 @@ def largestChances(scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
 
 
 class Lottery:
-    """Draws voxels, the same again and more when asked for more, and tells what that corrects.
+    """Draws voxels at random but repeatably, more when asked for more, and tells what the drawn ones correct.
 
     chances: for each boundary what those of voxels (n,) to be drawn are proportional to, 0 where nothing can be wrong.
     guessed: returns how much of some voxels (k,), told their numbers, seems to lie in each of the bands. search: does

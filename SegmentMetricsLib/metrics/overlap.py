@@ -69,6 +69,11 @@ def intersectionOverUnion(counts: Counts) -> float:
     return _ratio(counts.truePositive, either, "both structures enclose", counts)
 
 
+def diceOf(jaccard: float) -> float:
+    """Return the Dice coefficient 2 J / (1 + J) in [0, 1] that belongs to a Jaccard index J in [0, 1]."""
+    return float(2 * jaccard / (1 + jaccard))
+
+
 def sensitivity(counts: Counts) -> float:
     """Return the share of the reference that the test found, TP / (TP + FN) in [0, 1]."""
     return _ratio(counts.truePositive, counts.reference, "the reference encloses", counts)

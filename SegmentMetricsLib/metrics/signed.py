@@ -6,6 +6,7 @@ Every function takes the distances of both directions and pools both boundaries 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,18 @@ class Side(NamedTuple):
     smallest: float
 
 
+class Faces(NamedTuple):
+    """What of one boundary faces one side: its size in mm2 or mm, and signed distances in mm.
+
+    high, low: the largest and the smallest that were found there, the ends of elements included.
+    """
+
+    size: float = 0.0
+    mean: float = 0.0
+    high: float = -math.inf
+    low: float = math.inf
+
+
 def mean(distances: SurfaceDistances) -> float:
     """Return the signed mean distance in mm: positive where the test is larger than the reference on the whole."""
     sizes = [direction.totalSize for direction in distances.directions]
@@ -41,14 +54,15 @@ def mean(distances: SurfaceDistances) -> float:
     return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
-def overFraction(distances: SurfaceDistances, tolerance: float) -> float:
-    """Return the share of both boundaries in [0, 1] where the test lies farther outside the reference than tau."""
-    return _fractionBeyond(distances, tolerance, 1)
+def fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
+    """Return the share of both boundaries in [0, 1] where the test lies farther than a tolerance in mm on one side.
 
-
-def underFraction(distances: SurfaceDistances, tolerance: float) -> float:
-    """Return the share of both boundaries in [0, 1] where the test lies farther inside the reference than tau."""
-    return _fractionBeyond(distances, tolerance, -1)
+    side: 1 for outside the reference, over-contoured, -1 for inside, under-contoured.
+    """
+    # the tie rule of the normalized surface distance, so that the two fractions and NSD add up to 1
+    beyond = [d.sizeBeyond(withTies(tolerance), side) for d in distances.directions]
+    size = sum(d.totalSize for d in distances.directions)
+    return combined(lambda *parts: sum(parts) / size, *beyond)
 
 
 def largest(distances: SurfaceDistances, over: bool) -> Located:
@@ -83,23 +97,44 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     # one boundary after the other, as all of its elements take much memory
     faces = [_faces(reference, sidesOfReference(boundaries)), _faces(test, sidesBelow(boundaries, test))]
     between = reference.between if test.between is None else max(reference.between, test.between)
-    found = {}
-    for name in DIRECTIONS:
-        there = [one[name] for one in faces]
-        sizes = [one.size for one in there]
-        if sum(sizes) > 0:
-            means = [one.mean for one in there]
-            mean = combined(lambda *values, sizes=sizes: sum(m * s for m, s in zip(values, sizes)) / sum(sizes), *means)
-            found[name] = mean, max(one.high for one in there), -min(one.low for one in there)
-    overmost, undermost = (_farthestSides({name: one[n] for name, one in found.items()}) for n in (1, 2))
+    found = {name: [one[name] for one in faces] for name in DIRECTIONS}
+    found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
+    overmost = _farthestSides({name: max(part.high for part in parts) for name, parts in found.items()})
+    undermost = _farthestSides({name: -min(part.low for part in parts) for name, parts in found.items()})
     return {
         name: Side(
-            mean,
-            _extreme(out, between, over if name in overmost else None, over),
-            _opposite(_extreme(inward, between, under if name in undermost else None, under)),
+            meanToward(parts),
+            largestToward(parts, between, over, name in overmost),
+            smallestToward(parts, between, under, name in undermost),
         )
-        for name, (mean, out, inward) in found.items()
+        for name, parts in found.items()
     }
+
+
+def meanToward(parts: Sequence[Faces]) -> float:
+    """Return the mean signed distance in mm of what faces one side. parts: what of either boundary does, not empty."""
+    size = sum(part.size for part in parts)
+    means = [part.mean for part in parts]
+    return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
+
+
+def largestToward(parts: Sequence[Faces], between: float | None, over: float, isThere: bool) -> float:
+    """Return the largest signed distance in mm of what faces one side, with bounds if `between` is given.
+
+    parts: what of either boundary faces it. between: by how many mm a distance between the places that were asked may
+    exceed those of the parts. over: the largest over-contouring in mm, not negative. isThere: whether that lies on this
+    side, which then has the same.
+    """
+    return _extreme(max(part.high for part in parts), between, over if isThere else None, over)
+
+
+def smallestToward(parts: Sequence[Faces], between: float | None, under: float, isThere: bool) -> float:
+    """Return the smallest signed distance in mm of what faces one side, with bounds if `between` is given.
+
+    parts, between: as for largestToward(). under: the largest under-contouring in mm, not negative. isThere: whether
+    that lies on this side, whose smallest distance then is its negative.
+    """
+    return _opposite(_extreme(-min(part.low for part in parts), between, under if isThere else None, under))
 
 
 def _farthestSides(extremes: dict[str, float]) -> list[str]:
@@ -132,37 +167,18 @@ def _opposite(number: float) -> float:
     return Bounded(value, 0.0 - number.upper, 0.0 - number.lower)
 
 
-class _Faces(NamedTuple):
-    """What of one boundary faces one side: its size in mm2 or mm, and signed distances in mm.
-
-    high, low: the largest and the smallest that were found there, the ends of elements included.
-    """
-
-    size: float = 0.0
-    mean: float = 0.0
-    high: float = -math.inf
-    low: float = math.inf
-
-
-def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, _Faces]:
+def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
     """Return what of a boundary faces each side, by name.
 
     sides: (g,) as sums of sideBit(), which its elements face in groups: those of one cell, or each for itself.
     """
     groups = distances.grouped(distances.pieces * len(distances.surface.cells) // len(sides))
-    found = dict.fromkeys(DIRECTIONS, _Faces())
+    found = dict.fromkeys(DIRECTIONS, Faces())
     for name in DIRECTIONS:
         part = np.flatnonzero((sides & sideBit(name)) != 0)
         if len(part):
             size = float(groups.sizes.take(part).sum())
             high, low = float(groups.high.take(part).max()), float(groups.low.take(part).min())
             mean = distances.meanOf(groups, part) if size else 0.0
-            found[name] = _Faces(size, mean, high, low)
+            found[name] = Faces(size, mean, high, low)
     return found
-
-
-def _fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
-    # the tie rule of the normalized surface distance, so that the two fractions and NSD add up to 1
-    beyond = [d.sizeBeyond(withTies(tolerance), side) for d in distances.directions]
-    size = sum(d.totalSize for d in distances.directions)
-    return combined(lambda *parts: sum(parts) / size, *beyond)

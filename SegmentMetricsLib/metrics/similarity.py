@@ -136,7 +136,7 @@ class Levels:
 
 
 def weight(distances: np.ndarray, level: float | np.ndarray) -> np.ndarray:
-    """Return WF(d, l) = exp(-d² / (2 (10 / l)²)), in (0, 1]."""
+    """Return W(d, l) = exp(-d² / (2 (10 / l)²)), in (0, 1], of distances d in mm (pixels) at a level l."""
     return np.exp(-0.5 * (np.asarray(distances) * level / WIDTH) ** 2)
 
 
@@ -244,9 +244,14 @@ def measure(
 ) -> Similarity:
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
 
-    splits: cut contours in two where that makes their numbers equal. Points lie at equal steps of half a pixel's
-    smaller side. They are paired as if the two centers of mass coincided, but measured where they are, and signed by
-    where they lie in the reference.
+    1. paired() finds the contours of a slice that belong together.
+    2. contourScores() puts points on them at equal steps of half a pixel's smaller side. There localDistances() pairs
+       the points as if the two centers of mass coincided, but measures them where they are; sidesOf() tells which lie
+       inside the reference; Levels.scores() weights every distance by weight(); a contour has the mean of its points.
+    3. sliceScore() takes the median of the contours of a slice.
+    4. Similarity.score takes that of the slices, Similarity.pairedScore and pairedDistance that of the paired ones.
+
+    splits: cut contours in two where that makes their numbers equal.
     """
     judged = []
     for index in sorted({*reference, *test}):
@@ -256,7 +261,7 @@ def measure(
         pairs, flag = paired(mine, other)
         judged.append((index, position(index, mine or other, planes), pairs, flag))
     together = [(index, pair) for index, _, pairs, _ in judged for pair in pairs]
-    scores = iter(_scored(together, planes.step, levels, inside))
+    scores = iter(contourScores(together, planes.step, levels, inside))
     return Similarity(
         tuple(
             sliceScore(index, center, tuple(next(scores) for _ in pairs), flag) for index, center, pairs, flag in judged
@@ -294,8 +299,13 @@ def sliceScore(
     return SliceScore(index, center, score, distance, "", contours)
 
 
-def _scored(pairs: list[tuple[int, ContourPair]], step: float, levels: Levels, inside: Inside) -> list[ContourScore]:
-    """Return the scores of pairs of contours and the slices that they are in, all at once."""
+def contourScores(
+    pairs: list[tuple[int, ContourPair]], step: float, levels: Levels, inside: Inside
+) -> list[ContourScore]:
+    """Return the scores of pairs of contours and the slices that they are in, all at once: the means of their points.
+
+    step: between the points, in the unit of the contours.
+    """
     if not pairs:
         return []
     others, points, shifts = [], [], []
@@ -350,7 +360,7 @@ def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: f
 def surfaceScore(
     points: np.ndarray, sizes: np.ndarray, others: np.ndarray, otherSizes: np.ndarray, levels: Levels, sides: np.ndarray
 ) -> float:
-    """Return the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
+    """Return MSI3D, the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
 
     points (n, 3), sizes (n,): of the test's elements in mm; others, otherSizes: of the reference's. sides (n,): -1
     inside the reference, 1 outside. Elements are paired by their centers.

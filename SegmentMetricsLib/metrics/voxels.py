@@ -198,7 +198,7 @@ def averageDistance(cuts: list[tuple[VoxelDistances, VoxelDistances]]) -> Direct
 
     The source's own program takes the mean of the two.
     """
-    return _averaged((there.mean, back.mean) for there, back in cuts)
+    return _averaged(_larger(there.mean, back.mean) for there, back in cuts)
 
 
 def hausdorff(cuts: list[tuple[VoxelDistances, VoxelDistances]], quantile: float) -> Directed:
@@ -206,30 +206,34 @@ def hausdorff(cuts: list[tuple[VoxelDistances, VoxelDistances]], quantile: float
 
     The quantile 1 is the largest distance.
     """
-    return _averaged((there.quantile(quantile), back.quantile(quantile)) for there, back in cuts)
+    return _averaged(_larger(there.quantile(quantile), back.quantile(quantile)) for there, back in cuts)
 
 
-def _averaged(directed: Iterable[tuple[float, float]]) -> Directed:
+def _larger(there: float, back: float) -> Directed:
+    return Directed(max(there, back), there, back)
+
+
+def _averaged(values: Iterable[Directed]) -> Directed:
     """Return the mean over the cuts of the larger value, and of either direction's."""
-    values = [(max(there, back), there, back) for there, back in directed]
+    values = list(values)
     return Directed(*(math.fsum(column) / len(values) for column in zip(*values, strict=True)))
 
 
-def mahalanobis(cuts: list[tuple[Mask, Mask]]) -> float:
-    """Return the Mahalanobis distance of two clouds of voxels, in [0, inf), without unit, averaged over the cuts.
+def averageMahalanobis(cuts: list[tuple[Mask, Mask]]) -> float:
+    """Return mahalanobis() averaged over the cuts."""
+    return math.fsum(mahalanobis(*cut) for cut in cuts) / len(cuts)
+
+
+def mahalanobis(reference: Mask, test: Mask) -> float:
+    """Return the Mahalanobis distance of two clouds of voxels, in [0, inf), without unit.
 
     It is the distance of the centers, in standard deviations of the clouds' common covariance. Raises Undefined when
     both clouds lie in one plane (on one line, for planar images): there is no deviation across it.
     """
-    return math.fsum(_mahalanobis(*cut) for cut in cuts) / len(cuts)
-
-
-def _mahalanobis(reference: Mask, test: Mask) -> float:
     requireVoxels(reference, test)
-    moments = [_moments(mask) for mask in (reference, test)]
-    total = sum(count for count, _, _ in moments)
-    covariance = sum(count * spread for count, _, spread in moments) / total
-    difference = moments[0][1] - moments[1][1]
+    (count, center, spread), (otherCount, otherCenter, otherSpread) = moments(reference), moments(test)
+    covariance = (count * spread + otherCount * otherSpread) / (count + otherCount)
+    difference = center - otherCenter
     if reference.grid.planar:
         kept = [axis for axis in range(3) if axis != reference.grid.flatAxis]
         covariance, difference = covariance[np.ix_(kept, kept)], difference[kept]
@@ -241,7 +245,7 @@ def _mahalanobis(reference: Mask, test: Mask) -> float:
     return math.sqrt(max(float(difference @ np.linalg.solve(covariance, difference)), 0.0))
 
 
-def _moments(mask: Mask) -> tuple[int, np.ndarray, np.ndarray]:
+def moments(mask: Mask) -> tuple[int, np.ndarray, np.ndarray]:
     """Return count, mean (3,) and covariance (3, 3) of the voxel indices i, j, k of a mask.
 
     They suffice: the distance is the same in mm, in voxels or in any other coordinates.

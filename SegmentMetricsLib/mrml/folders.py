@@ -55,16 +55,20 @@ def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
 
 
 def addToFolder(node, comparison, role: str) -> None:
-    """Put a result's node into its pair's folder and mark it, so that the next run of the same pair finds it.
+    """Put a result's node into its pair's folder and mark it, as addAllToFolder() does with many.
 
-    role: what the node is within the pair's results, for example "table". A node that was a result of another pair
-    moves, and the other pair's folder goes when that leaves it empty.
+    role: what the node is within the pair's results, for example "table".
     """
     addAllToFolder({role: node}, comparison)
 
 
 def addAllToFolder(nodes: Mapping, comparison) -> None:
-    """Do the same for many nodes of one scene, given by role, much faster than one by one."""
+    """Put results' nodes into their pair's folder and mark them, so that the next run of the same pair finds them.
+
+    nodes: of one scene, by role: what each is within the pair's results, for example "table". A node that was a result
+    of another pair moves, and the other pair's folder goes when that leaves it empty. Many nodes together take much
+    less time than one by one.
+    """
     scene = next(iter(nodes.values())).GetScene()
     before = {resultFolder(node) for node in nodes.values()} - {0}
     folder = folderItem(comparison, scene)

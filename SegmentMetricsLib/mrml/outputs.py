@@ -94,11 +94,14 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     if any(record.convention != OWN_CONVENTION for record in records):
         named = [record.convention for record in records]
         columns.append(("Convention", "Convention", "", named, "Tool whose convention boundary and overlap follow"))
-    for what, title, description in (("name", "", "Structure of the {}"), ("file", " file", "File of the {}")):
+    for what, ofName, ofTitle, description in (
+        ("name", "", "", "Structure of the {}"),
+        ("file", "File", " file", "File of the {}"),
+    ):
         for side in REFERENCE_AND_TEST:
             values = [str(getattr(record, side)[what] or "") for record in records]
-            name = side.title() + title.title().strip()
-            columns.append((name, side.title() + title, "", values, description.format(side)))
+            word = side.capitalize()
+            columns.append((word + ofName, word + ofTitle, "", values, description.format(side)))
     measurements = {key: measurement for record in records for key, measurement in record.measurements.items()}
     for key, measurement in measurements.items():
         found = [record.measurements.get(key) for record in records]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import Undefined
 from ..geometry import voxelization
-from ..metrics.bandlookup import Bands
-from ..metrics.bands import bands
+from ..metrics.bandmethods import bands
+from ..metrics.bands import Bands
 
 if TYPE_CHECKING:
     from ..pair import Pair

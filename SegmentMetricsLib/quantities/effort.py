@@ -68,4 +68,4 @@ def lengthsBeyond(pair: Pair, tolerance: float) -> np.ndarray:
 
 def addedPathLength(pair: Pair, tolerance: float) -> float:
     """Return how much in mm of the reference's contours is farther than tau (mm) from the test's."""
-    return float(pair.once(lengthsBeyond, tolerance).sum())
+    return effort.addedPathLength(pair.once(lengthsBeyond, tolerance))

@@ -32,8 +32,7 @@ def fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
     _requireAny(pair)
     if pair.emptiness:
         return float(over == pair.reference.isEmpty)
-    function = signed.overFraction if over else signed.underFraction
-    return function(pair.signedDistances, tolerance)
+    return signed.fractionBeyond(pair.signedDistances, tolerance, 1 if over else -1)
 
 
 def largestOutside(pair: Pair, over: bool) -> signed.Located:

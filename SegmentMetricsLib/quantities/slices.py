@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..metrics import boundary, overlap, sliceareas
+from ..metrics import boundary, effort, overlap, sliceareas
 from ..metrics.slices import SliceRow, profile
 from .effort import lengthsBeyond, sidesOf, stacksOf
 from .sections import solidOf
@@ -49,5 +49,5 @@ def _ofContours(pair: Pair) -> SliceRow:
         meanDistance=boundary.meanAverageSurfaceDistance(pair.distances).value,
         areaReference=counts.reference * pixel,
         areaTest=counts.test * pixel,
-        addedPathLengths={t: float(pair.once(lengthsBeyond, t).sum()) for t in pair.settings.tolerances},
+        addedPathLengths={t: effort.addedPathLength(pair.once(lengthsBeyond, t)) for t in pair.settings.tolerances},
     )

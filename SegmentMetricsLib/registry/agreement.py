@@ -89,6 +89,7 @@ AGREEMENT = (
         emptiness=ofMemberships,
         formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
         code="metrics.agreement.randIndex",
+        steps=("metrics.agreement.pairsOfVoxels",),
         deviation="The source prints a + b as the numerator. Rand's definition, and the source's own program, "
         "have a + d.",
     ),
@@ -99,6 +100,7 @@ AGREEMENT = (
         emptiness=ofMemberships,
         formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
         code="metrics.agreement.adjustedRandIndex",
+        steps=("metrics.agreement.pairsOfVoxels",),
     ),
     Definition(
         "MI", "Mutual information", "bit", 0, 1, "higher", "agreement", TAHA, Empty.COUNTED,
@@ -108,6 +110,7 @@ AGREEMENT = (
         emptiness=ofMemberships,
         formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
         code="metrics.agreement.mutualInformation",
+        steps=("metrics.agreement.entropies",),
     ),
     Definition(
         "VOI", "Variation of information", "bit", 0, 2, "lower", "agreement", TAHA, Empty.COUNTED,
@@ -117,6 +120,7 @@ AGREEMENT = (
         emptiness=ofMemberships,
         formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
         code="metrics.agreement.variationOfInformation",
+        steps=("metrics.agreement.entropies",),
         deviation="The source exchanges the probabilities of the two backgrounds in print: that of the "
         "reference's is (TN + FP) / n, that of the test's (TN + FN) / n.",
     ),
@@ -163,5 +167,6 @@ AGREEMENT = (
         emptiness=ofMemberships,
         formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
         code="metrics.agreement.areaUnderCurve",
+        steps=("metrics.agreement.fallout", "metrics.agreement.missRate"),
     ),
 )  # fmt: skip

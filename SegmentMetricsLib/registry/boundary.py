@@ -18,6 +18,7 @@ BOUNDARY = (
         formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
         r"d(y, \partial A)\right)",
         code="metrics.boundary.hausdorff",
+        steps=("distances.surfacedistances.DirectedDistances.largest",),
     ),
     Definition(
         "HD{percentile}", "Hausdorff distance, {percentile}th percentile", "mm", 0, math.inf, "lower", "boundary",
@@ -30,6 +31,7 @@ BOUNDARY = (
         r"Q_p(X, Y) = \min\left\lbrace t : \lvert \lbrace x \in X : d(x, Y) \le t \rbrace \rvert \ge "
         r"\frac{p}{100} \lvert X \rvert \right\rbrace",
         code="metrics.boundary.percentileHausdorff",
+        steps=("distances.surfacedistances.DirectedDistances.percentile",),
     ),
     Definition(
         "MASD", "Mean average surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS, Empty.INFINITE,
@@ -41,6 +43,7 @@ BOUNDARY = (
         r"\partial B) \, dx + "
         r"\frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",
         code="metrics.boundary.meanAverageSurfaceDistance",
+        steps=("distances.surfacedistances.DirectedDistances.mean",),
     ),
     Definition(
         "ASSD", "Average symmetric surface distance", "mm", 0, math.inf, "lower", "boundary", REVOLUTIONS,
@@ -53,6 +56,7 @@ BOUNDARY = (
         r"\partial A) \, dy}"
         r"{\lvert \partial A \rvert + \lvert \partial B \rvert}",
         code="metrics.boundary.averageSymmetricSurfaceDistance",
+        steps=("distances.surfacedistances.DirectedDistances.mean",),
     ),
     Definition(
         "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", "", 0, 1, "higher",
@@ -66,6 +70,7 @@ BOUNDARY = (
         r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A "
         r"\rvert + \lvert \partial B \rvert}",
         code="metrics.boundary.normalizedSurfaceDistance",
+        steps=("distances.surfacedistances.DirectedDistances.sizeWithin",),
     ),
     Definition(
         "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", "", 0, 1, "higher", "boundary",
@@ -77,6 +82,7 @@ BOUNDARY = (
         formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "
         r"\rvert}, \quad "
         r"X_\tau = \lbrace x \in X : d(x, \partial X) < \tau \rbrace",
-        code="metrics.bands.bands",
+        code="metrics.bands.Bands.overlap",
+        steps=("metrics.bandmethods.bands",),
     ),
 )  # fmt: skip

@@ -20,7 +20,8 @@ EFFORT = (
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
         formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau "
         r"\rbrace \rvert",
-        code="metrics.effort.lengthsBeyond",
+        code="metrics.effort.addedPathLength",
+        steps=("metrics.effort.lengthsBeyond",),
         deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour "
         "itself.",
     ),
@@ -28,11 +29,11 @@ EFFORT = (
         "RelativeAPL_{tolerance}mm", "Added path length relative to the reference, {tolerance} mm", "", 0, 1, "lower",
         "effort", VAASSEN, Empty.COMPUTED,
         "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
-        lambda pair, tolerance: effort.shareOf(pair.once(outlinesOf), addedPathLength(pair, tolerance)),
+        lambda pair, tolerance: effort.relativeAddedPathLength(pair.once(outlinesOf), addedPathLength(pair, tolerance)),
         symmetric=False, heading="Relative APL", identity=0, trend="falling",
         hint="Choose it to compare the effort between structures of different size.",
         formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
-        code="metrics.effort.shareOf",
+        code="metrics.effort.relativeAddedPathLength",
     ),
     *(
         Definition(
@@ -43,6 +44,7 @@ EFFORT = (
             heading=f"Center to {short}", identity=0,
             hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
             formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", code="metrics.effort.centroidShift",
+            steps=("metrics.effort.centroid",),
         )
         for side, word, short in (("R", "right", "right"), ("A", "anterior", "ant."), ("S", "superior", "sup."))
     ),

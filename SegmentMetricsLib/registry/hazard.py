@@ -9,6 +9,13 @@ from ..quantities.hazard import emptyCriticals, errorsOf
 # No DOI, arXiv number, author or year of it could be verified.
 BEYOND_DICE = "Beyond Dice: SIS and STAR (authors and identifier unverified)"
 
+# The settings behind symbols of the formulas: the weight of what is missed, and all that decides the hazard of a voxel.
+BALANCE = ((r"\lambda", ("hazardBalance",)),)
+HAZARD_OF_VOXELS = (
+    ("w_i", ("critical", "hazardKernel", "hazardReach", "hazardPower", "hazardDecay", "hazardCombination")),
+)
+
+
 HAZARD = (
     Definition(
         "RFN", "Missed hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -18,6 +25,8 @@ HAZARD = (
         hint="Choose it when missing a part near a critical structure matters most.",
         formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
         code="metrics.hazard.missedShare",
+        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
+        symbols=HAZARD_OF_VOXELS,
     ),
     Definition(
         "RFP", "Added hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -27,6 +36,8 @@ HAZARD = (
         hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
         formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
         code="metrics.hazard.addedShare",
+        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
+        symbols=HAZARD_OF_VOXELS,
     ),
     Definition(
         "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -36,6 +47,8 @@ HAZARD = (
         hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
         formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
         code="metrics.hazard.safetyImpactScore",
+        steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"),
+        symbols=BALANCE,
     ),
     Definition(
         "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
@@ -49,6 +62,8 @@ HAZARD = (
         r"q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) "
         r"\lvert E \rvert \right\rbrace",
         code="metrics.hazard.tailRisk",
+        steps=("metrics.hazard.tailMean",),
+        symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
         deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
         "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
         "whole number of voxels and nothing ties.",
@@ -60,6 +75,8 @@ HAZARD = (
         hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
         formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
         code="metrics.hazard.weightedDice",
+        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
+        symbols=HAZARD_OF_VOXELS,
         deviation="The source adds a small number to the denominator; here it is undefined where neither "
         "structure has any hazard.",
     ),

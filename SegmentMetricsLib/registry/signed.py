@@ -32,7 +32,8 @@ def _towardSides() -> Iterator[Definition]:
                 lambda pair, side=side, field=field: getattr(signed.toward(pair.once(towardSides), side), field),
                 symmetric=False, identity=0, side=word,
                 hint="Choose it when a direction matters, such as that of a neighboring organ.",
-                formula=rf"\mathrm{{{kind}}}_k = {formula}", code="metrics.signed.bySide",
+                formula=rf"\mathrm{{{kind}}}_k = {formula}", code=f"metrics.signed.{field}Toward",
+                steps=("metrics.signed.bySide", "metrics.facing.sidesOfReference", "metrics.facing.sidesBelow"),
             )  # fmt: skip
 
 
@@ -45,6 +46,7 @@ SIGNED = (
         hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
         formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
         code="metrics.signed.mean",
+        steps=("distances.surfacedistances.DirectedDistances.signedMean",),
     ),
     Definition(
         "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -55,7 +57,8 @@ SIGNED = (
         hint="Choose it when drawing too much matters; it does not tell how far outside.",
         formula=r"\mathrm{OverFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) > \tau \rbrace \rvert}{\lvert "
         r"E \rvert}",
-        code="metrics.signed.overFraction",
+        code="metrics.signed.fractionBeyond",
+        steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
     ),
     Definition(
         "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
@@ -66,7 +69,8 @@ SIGNED = (
         hint="Choose it when missing a part matters; it does not tell how far inside.",
         formula=r"\mathrm{UnderFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) < -\tau \rbrace "
         r"\rvert}{\lvert E \rvert}",
-        code="metrics.signed.underFraction",
+        code="metrics.signed.fractionBeyond",
+        steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
     ),
     Definition(
         "OverMax", "Largest over-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -76,6 +80,7 @@ SIGNED = (
         hint="One outlier decides it: choose it when every error counts.",
         formula=r"\mathrm{OverMax} = \max\left(0, \; \max_{x \in E} s(x)\right)",
         code="metrics.signed.largest",
+        steps=("distances.surfacedistances.DirectedDistances.farthest",),
     ),
     Definition(
         "UnderMax", "Largest under-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
@@ -85,24 +90,31 @@ SIGNED = (
         hint="One outlier decides it: choose it when every error counts.",
         formula=r"\mathrm{UnderMax} = \max\left(0, \; -\min_{x \in E} s(x)\right)",
         code="metrics.signed.largest",
+        steps=("distances.surfacedistances.DirectedDistances.farthest",),
     ),
     Definition(
         "OverVolume", "Over-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Volume that the test has outside the reference, counted in voxels.",
         lambda pair: volumeOutside(pair, over=True), symmetric=False,
         heading="Over vol.", identity=0,
+        areaTitle="Over-contoured area",
+        areaDescription="Area that the test has outside the reference, counted in voxels.",
         hint="Grows with the structure: compare it between tests of one reference.",
         formula=r"\mathrm{OverVolume} = v \, \mathrm{FP}",
         code="quantities.signed.volumeOutside",
+        steps=("metrics.overlap.count",),
     ),
     Definition(
         "UnderVolume", "Under-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
         "Volume of the reference that the test leaves out, counted in voxels.",
         lambda pair: volumeOutside(pair, over=False), symmetric=False,
         heading="Under vol.", identity=0,
+        areaTitle="Under-contoured area",
+        areaDescription="Area of the reference that the test leaves out, counted in voxels.",
         hint="Grows with the structure: compare it between tests of one reference.",
         formula=r"\mathrm{UnderVolume} = v \, \mathrm{FN}",
         code="quantities.signed.volumeOutside",
+        steps=("metrics.overlap.count",),
     ),
     *_towardSides(),
 )  # fmt: skip

@@ -8,6 +8,18 @@ from ..definitions import OURS, Definition, Empty
 from ..quantities.similarity import inSlices, noteOnAll, noteOnPaired, onBoundaries
 
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"
+# The functions that compute W(d, l), and those on the way to the index: the one that lists the way, and from its end to
+# its beginning.
+WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
+STEPS = (
+    "metrics.similarity.measure",
+    "metrics.similarity.sliceScore",
+    "metrics.similarity.contourScores",
+    *WEIGHTS,
+    "metrics.similarity.localDistances",
+)
+# The settings behind the level of a point.
+LEVEL = (("l_t", ("il", "ol")),)
 LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
 
 SIMILARITY = (
@@ -19,7 +31,8 @@ SIMILARITY = (
         note=noteOnAll, hint=LEVELS,
         formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
         r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
-        code="metrics.similarity.measure",
+        code="metrics.similarity.Similarity.score",
+        steps=STEPS, symbols=LEVEL,
         deviation="As published, and in the authors' program, a point on the contour scores 0, so that identical "
         "contours have the index 0; here it scores 1. Their program also takes the mean over the "
         "reference's points, decides about inside and outside after the alignment, and measures in "
@@ -33,16 +46,19 @@ SIMILARITY = (
         formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
         r"\sum_{t \in c} W(d_t, l_t)",
         code="metrics.similarity.Similarity.pairedScore",
+        steps=STEPS, symbols=LEVEL,
     ),
     Definition(
         "PairedDistance", "Paired average Hausdorff distance", "mm", 0, math.inf, "lower", "similarity", FAZEKAS,
         Empty.INFINITE,
         "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
         lambda pair: pair.once(inSlices).pairedDistance, symmetric=False, identity=0,
+        unitSetting=lambda settings: "pixel" if settings.asPublished else settings.msiUnit,
         note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
         formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
         r"\frac{1}{N_c} \sum_{t \in c} d_t",
         code="metrics.similarity.Similarity.pairedDistance",
+        steps=tuple(step for step in STEPS if step not in WEIGHTS),
     ),
     Definition(
         "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
@@ -52,5 +68,6 @@ SIMILARITY = (
         hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
         formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
         code="metrics.similarity.surfaceScore",
+        steps=(*WEIGHTS, "metrics.similarity.localDistances"), symbols=LEVEL,
     ),
 )  # fmt: skip

@@ -14,11 +14,12 @@ VOXEL = (
         "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
         "shared voxels count as 0.",
         lambda pair: voxels.averageDistance(pair.once(distancesOf)), isMain=True, identity=0,
-        emptiness=emptinessOfCuts, note=noteOnDistances,
+        emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
         formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
         r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
         code="metrics.voxels.averageDistance",
+        steps=("metrics.voxels.VoxelDistances.mean",),
         deviation="The source's own program takes the mean of the two directions instead of the larger one.",
     ),
     Definition(
@@ -27,21 +28,23 @@ VOXEL = (
         "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
         "exceed; the larger of the two directions.",
         lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0, trend="rising",
-        emptiness=emptinessOfCuts, note=noteOnDistances,
+        emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
         formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
         r"\rVert : a \in A \right\rbrace, \; "
         r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",
         code="metrics.voxels.hausdorff",
+        steps=("metrics.voxels.VoxelDistances.quantile",),
     ),
     Definition(
         "MHD", "Mahalanobis distance", "", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
         "Distance of the two centers in standard deviations of the voxels around them.",
-        lambda pair: voxels.mahalanobis(pair.once(cutsOf)), identity=0,
+        lambda pair: voxels.averageMahalanobis(pair.once(cutsOf)), identity=0,
         emptiness=emptinessOfCuts, note=noteOnCuts,
         hint="Sees general shape and position only: 0 for concentric structures of any size.",
         formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
         r"S = \frac{n_A S_A + n_B S_B}{n_A + n_B}",
         code="metrics.voxels.mahalanobis",
+        steps=("metrics.voxels.moments",),
     ),
 )  # fmt: skip
