@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import InputError, oneLine, reasonOf
 from ..structures import labelNamed
-from ..workers import DIED, localExecutor, stop
+from ..workers import DIED, localExecutor, starting, stop
 from .cases import Task
 
 OK, FAILED = "ok", "failed"
@@ -175,7 +175,8 @@ def runAll(
 
     makeExecutor: makes an executor with so many workers, or as many as there are when None; it is asked for another one
     when the first breaks. window: how many tasks are handed over at a time. When a worker process dies, the tasks that
-    may have killed it run again, each alone, and the one that does it again has failed.
+    may have killed it run again, each alone, and the one that does it again has failed. Raises InputError when the system
+    lets no worker start.
     """
     pending = deque(tasks)
     running: dict[Future, Task] = {}
@@ -196,7 +197,8 @@ def runAll(
                 executor, submitted, begun = makeExecutor(None), 0, time.monotonic()
             try:
                 while pending and len(running) < window and not isWorn():
-                    future = executor.submit(runCase, pending[0])
+                    with starting():  # with the first cases the processes, too
+                        future = executor.submit(runCase, pending[0])
                     running[future] = pending.popleft()
                     submitted += 1
             except BrokenExecutor:
@@ -226,7 +228,9 @@ def runAll(
 def _alone(task: Task, makeExecutor: Callable[[int | None], Executor]) -> dict:
     executor = makeExecutor(1)
     try:
-        return executor.submit(runCase, task).result()
+        with starting():
+            future = executor.submit(runCase, task)
+        return future.result()
     except BrokenExecutor:
         return _outcome(task, DIED)
     finally:
