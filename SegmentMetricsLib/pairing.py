@@ -55,9 +55,10 @@ def pairStructures(
     and right are never paired. One structure on each side is a pair whatever it is called, unless isAlonePair is False.
     What is left over stays unmatched; where two of it share voxels they are a proposal. names: structures to choose, in
     any spelling, all when None. choices: names of the test's structures by names of the reference's, which go before
-    everything; None keeps a structure without a counterpart. isProposing: False looks at names and codes only, never at
-    where the structures lie. labelNames: what labels are called, by number, so that names and choices may be numbers
-    of labels. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    everything and are pairs whatever the names are; None keeps a structure without a counterpart. isProposing: False
+    looks at names and codes only, never at where the structures lie. labelNames: what labels are called, by number, so
+    that names and choices may be numbers of labels. Raises ValueError for a chosen name that is not there, or that
+    occurs more than once.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
@@ -75,7 +76,8 @@ def pairStructures(
     left[0] += alone
     matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
     if names is not None:
-        matches = [match for match in matches if match.reference.name in names or match.test.name in names]
+        # who gives a pair wants it compared
+        matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))

@@ -131,13 +131,11 @@ def refused(*given):
     raise BROKEN
 
 
-@pytest.mark.parametrize(
-    ("makeExecutor", "reason"), [(refused, "Broken pipe"), (lambda *_: Unstartable(), "None left")]
-)
-def testWorkersThatCannotStart(study, monkeypatch, capsys, makeExecutor, reason):
+@pytest.mark.parametrize(("make", "reason"), [(refused, "Broken pipe"), (lambda *_: Unstartable(), "None left")])
+def testWorkersThatCannotStart(study, monkeypatch, capsys, make, reason):
     """A pipe may be broken that is not standard output: then nothing was compared, and nobody may take it for done."""
     write("a,ref.nrrd,t1.nrrd,,")
-    monkeypatch.setattr(workers, "ProcessPoolExecutor", makeExecutor)
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", make)
     assert batch("--workers", 1) == 2
     said = f"segment-metrics: No process can be started to do the work ({reason}).\n"
     assert capsys.readouterr() == ("", said)

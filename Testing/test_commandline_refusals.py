@@ -329,14 +329,14 @@ def testBrokenPipe(pair, tmp_path):
 
 
 def testOnlyOutputMayBeClosedEarly(run, pair, monkeypatch):
-    """Another broken pipe is that to a process which has ended; and what writes no results does not name their folder."""
-    for number, text in ((errno.EPIPE, "Broken pipe"), (errno.EBADF, "Bad file descriptor")):
+    """Another broken pipe is that to a process which has ended; what writes no results does not name their folder."""
+    for problem in (BrokenPipeError(errno.EPIPE, "Broken pipe"), OSError(errno.EBADF, "Bad file descriptor")):
 
-        def broken(*given, problem=OSError(number, text), **criticals):
+        def broken(*given, problem=problem, **criticals):
             raise problem
 
         monkeypatch.setattr(commands.comparing, "_compared", broken)
-        said = f"segment-metrics: The system refused something that the command needs: {text}.\n"
+        said = f"segment-metrics: The system refused something that the command needs: {problem.strerror}.\n"
         assert run("compare", *pair) == (2, "", said)
         monkeypatch.setattr(commands.batch, "requireWritable", broken)
         assert run("batch", "cases.csv", "--output", "bo") == (2, "", said)

@@ -175,8 +175,8 @@ def runAll(
 
     makeExecutor: makes an executor with so many workers, or as many as there are when None; it is asked for another one
     when the first breaks. window: how many tasks are handed over at a time. When a worker process dies, the tasks that
-    may have killed it run again, each alone, and the one that does it again has failed. Raises InputError when the system
-    lets no worker start.
+    may have killed it run again, each alone, and the one that does it again has failed. Raises InputError when no
+    worker can be started.
     """
     pending = deque(tasks)
     running: dict[Future, Task] = {}

@@ -34,7 +34,7 @@ class _Patient:
             self._leaveIt()
 
     def _leaveIt(self) -> None:
-        """Let the stream end nowhere: what it still holds is written when the interpreter ends, which would complain."""
+        """Let the stream end nowhere: what it still holds is written when the interpreter ends, which would tell."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)
