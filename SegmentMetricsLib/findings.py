@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -108,10 +109,21 @@ def _notes(pair: Pair) -> Iterator[str]:
     """Yield what reading the files had to say; what both have in common is said once."""
     notes = [s.source.get(NOTES, ()) for s in pair.structures]
     for note in notes[0]:
-        yield note if note[0].isupper() else f"Of the reference, {note}."
+        yield _noteOf("reference", note)
     for note in notes[1]:
         if note not in notes[0] or not note[0].isupper():
-            yield note if note[0].isupper() else f"Of the test, {note}."
+            yield _noteOf("test", note)
+
+
+def _noteOf(which: str, note: str) -> str:
+    """Return what reading a file had to say as a sentence; "it" and "its" mean the structure."""
+    if note[0].isupper():
+        return note
+    if found := re.match(r"(\d+ of )?its? ", note):
+        owner = f"the {which}'s" if found[0].endswith("its ") else f"the {which}"
+        begin = f"{found[1] or ''}{owner}"
+        return f"{begin[0].upper()}{begin[1:]} {note[found.end() :]}."
+    return f"Of the {which}, {note}."
 
 
 def _frames(pair: Pair) -> Iterator[str]:

@@ -302,17 +302,9 @@ def _elsewhere(match: Match, *sets: list[Structure]) -> list[Finding]:
             continue
         better = likely[dices.index(best)]
         names = (own.name, better.name)[:: 1 - 2 * one]
-        return [
-            Finding.of(
-                Kind.OTHER_STRUCTURE,
-                name=better.name,
-                other=other,
-                which=which,
-                best=f"{best:.2f}",
-                dice=f"{dice:.2f}",
-                pair=_howToPair(*names),
-            )
-        ]
+        shared = {"best": f"{best:.2f}", "dice": f"{dice:.2f}"}
+        places = {"name": better.name, "other": other, "which": which, "pair": _howToPair(*names)}
+        return [Finding.of(Kind.OTHER_STRUCTURE, **places, **shared)]
     return []
 
 
