@@ -218,8 +218,8 @@ def asCriticals(given: Mapping[str, object], settings: Settings) -> dict[str, St
 def asStructure(given, which: str, label: int | None, settings: Settings, canChoose: bool = True) -> Structure:
     """Return what compare() was given as a structure. which: what it is called in a message.
 
-    canChoose: whether a label could have been given. A displayed surface is put aside where the settings ask for that of
-    the voxels. Raises InputError for what is none.
+    canChoose: whether a label could have been given. A displayed surface is put aside where the settings ask for that
+    of the voxels. Raises InputError for what is none.
     """
     if isinstance(given, Structure):
         if settings.surface == "unsmoothed":
