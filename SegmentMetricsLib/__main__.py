@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import os
+import argparse
+import errno
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from .allocation import giveBackLargeArrays
 from .commands import batch, compare, conventions, demo, stress
 from .commands.parsing import UNUSABLE_INPUT, Parser
+from .commands.streams import closedWithoutComplaint
 from .errors import InputError, Mistakes, oneLine
 from .version import __version__
 
 INTERRUPTED, TERMINATED = 130, 143
+# Why writing a file fails that is open: no space, no more of it for this user, too large, read only, a bad disk.
+ABOUT_WRITING = {
+    number
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO")
+    if (number := getattr(errno, name, None)) is not None  # not all systems know all of them
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # a name that the terminal cannot show is no reason to fail
             stream.reconfigure(errors="backslashreplace")
-    options = makeParser().parse_args(arguments)
+    with closedWithoutComplaint():
+        return _run(makeParser().parse_args(arguments))
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run a command and return the exit status. What is wrong goes to standard error, a line each."""
     giveBackLargeArrays()
     try:
         # what a batch system sends; like Ctrl-C, it must leave nothing half-written
@@ -33,14 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError:  # not in the main thread, where signals do not arrive
         before = None
     try:
-        status = options.run(options)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return status
-    except BrokenPipeError:
-        # whoever reads the table has seen enough; the results are in their folder
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return options.run(options)
     except KeyboardInterrupt:
         print("segment-metrics: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -49,9 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         problems = (str(error),)
     except OSError as error:
-        # writing to a full disk names no file
-        where = error.filename or getattr(options, "output", None)
-        problems = (f"{where}: {error.strerror}" if where and error.strerror else error.strerror or str(error),)
+        problems = (_problemOf(error, getattr(options, "output", None)),)
     except MemoryError:
         problems = ("The input is too large for the memory of this computer.",)
     finally:
@@ -60,6 +65,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for problem in problems:
         print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
+
+
+def _problemOf(error: OSError, output: Path | None) -> str:
+    """Return what the system refused, with the file. output: the folder of the results, None without one."""
+    reason = error.strerror or str(error)
+    # writing to a full disk names no file; what else names none has nothing to do with the results
+    isAboutWriting = error.errno in ABOUT_WRITING
+    if where := error.filename or (output if isAboutWriting else None):
+        return f"{where}: {reason}"
+    return reason if isAboutWriting else f"The system refused something that the command needs: {reason}."
 
 
 def makeParser() -> Parser:

@@ -160,7 +160,7 @@ def compare(
         asStructure(reference, "reference", label, settings),
         asStructure(test, "test", label, settings),
         settings,
-        {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in (criticals or {}).items()},
+        asCriticals(criticals or {}, settings),
     )
     return compared(pair)
 
@@ -208,10 +208,19 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
         return (), (Finding.of(Kind.NO_PROFILE, reason=undefined),)
 
 
-def asStructure(given, which: str, label: int | None, settings: Settings) -> Structure:
+def asCriticals(given: Mapping[str, object], settings: Settings) -> dict[str, Structure]:
+    """Return critical structures by name. Raises InputError for what is none, or is several labels."""
+    return {
+        name: asStructure(one, f"critical structure {name}", None, settings, canChoose=False)
+        for name, one in given.items()
+    }
+
+
+def asStructure(given, which: str, label: int | None, settings: Settings, canChoose: bool = True) -> Structure:
     """Return what compare() was given as a structure. which: what it is called in a message.
 
-    A displayed surface is put aside where the settings ask for that of the voxels. Raises InputError for what is none.
+    canChoose: whether a label could have been given. A displayed surface is put aside where the settings ask for that
+    of the voxels. Raises InputError for what is none.
     """
     if isinstance(given, Structure):
         if settings.surface == "unsmoothed":
@@ -219,7 +228,8 @@ def asStructure(given, which: str, label: int | None, settings: Settings) -> Str
         return given if settings.threshold is None else given.cutAt(settings.threshold)
     try:
         if isinstance(given, SimpleITK.Image):
-            return inputs.structureFromImage(given, which, label, settings.threshold, settings.membershipMaximum)
+            scale = (settings.threshold, settings.membershipMaximum)
+            return inputs.structureFromImage(given, which, label, *scale, canChoose)
         if isinstance(given, vtkPolyData):
             return inputs.structureFromPolyData(given, which)
     except InputError as error:

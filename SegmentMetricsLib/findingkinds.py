@@ -20,6 +20,11 @@ class Kind(enum.Enum):
         Severity.ALARM,
         "The two contours do not overlap at all: check that they are the same structure of the same patient.",
     )
+    OTHER_STRUCTURE = (
+        Severity.ALARM,
+        "{name} of the {other} lies in the same place as the {which}, with a Dice of {best} instead of {dice}: check "
+        "which structures belong together. If these two do, pair them {pair}.",
+    )
     SAME = Severity.ALARM, "The reference and the test are the same structure of the same file."
     OTHER_PATIENTS = Severity.ALARM, "The files belong to different patients: their patient IDs differ."
     OTHER_CODES = (

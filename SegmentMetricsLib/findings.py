@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -110,10 +111,21 @@ def _notes(pair: Pair) -> Iterator[str]:
     """Yield what reading the files had to say; what both have in common is said once."""
     notes = [s.source.get(NOTES, ()) for s in pair.structures]
     for note in notes[0]:
-        yield note if note[0].isupper() else f"Of the reference, {note}."
+        yield _noteOf("reference", note)
     for note in notes[1]:
         if note not in notes[0] or not note[0].isupper():
-            yield note if note[0].isupper() else f"Of the test, {note}."
+            yield _noteOf("test", note)
+
+
+def _noteOf(which: str, note: str) -> str:
+    """Return what reading a file had to say as a sentence; "it" and "its" mean the structure."""
+    if note[0].isupper():
+        return note
+    if found := re.match(r"(\d+ of )?its? ", note):
+        owner = f"the {which}'s" if found[0].endswith("its ") else f"the {which}"
+        begin = f"{found[1] or ''}{owner}"
+        return f"{begin[0].upper()}{begin[1:]} {note[found.end() :]}."
+    return f"Of the {which}, {note}."
 
 
 def _frames(pair: Pair) -> Iterator[str]:
@@ -152,19 +164,19 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
     reference, test = (np.array(s.box) for s in pair.structures)
     for scale, units in UNITS.items():
         for which, one, other in (("test", test, reference), ("reference", reference, test)):
-            if _shareOfBoxes(scale * one, other) > ALIKE:
+            if shareOfBoxes(scale * one, other) > ALIKE:
                 yield Finding.of(Kind.OTHER_UNITS, which=which, scale=scale, units=units)
     turned = np.array([-1, -1, 1])
-    if _shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
+    if shareOfBoxes(np.sort(test * turned, axis=0), reference) > ALIKE:
         yield Finding.of(Kind.OTHER_AXES)
 
 
-def _shareOfBoxes(first: np.ndarray, second: np.ndarray) -> float:
-    """Return intersection over union of two boxes, each given by its lowest and highest corner (2, 3)."""
-    common = np.minimum(first[1], second[1]) - np.maximum(first[0], second[0])
-    both = float(np.prod(np.maximum(common, 0)))
-    either = sum(float(np.prod(np.ptp(box, axis=0))) for box in (first, second)) - both
-    return both / either if either > 0 else 0.0
+def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return intersection over union of boxes, each given by its lowest and highest corner (..., 2, 3)."""
+    common = np.minimum(first[..., 1, :], second[..., 1, :]) - np.maximum(first[..., 0, :], second[..., 0, :])
+    both = np.prod(np.maximum(common, 0), axis=-1)
+    either = sum(np.prod(np.ptp(boxes, axis=-2), axis=-1) for boxes in (first, second)) - both
+    return np.divide(both, either, out=np.zeros(np.shape(either)), where=either > 0)
 
 
 def _sides(pair: Pair) -> Iterator[str]:

@@ -13,6 +13,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from .errors import InputError, NoSegmentation
 from .geometry import masks, meshing
 from .geometry.grids import Grid
+from .settinglocations import whereToSet
 from .settings import shortest
 from .structures import NOTES, WITHOUT_LABEL, Structure
 
@@ -30,16 +31,24 @@ UNDECIDED, MOST_UNDECIDED = 0.1, 0.5
 ROUNDING = 1e-6
 # Whole numbers beyond this are not exact in files of floating-point numbers.
 LARGEST_FLOAT_LABEL = 2**53
+# What memberships beyond 1 mostly go up to: percent, and 8 and 16 bits.
+FULL_MEMBERSHIPS = (100, 255, 65535)
 NO_NUMBERS = "The image has values that are not numbers."
 
 
 def structureFromImage(
-    image: SimpleITK.Image, name: str, label: int | None, threshold: float | None, maximum: int | None = None
+    image: SimpleITK.Image,
+    name: str,
+    label: int | None,
+    threshold: float | None,
+    maximum: int | None = None,
+    canChoose: bool = True,
 ) -> Structure:
     """Return the structure of a mask, of one label of a label map, or of memberships.
 
-    label: of a label map; memberships have none and are taken as they are. threshold, maximum: see Settings. Raises
-    ValueError when a label is needed or impossible, and when the image is no segmentation.
+    label: of a label map; memberships have none and are taken as they are. threshold, maximum: see Settings. canChoose:
+    whether whoever gave the image could have given a label. Raises ValueError when a label is needed or impossible, and
+    when the image is no segmentation.
     """
     if label is not None:
         label = _positiveLabel(label)
@@ -56,7 +65,8 @@ def structureFromImage(
         return Structure(name, mask, source={WITHOUT_LABEL: others, NOTES: (note,)} if others else {})
     found = labelMasks(image, threshold)
     if len(found) > 1:
-        raise InputError(f"The image has {len(found)} {_listed(found)}: say which one to compare (label=...).")
+        advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
+        raise InputError(f"The image has {len(found)} {_listed(found)}: {advice}.")
     return Structure(name, next(iter(found.values()), masks.Mask.empty(Grid.fromImage(image))))
 
 
@@ -159,7 +169,7 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
         if whole is None:
             raise NoSegmentation(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
-                f"it has values from {shortest(low)} to {shortest(high)}."
+                f"it has values from {shortest(low + 0.0)} to {shortest(high)}.{_ifScaled(low, high)}"
             )
         array = whole
     peaks = masks.peaksOf(array)
@@ -172,6 +182,15 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
             "MR image."
         )
     return array, peaks
+
+
+def _ifScaled(low: float, high: float) -> str:
+    """Return how values from low to high would be taken for memberships that go beyond 1, "" where they hardly are."""
+    full = next((full for full in FULL_MEMBERSHIPS if full / 2 < high <= full), 0)
+    if low < 0 or not full:
+        return ""
+    where = whereToSet(f"--membership-maximum {full}", f"membershipMaximum={full}")
+    return f" If they are memberships, and {full} is a full one, say so {where}."
 
 
 def _positiveLabel(label) -> int:

@@ -10,13 +10,14 @@ import numpy as np
 from . import naming
 from .errors import InputError, Undefined, didYouMean
 from .findingkinds import Finding, Kind
-from .findings import alarmsFirst
+from .findings import ALIKE, MIRROR_GAIN, alarmsFirst, shareOfBoxes
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
 from .settinglocations import whereToSet
 from .settings import Settings
 from .structures import (
+    REFERENCE_AND_TEST,
     TERMINOLOGY,
     Match,
     Pairing,
@@ -32,6 +33,8 @@ from .structures import (
 CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
 # Two structures that share less are no proposal.
 LEAST_DICE = 0.1
+# A structure lies where another one is when they share so much, and much more than with what it is paired with.
+SAME_PLACE = 0.5
 REASONS = {
     "spelling": "their names differ in spelling only",
     "words": "their names consist of the same words",
@@ -55,9 +58,10 @@ def pairStructures(
     and right are never paired. One structure on each side is a pair whatever it is called, unless isAlonePair is False.
     What is left over stays unmatched; where two of it share voxels they are a proposal. names: structures to choose, in
     any spelling, all when None. choices: names of the test's structures by names of the reference's, which go before
-    everything; None keeps a structure without a counterpart. isProposing: False looks at names and codes only, never at
-    where the structures lie. labelNames: what labels are called, by number, so that names and choices may be numbers
-    of labels. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    everything and are pairs whatever the names are; None keeps a structure without a counterpart. isProposing: False
+    looks at names and codes only, never at where the structures lie. labelNames: what labels are called, by number, so
+    that names and choices may be numbers of labels. Raises ValueError for a chosen name that is not there, or that
+    occurs more than once.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
@@ -75,19 +79,34 @@ def pairStructures(
     left[0] += alone
     matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
     if names is not None:
-        matches = [match for match in matches if match.reference.name in names or match.test.name in names]
+        # who gives a pair wants it compared
+        matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
     pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)))
-    return withProposals(pairing, [structure.name for structure in alone]) if isProposing else pairing
+    if not isProposing:
+        return pairing
+    return withProposals(pairing, [structure.name for structure in alone], (reference, test))
 
 
-def withProposals(pairing: Pairing, alone: Collection[str]) -> Pairing:
+def withProposals(
+    pairing: Pairing, alone: Collection[str], sets: tuple[list[Structure], list[Structure]] | None = None
+) -> Pairing:
     """Return a pairing with proposals for what it leaves over, and findings about them.
 
-    alone: names of structures of the reference that shall have no counterpart.
+    Pairs of which one lies where another structure of the other side is say so, too. alone: names of structures of the
+    reference that shall have no counterpart. sets: all structures of either side, None for those of the pairing.
     """
+    if sets is None:
+        sets = (
+            [*(match.reference for match in pairing.pairs), *pairing.unmatchedReference],
+            [*(match.test for match in pairing.pairs), *pairing.unmatchedTest],
+        )
+    free = [[s for s in given if not s.isEmpty] for given in sets]
+    free[0] = [s for s in free[0] if s.name not in alone]
+    found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
+    pairing = replace(pairing, pairs=tuple(found))
     free = [structure for structure in pairing.unmatchedReference if structure.name not in alone]
     proposals = tuple(propose(free, pairing.unmatchedTest))
     findings = dict.fromkeys([*pairing.findings, *map(_proposed, proposals)])
@@ -262,12 +281,41 @@ def _doubts(match: Match) -> list[Finding]:
     return sentences
 
 
+def _elsewhere(match: Match, *sets: list[Structure]) -> list[Finding]:
+    """Return that another structure of the other side lies where one of a match is; [] if none fits much better.
+
+    sets: all structures of the reference and of the test that are not empty. What was chosen is not doubted.
+    """
+    if match.how == "choice" or any(structure.isEmpty for structure in match):
+        return []
+    for one, (which, other) in enumerate((REFERENCE_AND_TEST, REFERENCE_AND_TEST[::-1])):
+        own, counterpart = (match.reference, match.test)[:: 1 - 2 * one]
+        # boxes are quick to compare, voxels are not: mostly no other structure has a box that is more alike
+        others = [s for s in sets[1 - one] if s.name != counterpart.name]
+        shares = shareOfBoxes(np.array(own.box), np.array([s.box for s in (counterpart, *others)]))
+        likely = [s for s, share in zip(others, shares[1:], strict=True) if share > max(shares[0], ALIKE)]
+        if not likely:
+            continue
+        dices = [_dice(*(own, s)[:: 1 - 2 * one]) for s in likely]
+        best, dice = max(dices), _dice(*match)
+        if best < SAME_PLACE or best <= dice + MIRROR_GAIN:
+            continue
+        better = likely[dices.index(best)]
+        names = (own.name, better.name)[:: 1 - 2 * one]
+        shared = {"best": f"{best:.2f}", "dice": f"{dice:.2f}"}
+        places = {"name": better.name, "other": other, "which": which, "pair": _howToPair(*names)}
+        return [Finding.of(Kind.OTHER_STRUCTURE, **places, **shared)]
+    return []
+
+
+def _howToPair(reference: str, test: str) -> str:
+    return whereToSet(f'--pair "{reference}={test}"', f"choices={ {reference: test} }", "Inputs > Pairs")
+
+
 def _proposed(match: Match) -> str:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
-    pair = whereToSet(
-        f'--pair "{reference.name}={test.name}"', f"choices={ {reference.name: test.name} }", "Inputs > Pairs"
-    )
+    pair = _howToPair(reference.name, test.name)
     return (
         f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
         f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {pair}."

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .comparison import Comparison, asStructure, compare
+from .comparison import Comparison, asCriticals, asStructure, compare
 from .errors import InputError, Undefined
 from .geometry.masks import Mask, boxAround
 from .inputs import HALF
@@ -72,7 +72,7 @@ def stressTest(
     families = (*settings.families, "overlap", "hazard")
     settings = replace(settings, families=families, grid="reference", threshold=threshold)
     reference = asStructure(reference, "reference", None, settings)
-    given = {name: asStructure(c, f"critical structure {name}", None, settings) for name, c in criticals.items()}
+    given = asCriticals(criticals, settings)
     if reference.mask is None:
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:

@@ -9,6 +9,7 @@ from functools import cache
 from . import repeated
 from .errors import Cause, counted, oneLine
 from .measurements import Measurement, rounded, withUnit
+from .metrics.slices import columnOf
 from .multilabel import MultiLabel
 from .recognition import asFinding
 from .records import Record
@@ -30,7 +31,7 @@ def pairTable(record: Record, width: int | None = None) -> str:
 
     width: of a line, as for aligned(); titles are left out that have no room.
     """
-    rows = [["", shortened(record.name, LONGEST_TITLE), "value", "ref. to test", "test to ref."]]
+    rows = [["", shortenedName(record.name, LONGEST_TITLE), "value", "ref. to test", "test to ref."]]
     for key, measurement in record.measurements.items():
         if not sideOf(key):
             directed = (measurement.referenceToTest, measurement.testToReference)
@@ -45,7 +46,8 @@ def pairTable(record: Record, width: int | None = None) -> str:
 
 def slicesTable(record: Record, width: int | None = None) -> str:
     """Return the per-slice profile, a slice per line. width: as for aligned()."""
-    rows = [["Slice", *map(heading, record.slices[0].values)]]
+    units = {key: f" ({unit})" if (unit := columnOf(key)[1]) else "" for key in record.slices[0].values}
+    rows = [["Slice", *(f"{heading(key)}{unit}" for key, unit in units.items())]]
     for row in record.slices:
         rows.append([str(row.index), *("inf" if math.isinf(v) else rounded(v, 2) for v in row.values.values())])
     # its number leads every line
@@ -147,7 +149,7 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
     keys = [key for key in records[0].measurements if definitionOf(key) in OVERVIEW and key in common]
     rows = [["Structure", *(heading(key) for key in keys)]]
     for record in records:
-        rows.append([shortened(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
+        rows.append([shortenedName(record.name, LONGEST_NAME), *(record.measurements[key].text() for key in keys)])
     return "\n\n".join(filter(None, (aligned(rows, 1, width), reasons(records, keys), evaluatedGrid(records))))
 
 
@@ -170,6 +172,23 @@ def remarks(records: Sequence[Record]) -> Iterable[str]:
 def shortened(name: str, length: int) -> str:
     """Return a name that fits into a column."""
     return oneLine(name if len(name) <= length else f"{name[: length - 1]}…")
+
+
+def shortenedName(name: str, length: int) -> str:
+    """Return the name of a pair that fits into a column: of two names both, with their ends, which tell the sides."""
+    first, between, second = name.partition(" / ")
+    if len(name) <= length or not between:
+        return shortened(name, length)
+    room = length - len(between)
+    # what one does not need is the other's
+    longest = [max(room // 2, room - len(other)) for other in (second, first)]
+    halves = (_withEnds(half, most) for half, most in zip((first, second), longest, strict=True))
+    return oneLine(between.join(halves))
+
+
+def _withEnds(name: str, length: int) -> str:
+    end = (length - 1) // 2
+    return name if len(name) <= length else f"{name[: length - 1 - end]}…{name[-end:]}"
 
 
 def number(value: float | None, measurement: Measurement) -> str:

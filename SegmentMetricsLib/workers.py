@@ -27,12 +27,23 @@ def requireWorkers(number: int | None) -> None:
 def localExecutor(workers: int, prepare: Callable | None = None, arguments: tuple = ()) -> ProcessPoolExecutor:
     """Return an executor of so many processes of this computer, one thread each.
 
-    prepare: a function of a module, called with the arguments in every process before it works.
+    prepare: a function of a module, called with the arguments in every process before it works. Raises InputError when
+    the system does not allow it.
     """
     import multiprocessing
 
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, context, _startWorker, (prepare, arguments))
+    with starting():
+        return ProcessPoolExecutor(workers, context, _startWorker, (prepare, arguments))
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Raise InputError where the system refuses, inside the block, what it takes to start workers."""
+    try:
+        yield
+    except OSError as error:  # no more processes or files for this user, say, or no semaphores
+        raise InputError(f"No process can be started to do the work ({error.strerror or error}).") from error
 
 
 def _startWorker(prepare: Callable | None, arguments: tuple) -> None:

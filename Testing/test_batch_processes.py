@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -16,9 +17,11 @@ import pytest
 from test_batch import ROOT, Inline, batch, records, table, write
 from test_batch import study as study  # the fixture
 
+from SegmentMetricsLib import workers
 from SegmentMetricsLib.cohort import tasks as cohort
 from SegmentMetricsLib.cohort.cases import Task
 from SegmentMetricsLib.cohort.tasks import runAll, runCase
+from SegmentMetricsLib.errors import InputError
 
 HAS_PROC = Path("/proc/self/task").is_dir()
 COMMAND = [sys.executable, "-m", "SegmentMetricsLib", "batch", "data/cases.csv", "--output", "out", "--workers", "2"]
@@ -112,6 +115,32 @@ def testAWorkerThatDies():
     assert sorted(outcomes) == sorted(names)
     assert {case for case, outcome in outcomes.items() if outcome["status"] == "ok"} == set("abcdef")
     assert outcomes["bad 1"]["status"] == "failed" and outcomes["bad 1"]["reason"] == cohort.DIED
+
+
+BROKEN, NONE_LEFT = BrokenPipeError(errno.EPIPE, "Broken pipe"), BlockingIOError(errno.EAGAIN, "None left")
+
+
+class Unstartable(Inline):
+    """What there is where the system lets no process start."""
+
+    def submit(self, function, *arguments):
+        raise NONE_LEFT
+
+
+def refused(*given):
+    raise BROKEN
+
+
+@pytest.mark.parametrize(("make", "reason"), [(refused, "Broken pipe"), (lambda *_: Unstartable(), "None left")])
+def testWorkersThatCannotStart(study, monkeypatch, capsys, make, reason):
+    """A pipe may be broken that is not standard output: then nothing was compared, and nobody may take it for done."""
+    write("a,ref.nrrd,t1.nrrd,,")
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", make)
+    assert batch("--workers", 1) == 2
+    said = f"segment-metrics: No process can be started to do the work ({reason}).\n"
+    assert capsys.readouterr() == ("", said)
+    with pytest.raises(InputError, match=reason):
+        list(runAll(tasksOf("a"), lambda number: workers.localExecutor(1), 1))
 
 
 def testARunThatIsGivenUpStopsItsWorkers():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +24,29 @@ def testChosenStructuresThatOnlyOneHas(run, tmp_path):
     boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
     three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
     two = save(shapes.labelImage({n: boxes[n] for n in (1, 2)}), tmp_path / "two.nrrd")
-    status, out, err = run("compare", three, two, "--output", "out", "--structure", "Label 3")
-    assert (status, err) == (0, "")
-    assert "None of the chosen structures is in both." in out and "Only in the reference: Label 3" in out
-    assert metrics("out")["pairs"] == [] and metrics("out")["unmatched"] == {"reference": ["Label 3"], "test": []}
+    said = "segment-metrics: None of the chosen structures is in both: only the {} has Label 3.\n"
+    for files, which in (((three, two), "reference"), ((two, three), "test")):
+        refused = run("compare", *files, "--output", "out", "--structure", "Label 3")
+        assert refused == (2, "", said.format(which)) and not Path("out").exists()
+    # beside one that both have, it is listed
+    status, out, err = run("compare", three, two, "--output", "out", "--structure", "1", "--structure", "3")
+    assert (status, err) == (0, "") and "Only in the reference: Label 3" in out
+    assert len(metrics("out")["pairs"]) == 1
+    assert metrics("out")["unmatched"] == {"reference": ["Label 3"], "test": []}
     status, out, err = run("compare", three, two, "--output", "other", "--structure", "Label 4")
     assert status == 2 and "no structure named 'Label 4'" in err and not Path("other").exists()
+
+
+def testPairsBesideChosenStructures(run, tmp_path):
+    """Whoever gives a pair wants it compared, whatever else is chosen."""
+    boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
+    three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
+    for command, file in (("compare", "metrics.json"), ("conventions", "conventions.json")):
+        chosen = ("--structure", "1", "--pair", "2=3")
+        assert run(command, three, three, "--output", command, *chosen)[0] == 0
+        pairs = json.loads(Path(command, file).read_text())["pairs"]
+        found = [(one["reference"]["name"], one["test"]["name"]) for one in pairs]
+        assert found == [("Label 1", "Label 1"), ("Label 2", "Label 3")]
 
 
 def testTolerancesAndPercentiles(run, pair):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -300,19 +301,45 @@ def testTheFolderThatWasAskedForIsNamed(run, pair):
     assert status == 2 and err.startswith("segment-metrics: /proc/results/here: results cannot be written")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
-def testBrokenPipe(pair, tmp_path):
+def toNobody(*arguments, **streams):
+    """Run a command of which nobody reads the streams that are named, and return it with what else it said."""
     reading, writing = os.pipe()
     os.close(reading)
-    line = [sys.executable, "-m", "SegmentMetricsLib", "compare", *map(str, pair), "--output", "out"]
+    line = [sys.executable, "-m", "SegmentMetricsLib", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [*line, "--metrics", "overlap"], cwd=tmp_path, env=environment, stdout=writing, stderr=subprocess.PIPE,
-        timeout=60, check=False,
-    )  # fmt: skip
-    os.close(writing)
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | dict.fromkeys(streams, writing)
+    try:
+        return subprocess.run(line, env=environment, **outputs, timeout=60, check=False)
+    finally:
+        os.close(writing)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of Unix")
+def testBrokenPipe(pair, tmp_path):
+    """Who has seen enough of a table has its results all the same, and the status that they have."""
+    done = toNobody("compare", *pair, "--output", tmp_path / "out", "--metrics", "overlap", stdout=None)
     assert (done.returncode, done.stderr) == (0, b"")
     assert valuesOf(tmp_path / "out")["DSC"] == pytest.approx(0.8)
+    limits = tmp_path / "limits.csv"
+    limits.write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.9\n")
+    judged = toNobody("compare", *pair, "--protocol", limits, "--fail-on", "fail", stdout=None)
+    assert judged.returncode == 3 and b"the verdict is fail" in judged.stderr
+    refused = toNobody("compare", *pair, "--structure", "None", stderr=None)
+    assert (refused.returncode, refused.stdout) == (2, b"")
+
+
+def testOnlyOutputMayBeClosedEarly(run, pair, monkeypatch):
+    """Another broken pipe is that to a process which has ended; what writes no results does not name their folder."""
+    for problem in (BrokenPipeError(errno.EPIPE, "Broken pipe"), OSError(errno.EBADF, "Bad file descriptor")):
+
+        def broken(*given, problem=problem, **criticals):
+            raise problem
+
+        monkeypatch.setattr(commands.comparing, "_compared", broken)
+        said = f"segment-metrics: The system refused something that the command needs: {problem.strerror}.\n"
+        assert run("compare", *pair) == (2, "", said)
+        monkeypatch.setattr(commands.batch, "requireWritable", broken)
+        assert run("batch", "cases.csv", "--output", "bo") == (2, "", said)
 
 
 # Without pictures

@@ -146,7 +146,7 @@ def testWhatReadingHasToSay(tmp_path):
     assert notes["Twice"] == () and found["Twice"].mask.count == 25
     assert notes["Point"] == ("1 of its contours is an open line or point and was left out",)
     comparison = compare(found["Twice"], found["Gap"], Settings(families="overlap"))
-    assert "Of the test, it has no contour on 2 slices between its first and its last one." in comparison.findings
+    assert "The test has no contour on 2 slices between its first and its last one." in comparison.findings
 
 
 def testWithoutTheImage(tmp_path):

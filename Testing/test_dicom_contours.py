@@ -303,8 +303,8 @@ def testContoursThatEncloseNoVoxel(tmp_path):
     both = "The reference and the test were drawn, but enclose no voxel center of the image, so they count as empty."
     assert findings("Seed", "Dot") == (
         both,
-        "Of the reference, its 3 contours enclose no voxel center of the image.",
-        "Of the test, its only contour encloses no voxel center of the image.",
+        "The reference's 3 contours enclose no voxel center of the image.",
+        "The test's only contour encloses no voxel center of the image.",
     )
     one = "The reference was drawn, but encloses no voxel center of the image, so it counts as empty."
     for other in ("None", "Rod"):

@@ -17,11 +17,12 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, findings, inputs, pairing, readStructures
+from SegmentMetricsLib.comparison import asStructure
 from SegmentMetricsLib.findingkinds import Finding, Kind, Severity
 from SegmentMetricsLib.pairing import noted
 from SegmentMetricsLib.recognition import FORMER, asFinding
 from SegmentMetricsLib.records import Record
-from SegmentMetricsLib.structures import Match
+from SegmentMetricsLib.structures import NOTES, Match
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -334,6 +335,24 @@ def testRepairsAreTold():
     result = compare(box, reverse.GetOutput(), settings)
     assert found(result, "The surface of the test was cleaned: its triangles faced inward and were turned.")
     assert not found(compare(box, box, settings), "cleaned")
+
+
+def testWhatReadingAFileHadToSay():
+    """A note is about the structure, its contours or its file, and has to be a sentence about any of them."""
+    notes = (
+        "it has no slice 3",
+        "its 2 contours cross",
+        "3 of its contours were left out",
+        "a file was cut",
+        "So it is.",
+    )
+    said = [
+        "The test has no slice 3.", "The test's 2 contours cross.", "3 of the test's contours were left out.",
+        "Of the test, a file was cut.", "So it is.",
+    ]  # fmt: skip
+    structure = asStructure(BOX, "Box", None, Settings())
+    result = compare(structure, replace(structure, source={NOTES: notes}))
+    assert [finding for finding in result.findings if finding in said] == said
 
 
 # Grids and ties

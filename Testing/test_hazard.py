@@ -189,6 +189,17 @@ def testUnknownCriticalStructure():
     assert compare(REFERENCE, TEST, Settings(families="overlap", critical="Cord"))["DSC"].status == "ok"
 
 
+def testACriticalStructureIsOneLabel():
+    """The label that is given is that of the two which are compared."""
+    labels = shapes.labelImage({2: ((2, 2, 2), (4, 4, 4)), 7: ((9, 9, 9), (12, 12, 12))})
+    said = r"structure Liver cannot be compared. The image has 2 labels \(2, 7\): give one alone, as in image == 2\."
+    with pytest.raises(ValueError, match=said):
+        compare(labels, labels, HAZARD, label=7, criticals={"Liver": labels})
+    assert compare(labels, labels, HAZARD, label=7, criticals={"Liver": labels == 2})["wDice"].value == 1
+    with pytest.raises(ValueError, match=r"say which one to compare \(label=\.\.\.\)\.$"):
+        compare(labels, labels)
+
+
 def testTiedHazardsStayInRange():
     """A box all of whose voxels are as hazardous: equation 7 of the source gives 20 here, the mean of the tail 1."""
     everything = shapes.imageOf(np.ones((24, 24, 24), np.uint8))

@@ -150,6 +150,21 @@ def testWholeNumbersAsMemberships():
         compare(mask, shapes.imageOf(seventy), Settings(membershipMaximum=50))
 
 
+@pytest.mark.parametrize(("high", "full"), [(100, 100), (250.5, 255), (64000.25, 65535), (1.5, 0), (1e30, 0)])
+def testMembershipsBeyond1AreRefusedWithTheWayOut(high, full):
+    array = np.array([[[-0.0, 0.25 * high, high]]])
+    array[array == 25] = 25.5
+    with pytest.raises(ValueError) as error:
+        compare(shapes.imageOf(array), shapes.imageOf(array))
+    said = f"it has values from 0 to {high:.12g}."
+    if full:
+        where = f"(--membership-maximum {full}; in Python membershipMaximum={full})"
+        said += f" If they are memberships, and {full} is a full one, say so {where}."
+    assert str(error.value).endswith(said)
+    if full:
+        compare(shapes.imageOf(array), shapes.imageOf(array), Settings(membershipMaximum=full, families="overlap"))
+
+
 def testDistancesOverCuts():
     f, g = (0.9 * np.clip(3 * soft(seed) / soft(seed).max(), 0, 1) for seed in (1, 2))
     settings = Settings(families="voxel", cuts=10, quantiles=(1, 0.9))

@@ -12,10 +12,12 @@ import pytest
 import shapes
 import SimpleITK
 
-from SegmentMetricsLib import Structure, __main__, naming, readStructures
+from SegmentMetricsLib import Settings, Structure, __main__, compare, naming, readStructures
+from SegmentMetricsLib.findingkinds import Kind
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.pairing import pairStructures, propose
+from SegmentMetricsLib.pairing import noted, pairStructures, propose
 from SegmentMetricsLib.protocol.protocol import parseProtocol
+from SegmentMetricsLib.recognition import asFinding
 
 LEFT_PAROTID = (
     "Segmentation category and type - 3D Slicer General Anatomy list~SCT^123037004^Anatomical Structure~"
@@ -211,6 +213,35 @@ def testChosenStructures():
 
 
 # Proposals
+
+
+def testAnotherStructureInTheSamePlace():
+    """Equal numbers of labels of two tools say nothing; what lies in the same place is said before anything else."""
+    liver, spleen = ((2, 6, 6), (8, 14, 12)), ((16, 7, 7), (20, 12, 11))
+    reference = [structure("Label 1", *liver)]
+    test = [structure("Label 1", *spleen), structure("Label 2"), structure("Label 5", (2, 6, 6), (8, 14, 11))]
+
+    def alarmsOf(*sets, **options):
+        pairing = pairStructures(*sets, **options)
+        return [str(f) for m in pairing.pairs for f in m.findings if asFinding(f).isAlarm]
+
+    said = (
+        "Label 5 of the test lies in the same place as the reference, with a Dice of 0.92 instead of 0.00: check which "
+        'structures belong together. If these two do, pair them (--pair "Label 1=Label 5"; in Python '
+        "choices={'Label 1': 'Label 5'}; in Slicer Inputs > Pairs)."
+    )
+    assert alarmsOf(reference, test) == alarmsOf(reference, test, names=["Label 1"]) == [said]
+    (other,) = alarmsOf(test, reference)
+    assert other.startswith("Label 5 of the reference lies in the same place as the test") and "5=Label 1" in other
+    match = pairStructures(reference, test).pairs[0]
+    first = noted(compare(*match, Settings(families="overlap")), match).findings
+    assert [one.kind for one in first[:2]] == [Kind.OTHER_STRUCTURE, Kind.NO_OVERLAP]
+    # what somebody chose is not doubted, nor what fits about as well; a part of it is not in the same place
+    assert not alarmsOf(reference, test, choices={"Label 1": "Label 1"})
+    assert not alarmsOf(reference, [structure("Label 1", (2, 6, 6), (8, 14, 10)), test[2]])
+    assert not alarmsOf(reference, [test[0], structure("Label 5", (2, 6, 6), (4, 8, 8))])
+    none = Structure("Label 1", reference[0].mask.cut(2))
+    assert none.isEmpty and not alarmsOf([none], test)
 
 
 def testProposalsAreTheBestAssignment():

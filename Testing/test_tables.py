@@ -112,9 +112,25 @@ def testShortNames(key, heading):
 
 def testSlicesAloneAreATable():
     heading, _, first, *_, last = tables.pairTable(compare(*PAIR, Settings(families="slices")).record()).splitlines()
-    assert heading.split()[:4] == ["Slice", "DSC", "HD", "MASD"] and "Area ref." in heading
+    units = "Slice DSC HD (mm) MASD (mm) Area ref. (mm2) Area test (mm2) Area diff. (mm2) APL 2 mm (mm)"
+    assert heading.split() == units.split()
     assert first.split()[:3] == ["6", "0.93", "1.00"]  # 2 * 63 / (72 + 63); a column of 9 of 72 voxels is missing
     assert last.split()[:4] == ["14", "0.00", "inf", "inf"]
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Submandibular_R / Submandibular_L", "Subman…lar_R / Subman…lar_L"),
+        ("Submandibular_R / gland", "Submandibular_R / gland"),
+        ("Cord / LymphNodes_pelvic_common_L", "Cord / LymphNodes…c_common_L"),
+        ("LymphNodes_pelvic_common_L / Cord", "LymphNodes…c_common_L / Cord"),
+        ("LymphNodes_pelvic_common_left", "LymphNodes_pelvic_common_le…"),
+    ],
+)
+def testShortNamesOfPairsShowBothHalves(name, short):
+    """Which side the structures are of mostly stands at the end of their names."""
+    assert tables.shortenedName(name, 28) == short and len(short) <= 28
 
 
 def testColumnsHaveTheSameDecimals():

@@ -14,7 +14,7 @@ from ..measurements import fixed
 from ..registry import findDefinition
 from ..settings import OWN_CONVENTION
 from ..structures import commaSeparated
-from ..tables import LONGEST_NAME, aligned, shortened
+from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
 from .boxplots import boxPlots
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
@@ -135,7 +135,7 @@ def summaryTable(
     for (structure, method), sides in missing.items():
         cells = [found.get((structure, method, key)) for key in keys]
         cases = max((cell.cases for cell in cells if cell), default=0)
-        names = [shortened(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
+        names = [shortenedName(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
         rows.append([*names, str(cases), *[sides] * len(told), *(_cell(cell, isLeftOut) for cell in cells)])
     table = aligned(rows, 1 + isNamed, width)
     starred = [summary for summary in shown if summary.measurement in keys and _isStarred(summary, isLeftOut)]

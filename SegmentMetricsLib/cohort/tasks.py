@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 
 from ..errors import InputError, oneLine
-from ..workers import DIED, localExecutor, stop
+from ..workers import DIED, localExecutor, starting, stop
 from .cases import FAILED, OK, Task
 
 # How many cases wait at a worker, so that it never does.
@@ -68,7 +68,8 @@ def runAll(
 
     makeExecutor: makes an executor with so many workers, or as many as there are when None; it is asked for another one
     when the first breaks. window: how many tasks are handed over at a time. When a worker process dies, the tasks that
-    may have killed it run again, each alone, and the one that does it again has failed.
+    may have killed it run again, each alone, and the one that does it again has failed. Raises InputError when no
+    worker can be started.
     """
     if not tasks:
         return
@@ -125,8 +126,9 @@ class _Workers:
         return self._submitted >= RENEWED_AFTER or (isOld and self._submitted > 0)
 
     def run(self, task: Task) -> Future:
-        """Give them a case. Raises BrokenExecutor when one of them has died."""
-        future = self._executor.submit(runCase, task)
+        """Give them a case. Raises BrokenExecutor when one of them has died, InputError when none can be started."""
+        with starting():  # with the first cases the processes, too
+            future = self._executor.submit(runCase, task)
         self._submitted += 1
         return future
 
@@ -161,7 +163,9 @@ def _outcomeOf(future: Future, task: Task) -> dict | None:
 def _alone(task: Task, makeExecutor: Callable[[int | None], Executor]) -> dict:
     executor = makeExecutor(1)
     try:
-        return executor.submit(runCase, task).result()
+        with starting():
+            future = executor.submit(runCase, task)
+        return future.result()
     except BrokenExecutor:
         return _outcome(task, DIED)
     finally:

@@ -91,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     requireWritable(options.output)
     from ..cohort import tasks as cohort
+    from ..cohort.alarms import Alarms
     from ..cohort.caselist import lineOf, titleOf
     from ..cohort.cases import readCases
     from ..cohort.resultfiles import CohortFiles, writeParquet
@@ -120,8 +121,10 @@ def run(options: argparse.Namespace) -> int:
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
         together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
+        alarms = Alarms()
         for outcome in files.outcomes():
             together.add(outcome)
+            alarms.add(outcome)
             lines.append(lineOf(outcome))
             if outcome.get("protocol"):
                 judged.append((titleOf(outcome), outcome["protocol"]["verdict"]))
@@ -131,7 +134,8 @@ def run(options: argparse.Namespace) -> int:
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention)
         writeParquet(options.output)
     table = summaryTable(summaries, together.undrawn, summaryOptions, terminalWidth())
-    said = remarks(together, summaryOptions)
+    # a summary must not hide that some of its numbers mean nothing
+    said = [*alarms.lines(), *remarks(together, summaryOptions)]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:

@@ -164,11 +164,8 @@ def _show(compared: _Compared, where: str) -> None:
     from ..protocol.verdictwriting import verdictTable
 
     records, pairing = compared.records, compared.pairing
-    if records:
-        width = terminalWidth()
-        print(tables.pairTable(records[0], width) if len(records) == 1 else tables.overviewTable(records, width))
-    else:
-        print("None of the chosen structures is in both.")
+    width = terminalWidth()
+    print(tables.pairTable(records[0], width) if len(records) == 1 else tables.overviewTable(records, width))
     if compared.multiLabel is not None:
         print("\n" + tables.multiLabelTable(compared.multiLabel))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):

@@ -145,7 +145,7 @@ def addStructure(parser: argparse.ArgumentParser) -> None:
         "--structure",
         metavar="NAME",
         action="append",
-        help="compare only this structure; for a label, its number is enough (may be repeated)",
+        help="compare only this structure, and what --pair names; for a label, its number is enough (may be repeated)",
     )
 
 

@@ -317,7 +317,7 @@ def _inProcesses(
     executor = processes.localExecutor(helpers, _prepare, (job,))
     shared = _Shared(executor, tasks)
     try:
-        with processes.ignoringInterrupts():
+        with processes.ignoringInterrupts(), processes.starting():
             shared.start(helpers)
         while not shared.isDone:
             mine = shared.take()

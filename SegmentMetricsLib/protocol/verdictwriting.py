@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..files.writing import UNENCODABLE, harmless
 from ..structures import commaSeparated
-from ..tables import LONGEST_NAME, aligned, shortened
+from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
 from .judgment import VERDICTS, Judgment, worst
 
 # So many structures without limits are listed, and then how many more there are.
@@ -56,7 +56,7 @@ def verdictTable(judgment: Judgment) -> str:
         verdict = worst(v.verdict for v in verdicts)
         reasons = [v.reason for v in verdicts if v.verdict == verdict]
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        rows.append([shortened(name, LONGEST_NAME), verdict, f"{shortened(reasons[0], 90)}{more}"])
+        rows.append([shortenedName(name, LONGEST_NAME), verdict, f"{shortened(reasons[0], 90)}{more}"])
     rows.sort(key=lambda row: -VERDICTS.index(row[1]))
     if not rows:
         return "No rule applies to the compared structures."
@@ -66,7 +66,7 @@ def verdictTable(judgment: Judgment) -> str:
 
 def unjudged(names: Iterable[str]) -> str:
     """Return in a line which structures no rule is about, each once; "" without any."""
-    shown = [shortened(name, LONGEST_NAME) for name in dict.fromkeys(names)]
+    shown = [shortenedName(name, LONGEST_NAME) for name in dict.fromkeys(names)]
     return f"No limits for: {commaSeparated(shown, MOST_UNJUDGED)}" if shown else ""
 
 
