@@ -14,9 +14,9 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from . import findings, inputs, measurements, multilabel, summary
 from .distances.surfacedistances import SurfaceDistances
-from .errors import InputError, Undefined, didYouMean
+from .errors import InputError, Undefined
 from .findingkinds import Finding, Kind
-from .measurements import Measurement, finite
+from .measurements import Measurement, finite, measurementOf
 from .metrics.hazard import Field
 from .metrics.places import Place, worstPlaces
 from .metrics.similarity import Similarity
@@ -27,7 +27,7 @@ from .records import Record
 from .registry.hazard import fieldOf
 from .registry.similarity import inSlices
 from .registry.slices import profileOf
-from .settings import Settings
+from .settings import Settings, asSettings
 from .structures import Structure, dimensionOf
 
 if TYPE_CHECKING:
@@ -67,11 +67,7 @@ class Comparison(Mapping):
         return dimensionOf(self.reference, self.test)
 
     def __getitem__(self, key: str) -> Measurement:
-        try:
-            return self.measurements[key]
-        except KeyError:
-            told = didYouMean(str(key), self.measurements) or f" There are {', '.join(self.measurements)}."
-            raise KeyError(f"There is no measurement {key!r} here.{told}") from None
+        return measurementOf(key, self.measurements)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
@@ -152,9 +148,7 @@ def compare(
     criticals: critical structures of the hazard family by name, of the same kinds; those that the settings name count,
     or all. Raises ValueError for input that is not a structure.
     """
-    settings = settings or Settings()
-    if not isinstance(settings, Settings):
-        raise InputError(f"The settings must be Settings, not {type(settings).__name__}.")
+    settings = asSettings(settings)
     pair = Pair(
         asStructure(reference, "reference", label, settings),
         asStructure(test, "test", label, settings),

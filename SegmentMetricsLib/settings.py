@@ -277,6 +277,15 @@ class Settings:
         return {**plain, **named, "grid": self.grid if isinstance(self.grid, str) else self.grid.toDictionary()}
 
 
+def asSettings(given: Settings | None) -> Settings:
+    """Return the settings that a function was given, the defaults for None. Raises InputError for anything else."""
+    if given is None:
+        return Settings()
+    if not isinstance(given, Settings):
+        raise InputError(f"The settings must be Settings, not {type(given).__name__}.")
+    return given
+
+
 def shortest(number: float) -> str:
     """Return a number as short as it can be written: 2.0 as 2, 2.5 as 2.5."""
     return format(number, ".12g")

@@ -329,6 +329,15 @@ def testNumbersAreTheValues():
     assert comparison.numbers["DSC"] == comparison["DSC"].value
 
 
+def testMeasurementsArePrintedShort():
+    box = shapes.box((5, 5, 5), (14, 14, 14))
+    assert f"{compare(box, box)['HD95']}" == "HD95: 0.00 mm"
+    nothing = shapes.imageOf(shapes.blob(0) * 0)
+    assert str(compare(box, nothing)["HD95"]) == "HD95: inf (the test is empty)"
+    assert str(compare(nothing, nothing)["HD95"]) == "HD95: undefined (both structures are empty)"
+    assert repr(compare(box, box)["HD95"]).startswith("Measurement(key='HD95', "), "every field is there"
+
+
 def testMisspelledKey():
     comparison = compare(shapes.ball(5), shapes.ball(5), Settings(families="boundary"))
     with pytest.raises(KeyError, match=r"no measurement 'hd95' here. Did you mean HD95\?"):

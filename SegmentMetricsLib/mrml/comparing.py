@@ -13,7 +13,7 @@ from ..multilabel import MultiLabel, ofShares
 from ..pairing import withProposals
 from ..protocol.judgment import Judgment, judgeCase, titleOf
 from ..protocol.protocol import Protocol
-from ..settings import Settings
+from ..settings import Settings, asSettings
 from ..structures import Match, Pairing, Structure, commaSeparated
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -109,7 +109,7 @@ def compareSegments(
     or "name" where only one of them is meant; "any" refuses what is the ID of one segment and the name of another.
     Raises ValueError for unknown and for ambiguous segments, and for segments without a closed surface.
     """
-    settings = settings or Settings()
+    settings = asSettings(settings)
     reference, test = (
         _structureOf(which, node, findSegment(node, segment, by), settings.surface)
         for which, node, segment in (
@@ -159,7 +159,7 @@ def compareSegmentations(
     compared. What was not compared is in the result's `remarks`. Raises ValueError for nodes that are no segmentations,
     and when a name occurs twice in one.
     """
-    settings = settings or Settings()
+    settings = asSettings(settings)
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # names and codes decide what belongs together, whether or not it can be measured
