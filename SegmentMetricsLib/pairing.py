@@ -22,6 +22,7 @@ from .structures import (
     Pairing,
     Structure,
     commaSeparated,
+    inAnySpelling,
     labelNamed,
     pairByName,
     requireKnown,
@@ -62,7 +63,7 @@ def pairStructures(
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
     if names is not None:
-        names = _inAnySpelling(names, labelNames, reference, test)
+        names = inAnySpelling(names, labelNames, reference, test)
         requireKnown(names, reference, test)
     isWhole = isAlonePair and not (chosen or alone)
     exact, left = _byEqualNames(_without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole)
@@ -192,20 +193,6 @@ def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
     wanted = {key(s) for s in everything if s.name in names for key in (_spelling, _code, _words)} - {None}
     related = [s.name for s in everything if wanted & {key(s) for key in (_spelling, _code, _words)}]
     return list(dict.fromkeys([*names, *related]))
-
-
-def _inAnySpelling(names: Iterable[str], labelNames: Mapping[int, str] | None, *sets: list[Structure]) -> list[str]:
-    """Return names, those that no structure has as the ones that differ from them in spelling only.
-
-    The number of a label is its name, too. labelNames: what labels are called, by number.
-    """
-    everything = [s for structures in sets for s in structures]
-    known = {s.name for s in everything}
-    found = []
-    for name in (labelNamed(name, everything, labelNames) for name in names):
-        alike = [s.name for s in everything if _spelling(s) == naming.parse(name).spelled]
-        found += alike if alike and name not in known else [name]
-    return list(dict.fromkeys(found))
 
 
 def _spelling(structure: Structure) -> Hashable:

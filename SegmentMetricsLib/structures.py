@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -232,16 +233,47 @@ def numbered(label: int) -> str:
     return f"Label {label}"
 
 
-def labelNamed(name: str, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
+def asName(given: str | int) -> str:
+    """Return a name, or the number of a label, as text. Raises InputError for what is neither."""
+    if isinstance(given, str):
+        return given
+    try:
+        return str(operator.index(given))
+    except TypeError:
+        raise InputError(f"A structure is given by its name or the number of its label, not by {given!r}.") from None
+
+
+def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
     """Return the name of the structure that is meant by the number of a label; any other name as it is.
 
-    labelNames: what labels are called, by number. A structure that is really called by a number goes before.
+    labelNames: what labels are called, by number. A structure that is really called by a number goes before. Raises
+    InputError for what is neither a name nor a number.
     """
+    name = asName(name)
     known = {structure.name for structure in structures}
     if name in known or not (name.isascii() and name.isdigit()):
         return name
     meant = ((labelNames or {}).get(int(name)), numbered(int(name)))
     return next((other for other in meant if other in known), name)
+
+
+def inAnySpelling(
+    names: Iterable[str | int], labelNames: Mapping[int, str] | None, *sets: Iterable[Structure]
+) -> list[str]:
+    """Return names, those that no structure has as the ones that differ from them in spelling only.
+
+    The number of a label is its name, too. labelNames: what labels are called, by number. A structure that was left out
+    of its file is found where no other has the name. Raises InputError as labelNamed().
+    """
+    everything = [s for structures in sets for s in structures]
+    known = list(dict.fromkeys(s.name for s in everything))
+    leftOut = list(dict.fromkeys(name for s in everything for name in s.source.get(LEFT_OUT, ())))
+    found = []
+    for name in (labelNamed(name, everything, labelNames) for name in names):
+        spelled = naming.parse(name).spelled
+        alike = ([other for other in some if naming.parse(other).spelled == spelled] for some in (known, leftOut))
+        found += [name] if name in known or name in leftOut else next(filter(None, alike), [name])
+    return list(dict.fromkeys(found))
 
 
 def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
