@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import naming
-from .errors import InputError, Undefined, didYouMean
+from .errors import InputError, PairError, Undefined, didYouMean
 from .findingkinds import Finding, Kind
 from .findings import alarmsFirst
 from .metrics import overlap
@@ -17,16 +17,20 @@ from .progress import checkpoint
 from .settinglocations import whereToSet
 from .settings import Settings
 from .structures import (
+    REFERENCE_AND_TEST,
     TERMINOLOGY,
+    WITHOUT_LABELS,
     Match,
     Pairing,
     Structure,
     commaSeparated,
     inAnySpelling,
     labelNamed,
+    namesOfSeveral,
     pairByName,
     requireKnown,
     requireUsable,
+    severalNamed,
 )
 
 # How sure a match is that is not by equal names.
@@ -58,15 +62,20 @@ def pairStructures(
     any spelling, all when None. choices: names of the test's structures by names of the reference's, which go before
     everything; None keeps a structure without a counterpart. isProposing: False looks at names and codes only, never at
     where the structures lie. labelNames: what labels are called, by number, so that names and choices may be numbers
-    of labels. Raises ValueError for a chosen name that is not there, or that occurs more than once.
+    of labels. A name that one set has more than once is among the failures of the pairing, and so are those that differ
+    from it in spelling only. Raises ValueError for a chosen name that is not there, or that occurs more than once, and
+    when such names leave no pair.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
     if names is not None:
         names = inAnySpelling(names, labelNames, reference, test)
         requireKnown(names, reference, test)
-    isWhole = isAlonePair and not (chosen or alone)
-    exact, left = _byEqualNames(_without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole)
+    free = _without(reference, chosen, alone), _without(test, chosen, alone)
+    failures = _ambiguous(*free) if names is None else {}
+    free = tuple([s for s in structures if s.name not in failures] for structures in free)
+    isWhole = isAlonePair and not (chosen or alone or failures)
+    exact, left = _byEqualNames(*free, names, isWhole)
     matches, findings = [*chosen, *exact], []
     for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
         found, doubts = _matchBy(key, how, *left)
@@ -80,7 +89,9 @@ def pairStructures(
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)))
+    if failures and not matches:
+        raise next(iter(failures.values()))
+    pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)), failures)
     return withProposals(pairing, [structure.name for structure in alone]) if isProposing else pairing
 
 
@@ -144,6 +155,25 @@ def noted(comparison, match: Match):
     return replace(comparison, findings=alarmsFirst((*match.findings, *comparison.findings)))
 
 
+def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:
+    """Return why structures cannot be paired, by name: a set has several of that name, or of one that is spelled alike.
+
+    Not of one that is spelled alike and has a counterpart of its own name.
+    """
+    failures: dict[str, PairError] = {}
+    sets = reference, test
+    for which, structures in zip(REFERENCE_AND_TEST, sets, strict=True):
+        for name in namesOfSeveral(structures):
+            failures.setdefault(name, severalNamed(name, which, structures))
+    spelled = {naming.parse(name).spelled: error for name, error in failures.items()}
+    names = [{s.name for s in structures} for structures in sets]
+    for structure in (*reference, *test) if failures else ():
+        isAlone = not all(structure.name in known for known in names)
+        if isAlone and _spelling(structure) in spelled and not structure.source.get(WITHOUT_LABELS):
+            failures.setdefault(structure.name, spelled[_spelling(structure)])
+    return failures
+
+
 def _namedChoices(
     choices: Mapping[str, str | None],
     reference: list[Structure],
@@ -183,7 +213,7 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
         hint = didYouMean(name, known)
         raise InputError(f"The {which} has no structure named {name!r}; it has {commaSeparated(known)}.{hint}")
     if len(found) > 1:
-        raise InputError(f"The {which} has more than one structure named {name!r}.")
+        raise severalNamed(name, which, structures)
     return found[0]
 
 

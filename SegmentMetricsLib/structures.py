@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from . import naming
-from .errors import InputError, didYouMean
+from .errors import InputError, PairError, didYouMean
 from .geometry import meshing
 from .geometry.grids import Grid
 from .geometry.masks import Mask
@@ -177,6 +177,7 @@ class Pairing:
     """Which structures of two sets are compared, and which have no counterpart.
 
     proposals: of those, which might belong together by where they lie. findings: what is doubtful, in sentences.
+    failures: by name, why structures are neither: a set has several of that name.
     """
 
     pairs: tuple[Match, ...]
@@ -184,6 +185,7 @@ class Pairing:
     unmatchedTest: tuple[Structure, ...]
     proposals: tuple[Match, ...] = ()
     findings: tuple[str, ...] = ()
+    failures: Mapping[str, PairError] = field(default_factory=dict)
 
 
 def pairByName(
@@ -209,16 +211,26 @@ def pairByName(
     reference, test = _lacking(reference, test), _lacking(test, reference)
     if names is not None:
         reference, test = ([s for s in structures if s.name in names] for structures in (reference, test))
-    for which, structures in (("reference", reference), ("test", test)):
-        twice = [name for name, number in Counter(s.name for s in structures).items() if number > 1]
-        if twice:
-            homes = dict.fromkeys(s.file for s in structures if s.name == twice[0] and s.file)
-            where = f" ({', '.join(homes)})" if homes else ""
-            raise InputError(f"The {which} has more than one structure named {twice[0]!r}{where}.")
+    for which, structures in zip(REFERENCE_AND_TEST, (reference, test), strict=True):
+        for name in namesOfSeveral(structures):
+            raise severalNamed(name, which, structures)
     byName = {structure.name: structure for structure in test}
     pairs = tuple(Match(r, byName.pop(r.name)) for r in reference if r.name in byName)
     paired = {r.name for r, _ in pairs}
     return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
+
+
+def namesOfSeveral(structures: Iterable[Structure]) -> list[str]:
+    """Return the names that more than one structure of a set has."""
+    return [name for name, number in Counter(s.name for s in structures).items() if number > 1]
+
+
+def severalNamed(name: str, which: str, structures: Iterable[Structure]) -> PairError:
+    """Return the error that a set, "reference" or "test", has more than one structure of a name."""
+    homes = dict.fromkeys(s.file for s in structures if s.name == name and s.file)
+    said = f"The {which} has more than one structure named {name!r}"
+    wayOut = "Rename all but the one that is meant."
+    return PairError(f"{said}{f' ({commaSeparated(homes)})' if homes else ''}. {wayOut}", f"{said}. {wayOut}")
 
 
 def _lacking(structures: list[Structure], others: list[Structure]) -> list[Structure]:

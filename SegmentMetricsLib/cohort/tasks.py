@@ -82,8 +82,9 @@ def _compared(task: Task) -> dict:
     compareTwo = partial(comparePair, criticals=criticalsOf(sets[0], task.settings))
     report = _newReport(task)
     settings = task.settings if report is None else report.settings
-    pairs, measured, problems = [], [], []
-    failures = unusableOf(*sets)
+    pairs, measured = [], []
+    problems = list(dict.fromkeys(oneLine(str(error)) for error in pairing.failures.values()))
+    failures = {**unusableOf(*sets), **{name: reasonOf(error) for name, error in pairing.failures.items()}}
     for match in pairing.pairs:
         try:
             # the surfaces made on the way do not outlive the pair

@@ -155,9 +155,9 @@ def compareSegmentations(
     progress: called before every segment that is read and every pair that is compared with its number, their number
     and the structure's name; returning False stops there, and the pairs compared so far are returned. run: as in
     compareSegments. choices: as for pairing.pairStructures. protocol: says what to measure of every structure, and to
-    judge the result's `judgment` by. A structure that cannot be measured is a failure with its reason; the others are
-    compared. What was not compared is in the result's `remarks`. Raises ValueError for nodes that are no segmentations,
-    and when a name occurs twice in one.
+    judge the result's `judgment` by. A structure that cannot be measured, or whose name occurs twice in one node, is a
+    failure with its reason; the others are compared. What was not compared is in the result's `remarks`. Raises
+    ValueError for nodes that are no segmentations, and when names that occur twice leave no pair.
     """
     settings = asSettings(settings)
     families = (*settings.families, *(protocol.families if protocol else ()))
@@ -169,7 +169,8 @@ def compareSegmentations(
     if found is None:
         return Comparisons()
     read, problems = found
-    failures = _failuresOf(pairing, problems)
+    failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
+    failures.update(_failuresOf(pairing, problems))
     pairing = withProposals(_measurable(pairing, *read), [r for r, t in (choices or {}).items() if t is None])
     emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
     result = Comparisons(
