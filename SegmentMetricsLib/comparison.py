@@ -99,7 +99,8 @@ class Comparison(Mapping):
     def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
         """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.
 
-        keys: the conventions, all when None. atEdge: whether the image ends where it ends; else background goes on
+        Keys that a tool does not report are not there; the KeyError says which ones are. keys: the conventions, in any
+        case, all when None. atEdge: whether the image ends where it ends; else background goes on
         beyond its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown
         convention.
         """

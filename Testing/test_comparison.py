@@ -115,6 +115,17 @@ def testWhatIsNoSegmentation(image, message):
         compare(image, BOX)
 
 
+@pytest.mark.parametrize("kind", [SimpleITK.sitkUInt8, SimpleITK.sitkFloat32, SimpleITK.sitkInt16])
+@pytest.mark.parametrize("options", [{}, {"label": 1}, {"settings": Settings(membershipMaximum=255)}], ids=str)
+def testImagesWithoutVoxels(kind, options):
+    ball = shapes.ball(3)
+    if "settings" in options:
+        ball *= 255
+    message = r"^The test cannot be compared\. The image has no voxels: its size is 0 x 0 x 0\.$"
+    with pytest.raises(ValueError, match=message):
+        compare(ball, SimpleITK.Image([0, 0, 0], kind), **options)
+
+
 def testSpaceAndPlaneDoNotMix():
     flat = shapes.imageOf(np.ones((1, 9, 9), bool))
     with pytest.raises(ValueError, match="one slice"):

@@ -17,7 +17,6 @@ from .options import (
     addPairs,
     addStructure,
     choicesFrom,
-    inAnyCase,
     pathFrom,
     requireWritable,
 )
@@ -93,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures
 
-    tools = [find(inAnyCase(key, known())).key for key in (options.tool or known())]
+    tools = [find(key).key for key in (options.tool or known())]
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
