@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..definitions import OURS, Definition, Empty
 from ..errors import Undefined
-from ..metrics import signed
+from ..metrics import facing, signed
 from ..structures import BOTH_EMPTY
 
 if TYPE_CHECKING:
@@ -35,10 +35,25 @@ def _towardSides() -> Iterator[Definition]:
                 f"{kind}{side}", f"{title}, {word} side", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
                 description.format(word),
                 lambda pair, side=side, field=field: getattr(signed.toward(pair.once(_sides), side), field),
-                symmetric=False, identity=0, side=word,
+                symmetric=False, identity=0, side=word, emptiness=lambda pair, side=side: _emptinessToward(pair, side),
                 hint="Choose it when a direction matters, such as that of a neighboring organ.",
                 formula=rf"\mathrm{{{kind}}}_k = {formula}", code="metrics.signed.bySide",
             )  # fmt: skip
+
+
+def _emptinessToward(pair: Pair, side: str) -> str:
+    """Return which structure is empty. Raises Undefined where that does not matter: nothing of a plane faces the side.
+
+    It is the same reason as without an empty structure. Closed surfaces in space face all sides.
+    """
+    if pair.emptiness and pair.emptiness != BOTH_EMPTY and pair.dimension == 2:
+        signed.requireFaced(pair.once(_facedSides), side)
+    return pair.emptiness
+
+
+def _facedSides(pair: Pair) -> frozenset[str]:
+    """Return the sides that the one structure faces that is not empty."""
+    return facing.facedSides(next(structure for structure in pair.structures if not structure.isEmpty).surface)
 
 
 def _sides(pair: Pair) -> dict[str, signed.Side]:
