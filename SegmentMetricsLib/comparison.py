@@ -14,9 +14,9 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from . import findings, inputs, measurements, multilabel, summary
 from .distances.surfacedistances import SurfaceDistances
-from .errors import InputError, Undefined, didYouMean
+from .errors import InputError, Undefined
 from .findingkinds import Finding, Kind
-from .measurements import Measurement, finite
+from .measurements import Measurement, finite, measurementOf
 from .metrics.hazard import Field
 from .metrics.places import Place, worstPlaces
 from .metrics.similarity import Similarity
@@ -27,7 +27,7 @@ from .quantities.hazard import fieldOf
 from .quantities.similarity import inSlices
 from .quantities.slices import profileOf
 from .records import Record
-from .settings import Settings
+from .settings import Settings, asSettings
 from .structures import Structure, dimensionOf
 
 if TYPE_CHECKING:
@@ -67,11 +67,7 @@ class Comparison(Mapping):
         return dimensionOf(self.reference, self.test)
 
     def __getitem__(self, key: str) -> Measurement:
-        try:
-            return self.measurements[key]
-        except KeyError:
-            told = didYouMean(str(key), self.measurements) or f" There are {', '.join(self.measurements)}."
-            raise KeyError(f"There is no measurement {key!r} here.{told}") from None
+        return measurementOf(key, self.measurements)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
@@ -103,7 +99,8 @@ class Comparison(Mapping):
     def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
         """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.
 
-        keys: the conventions, all when None. atEdge: whether the image ends where it ends; else background goes on
+        Keys that a tool does not report are not there; the KeyError says which ones are. keys: the conventions, in any
+        case, all when None. atEdge: whether the image ends where it ends; else background goes on
         beyond its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown
         convention.
         """
@@ -153,9 +150,7 @@ def compare(
     criticals: critical structures of the hazard family by name, of the same kinds; those that the settings name count,
     or all. Raises ValueError for input that is not a structure.
     """
-    settings = settings or Settings()
-    if not isinstance(settings, Settings):
-        raise InputError(f"The settings must be Settings, not {type(settings).__name__}.")
+    settings = asSettings(settings)
     pair = Pair(
         asStructure(reference, "reference", label, settings),
         asStructure(test, "test", label, settings),

@@ -100,6 +100,11 @@ def didYouMean(given: str, choices: Iterable[str]) -> str:
     return f" Did you mean {known[likely[0]]}?" if likely else ""
 
 
+def inAnyCase(given: str, names: Iterable[str]) -> str:
+    """Return a name as it is written, whatever its capitals are here; what is none of the names stays."""
+    return next((name for name in names if name.casefold() == given.casefold()), given)
+
+
 def oneLine(text: str) -> str:
     """Return text as it can stand in a line on a terminal."""
     return text.translate(UNSHOWABLE)

@@ -98,6 +98,8 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
     array = SimpleITK.GetArrayViewFromImage(image)
     if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in ("fiu" if maximum is not None else "f"):
         return None
+    if not array.size:
+        return None  # which is told by whoever looks for labels
     grid = Grid.fromImage(image)
     low, high = _span(array)
     if high > 1 and maximum is not None:
@@ -153,6 +155,8 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
     """Return the labels [k, j, i] of an image, 1 for memberships, and the largest label (k,) of every slice."""
     if image.GetNumberOfComponentsPerPixel() != 1:
         raise NoSegmentation("The image has several values per voxel; a segmentation has one.")
+    if not image.GetNumberOfPixels():
+        raise NoSegmentation(f"The image has no voxels: its size is {' x '.join(map(str, image.GetSize()))}.")
     array = SimpleITK.GetArrayViewFromImage(image)
     if array.ndim == 2:
         array = array[None]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .definitions import Definition, Empty
-from .errors import Cause, Undefined
+from .errors import Cause, Undefined, didYouMean
 from .metrics.boundary import Directed
 from .metrics.signed import Located
 from .progress import checkpoint
@@ -64,6 +64,9 @@ class Measurement:
     position: tuple[float, float, float] | None = None
     empty: str = ""
     cause: Cause | None = None
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
 
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
@@ -128,6 +131,15 @@ class Measurement:
         if self.status == "infinite":
             return "-inf" if self.value < 0 else "inf"
         return withUnit(self.value, self.unit)
+
+
+def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurement:
+    """Return the measurement of a key. Raises KeyError, which tells the likeliest key, or those that there are."""
+    try:
+        return measurements[key]
+    except KeyError:
+        told = didYouMean(str(key), measurements) or f" There are {', '.join(measurements)}."
+        raise KeyError(f"There is no measurement {key!r} here.{told}") from None
 
 
 def withUnit(value: float, unit: str) -> str:

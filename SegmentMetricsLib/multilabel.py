@@ -12,12 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from . import inputs
 from .errors import InputError, Undefined
-from .measurements import Measurement
+from .measurements import Measurement, measurementOf
 from .registry.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
-from .settings import Settings
+from .settings import Settings, asSettings
 from .structures import BOTH_EMPTY, Structure, commaSeparated, pairByName
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class MultiLabel(Mapping):
     shares: tuple[Share, ...]
 
     def __getitem__(self, key: str) -> Measurement:
-        return self.measurements[key]
+        return measurementOf(key, self.measurements)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.values()))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)
@@ -83,13 +87,14 @@ def compareLabels(reference, test, settings: Settings | None = None, weights: Ma
     without a suffix weight all labels alike, "_volume" by 1 / volume in the reference, "_given" as given. They are
     undefined, with a reason, when no label has any volume, and by volume when the reference lacks a label of the test.
 
-    reference, test: a SimpleITK label map, whose labels are named `Label 5`; Structures; or name -> image of a mask or
-    of memberships, polydata or Structure. weights: name -> weight > 0, instead of the settings' label weights; labels
-    without one have weight 1. Raises ValueError for input that is no segmentation and for weights of unknown labels.
+    reference, test: a SimpleITK label map, whose labels are named `Label 5`; several Structures; or name -> image of a
+    mask or of memberships, polydata or Structure, such as {"Liver": image}. weights: name -> weight > 0, instead of the
+    settings' label weights; labels without one have weight 1. Raises ValueError for input that is no segmentation or
+    has no names, and for weights of unknown labels.
     """
     from .pair import Pair
 
-    settings = settings or Settings()
+    settings = asSettings(settings)
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings), _structures(test, "test", settings)
@@ -235,5 +240,16 @@ def _structures(given, which: str, settings: Settings) -> list[Structure]:
             raise InputError(f"The {which} cannot be compared. {error}") from error
         return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
     if isinstance(given, Iterable):
-        return [asStructure(one, which, None, settings) for one in given]
+        return [asStructure(_named(one, which), which, None, settings) for one in given]
     raise InputError(f"The {which} must be a label map, or several structures, not {type(given).__name__}.")
+
+
+def _named(given, which: str):
+    """Return one of several labels as it was given. Raises InputError for one that has no name to be paired by."""
+    if isinstance(given, (SimpleITK.Image, vtkPolyData)):
+        kind = "image" if isinstance(given, SimpleITK.Image) else "mesh"
+        raise InputError(
+            f"Labels are paired by name, and each {kind} of the {which} is without one: name them, such as "
+            f"{{'Liver': {kind}}}."
+        )
+    return given

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import naming
-from .errors import InputError, Undefined, didYouMean
+from .errors import InputError, PairError, Undefined, didYouMean
 from .findingkinds import Finding, Kind
 from .findings import ALIKE, MIRROR_GAIN, alarmsFirst, shareOfBoxes
 from .metrics import overlap
@@ -19,14 +19,18 @@ from .settings import Settings
 from .structures import (
     REFERENCE_AND_TEST,
     TERMINOLOGY,
+    WITHOUT_LABELS,
     Match,
     Pairing,
     Structure,
     commaSeparated,
+    inAnySpelling,
     labelNamed,
+    namesOfSeveral,
     pairByName,
     requireKnown,
     requireUsable,
+    severalNamed,
 )
 
 # How sure a match is that is not by equal names.
@@ -60,16 +64,20 @@ def pairStructures(
     any spelling, all when None. choices: names of the test's structures by names of the reference's, which go before
     everything and are pairs whatever the names are; None keeps a structure without a counterpart. isProposing: False
     looks at names and codes only, never at where the structures lie. labelNames: what labels are called, by number, so
-    that names and choices may be numbers of labels. Raises ValueError for a chosen name that is not there, or that
-    occurs more than once.
+    that names and choices may be numbers of labels. A name that one set has more than once is among the failures of the
+    pairing, and so are those that differ from it in spelling only. Raises ValueError for a chosen name that is not
+    there, or that occurs more than once, and when such names leave no pair.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
     if names is not None:
-        names = _inAnySpelling(names, labelNames, reference, test)
+        names = inAnySpelling(names, labelNames, reference, test)
         requireKnown(names, reference, test)
-    isWhole = isAlonePair and not (chosen or alone)
-    exact, left = _byEqualNames(_without(reference, chosen, alone), _without(test, chosen, alone), names, isWhole)
+    free = _without(reference, chosen, alone), _without(test, chosen, alone)
+    failures = _ambiguous(*free) if names is None else {}
+    free = tuple([s for s in structures if s.name not in failures] for structures in free)
+    isWhole = isAlonePair and not (chosen or alone or failures)
+    exact, left = _byEqualNames(*free, names, isWhole)
     matches, findings = [*chosen, *exact], []
     for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
         found, doubts = _matchBy(key, how, *left)
@@ -84,7 +92,9 @@ def pairStructures(
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)))
+    if failures and not matches:
+        raise next(iter(failures.values()))
+    pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)), failures)
     if not isProposing:
         return pairing
     return withProposals(pairing, [structure.name for structure in alone], (reference, test))
@@ -162,6 +172,25 @@ def noted(comparison, match: Match):
     return replace(comparison, findings=alarmsFirst((*match.findings, *comparison.findings)))
 
 
+def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:
+    """Return why structures cannot be paired, by name: a set has several of that name, or of one that is spelled alike.
+
+    Not of one that is spelled alike and has a counterpart of its own name.
+    """
+    failures: dict[str, PairError] = {}
+    sets = reference, test
+    for which, structures in zip(REFERENCE_AND_TEST, sets, strict=True):
+        for name in namesOfSeveral(structures):
+            failures.setdefault(name, severalNamed(name, which, structures))
+    spelled = {naming.parse(name).spelled: error for name, error in failures.items()}
+    names = [{s.name for s in structures} for structures in sets]
+    for structure in (*reference, *test) if failures else ():
+        isAlone = not all(structure.name in known for known in names)
+        if isAlone and _spelling(structure) in spelled and not structure.source.get(WITHOUT_LABELS):
+            failures.setdefault(structure.name, spelled[_spelling(structure)])
+    return failures
+
+
 def _namedChoices(
     choices: Mapping[str, str | None],
     reference: list[Structure],
@@ -201,7 +230,7 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
         hint = didYouMean(name, known)
         raise InputError(f"The {which} has no structure named {name!r}; it has {commaSeparated(known)}.{hint}")
     if len(found) > 1:
-        raise InputError(f"The {which} has more than one structure named {name!r}.")
+        raise severalNamed(name, which, structures)
     return found[0]
 
 
@@ -211,20 +240,6 @@ def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
     wanted = {key(s) for s in everything if s.name in names for key in (_spelling, _code, _words)} - {None}
     related = [s.name for s in everything if wanted & {key(s) for key in (_spelling, _code, _words)}]
     return list(dict.fromkeys([*names, *related]))
-
-
-def _inAnySpelling(names: Iterable[str], labelNames: Mapping[int, str] | None, *sets: list[Structure]) -> list[str]:
-    """Return names, those that no structure has as the ones that differ from them in spelling only.
-
-    The number of a label is its name, too. labelNames: what labels are called, by number.
-    """
-    everything = [s for structures in sets for s in structures]
-    known = {s.name for s in everything}
-    found = []
-    for name in (labelNamed(name, everything, labelNames) for name in names):
-        alike = [s.name for s in everything if _spelling(s) == naming.parse(name).spelled]
-        found += alike if alike and name not in known else [name]
-    return list(dict.fromkeys(found))
 
 
 def _spelling(structure: Structure) -> Hashable:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import InputError, didYouMean
+from .errors import InputError, didYouMean, inAnyCase
 
 if TYPE_CHECKING:
     from .geometry.grids import Grid
@@ -90,7 +90,8 @@ class Settings:
     msiUnit: "mm" or "pixel", the unit of the index's distances.
     splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
     convention: name of the preset that these settings come from, or of the tool whose numbers the boundary and overlap
-        measurements shall be: a key of SegmentMetricsLib.conventions, such as "MedPy".
+        measurements shall be: a key of SegmentMetricsLib.conventions, such as "MedPy",
+        in any case.
     Raises ValueError for values out of range.
     """
 
@@ -127,6 +128,7 @@ class Settings:
     convention: str = _setting(OWN_CONVENTION, "Measured as")
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "convention", _knownConvention(self.convention))
         for name, what in (("tolerances", "tolerance"), ("percentiles", "percentile")):
             object.__setattr__(self, name, _numbers(getattr(self, name), what))
         for tolerance in self.tolerances:
@@ -238,22 +240,15 @@ class Settings:
     def preset(name: str, **changes) -> Settings:
         """Return the settings of a named preset or convention, with further changes by keyword.
 
-        Raises ValueError for an unknown name, and when a change contradicts the preset.
+        name: in any case. Raises ValueError for an unknown name, and when a change contradicts the preset.
         """
+        name = _knownConvention(name)
         return Settings(**{**PRESETS.get(name, {}), **changes, "convention": name})
 
     @property
     def isOfAnotherTool(self) -> bool:
         """Whether the boundary and overlap measurements are what another tool would report."""
-        if self.convention in PRESETS:
-            return False
-        from .conventions import known
-
-        if self.convention not in known():
-            choices = dict.fromkeys((*PRESETS, *known()))
-            hint = didYouMean(str(self.convention), choices)
-            raise InputError(f"There is no convention {self.convention!r}; choose from {', '.join(choices)}.{hint}")
-        return True
+        return self.convention not in PRESETS
 
     def changed(self, **changes) -> Settings:
         """Return the settings with changes by keyword."""
@@ -275,6 +270,15 @@ class Settings:
         plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         named = {name: dict(getattr(self, name)) for name in ("critical", "labelWeights")}
         return {**plain, **named, "grid": self.grid if isinstance(self.grid, str) else self.grid.toDictionary()}
+
+
+def asSettings(given: Settings | None) -> Settings:
+    """Return the settings that a function was given, the defaults for None. Raises InputError for anything else."""
+    if given is None:
+        return Settings()
+    if not isinstance(given, Settings):
+        raise InputError(f"The settings must be Settings, not {type(given).__name__}.")
+    return given
 
 
 def shortest(number: float) -> str:
@@ -358,6 +362,21 @@ def _chosenGrid(given) -> str | Grid:
     raise InputError(
         f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {type(given).__name__}."
     )
+
+
+def _knownConvention(given: str) -> str:
+    """Return a preset or convention as it is written, given in any case. Raises InputError for any other."""
+    name = inAnyCase(str(given), PRESETS)
+    if name in PRESETS:  # tools need not be looked for
+        return name
+    from .conventions import known
+
+    choices = dict.fromkeys((*PRESETS, *known()))
+    name = inAnyCase(name, choices)
+    if name not in choices:
+        hint = didYouMean(name, choices)
+        raise InputError(f"There is no convention {given!r}; choose from {', '.join(choices)}.{hint}")
+    return name
 
 
 def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from . import naming
-from .errors import InputError, didYouMean
+from .errors import InputError, PairError, didYouMean
 from .geometry import meshing
 from .geometry.grids import Grid
 from .geometry.masks import Mask
@@ -175,6 +176,7 @@ class Pairing:
     """Which structures of two sets are compared, and which have no counterpart.
 
     proposals: of those, which might belong together by where they lie. findings: what is doubtful, in sentences.
+    failures: by name, why structures are neither: a set has several of that name.
     """
 
     pairs: tuple[Match, ...]
@@ -182,6 +184,7 @@ class Pairing:
     unmatchedTest: tuple[Structure, ...]
     proposals: tuple[Match, ...] = ()
     findings: tuple[str, ...] = ()
+    failures: Mapping[str, PairError] = field(default_factory=dict)
 
 
 def pairByName(
@@ -207,16 +210,26 @@ def pairByName(
     reference, test = _lacking(reference, test), _lacking(test, reference)
     if names is not None:
         reference, test = ([s for s in structures if s.name in names] for structures in (reference, test))
-    for which, structures in (("reference", reference), ("test", test)):
-        twice = [name for name, number in Counter(s.name for s in structures).items() if number > 1]
-        if twice:
-            homes = dict.fromkeys(s.file for s in structures if s.name == twice[0] and s.file)
-            where = f" ({', '.join(homes)})" if homes else ""
-            raise InputError(f"The {which} has more than one structure named {twice[0]!r}{where}.")
+    for which, structures in zip(REFERENCE_AND_TEST, (reference, test), strict=True):
+        for name in namesOfSeveral(structures):
+            raise severalNamed(name, which, structures)
     byName = {structure.name: structure for structure in test}
     pairs = tuple(Match(r, byName.pop(r.name)) for r in reference if r.name in byName)
     paired = {r.name for r, _ in pairs}
     return Pairing(pairs, tuple(r for r in reference if r.name not in paired), tuple(byName.values()))
+
+
+def namesOfSeveral(structures: Iterable[Structure]) -> list[str]:
+    """Return the names that more than one structure of a set has."""
+    return [name for name, number in Counter(s.name for s in structures).items() if number > 1]
+
+
+def severalNamed(name: str, which: str, structures: Iterable[Structure]) -> PairError:
+    """Return the error that a set, "reference" or "test", has more than one structure of a name."""
+    homes = dict.fromkeys(s.file for s in structures if s.name == name and s.file)
+    said = f"The {which} has more than one structure named {name!r}"
+    wayOut = "Rename all but the one that is meant."
+    return PairError(f"{said}{f' ({commaSeparated(homes)})' if homes else ''}. {wayOut}", f"{said}. {wayOut}")
 
 
 def _lacking(structures: list[Structure], others: list[Structure]) -> list[Structure]:
@@ -231,16 +244,47 @@ def numbered(label: int) -> str:
     return f"Label {label}"
 
 
-def labelNamed(name: str, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
+def asName(given: str | int) -> str:
+    """Return a name, or the number of a label, as text. Raises InputError for what is neither."""
+    if isinstance(given, str):
+        return given
+    try:
+        return str(operator.index(given))
+    except TypeError:
+        raise InputError(f"A structure is given by its name or the number of its label, not by {given!r}.") from None
+
+
+def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
     """Return the name of the structure that is meant by the number of a label; any other name as it is.
 
-    labelNames: what labels are called, by number. A structure that is really called by a number goes before.
+    labelNames: what labels are called, by number. A structure that is really called by a number goes before. Raises
+    InputError for what is neither a name nor a number.
     """
+    name = asName(name)
     known = {structure.name for structure in structures}
     if name in known or not (name.isascii() and name.isdigit()):
         return name
     meant = ((labelNames or {}).get(int(name)), numbered(int(name)))
     return next((other for other in meant if other in known), name)
+
+
+def inAnySpelling(
+    names: Iterable[str | int], labelNames: Mapping[int, str] | None, *sets: Iterable[Structure]
+) -> list[str]:
+    """Return names, those that no structure has as the ones that differ from them in spelling only.
+
+    The number of a label is its name, too. labelNames: what labels are called, by number. A structure that was left out
+    of its file is found where no other has the name. Raises InputError as labelNamed().
+    """
+    everything = [s for structures in sets for s in structures]
+    known = list(dict.fromkeys(s.name for s in everything))
+    leftOut = list(dict.fromkeys(name for s in everything for name in s.source.get(LEFT_OUT, ())))
+    found = []
+    for name in (labelNamed(name, everything, labelNames) for name in names):
+        spelled = naming.parse(name).spelled
+        alike = ([other for other in some if naming.parse(other).spelled == spelled] for some in (known, leftOut))
+        found += [name] if name in known or name in leftOut else next(filter(None, alike), [name])
+    return list(dict.fromkeys(found))
 
 
 def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:

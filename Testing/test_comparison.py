@@ -128,6 +128,17 @@ def testWhatIsNoSegmentation(image, message):
         compare(image, BOX)
 
 
+@pytest.mark.parametrize("kind", [SimpleITK.sitkUInt8, SimpleITK.sitkFloat32, SimpleITK.sitkInt16])
+@pytest.mark.parametrize("options", [{}, {"label": 1}, {"settings": Settings(membershipMaximum=255)}], ids=str)
+def testImagesWithoutVoxels(kind, options):
+    ball = shapes.ball(3)
+    if "settings" in options:
+        ball *= 255
+    message = r"^The test cannot be compared\. The image has no voxels: its size is 0 x 0 x 0\.$"
+    with pytest.raises(ValueError, match=message):
+        compare(ball, SimpleITK.Image([0, 0, 0], kind), **options)
+
+
 def testSpaceAndPlaneDoNotMix():
     flat = shapes.imageOf(np.ones((1, 9, 9), bool))
     with pytest.raises(ValueError, match="one slice"):
@@ -340,6 +351,15 @@ def testNumbersAreTheValues():
     comparison = compare(shapes.ball(5), shapes.ball(5, (1, 0, 0)), Settings(families="overlap"))
     assert comparison.numbers == {key: measurement.value for key, measurement in comparison.items()}
     assert comparison.numbers["DSC"] == comparison["DSC"].value
+
+
+def testMeasurementsArePrintedShort():
+    box = shapes.box((5, 5, 5), (14, 14, 14))
+    assert f"{compare(box, box)['HD95']}" == "HD95: 0.00 mm"
+    nothing = shapes.imageOf(shapes.blob(0) * 0)
+    assert str(compare(box, nothing)["HD95"]) == "HD95: inf (the test is empty)"
+    assert str(compare(nothing, nothing)["HD95"]) == "HD95: undefined (both structures are empty)"
+    assert repr(compare(box, box)["HD95"]).startswith("Measurement(key='HD95', "), "every field is there"
 
 
 def testMisspelledKey():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -262,6 +263,25 @@ def testToolsThatTakeASliceForAVolume():
     # Plastimatch measures between the border pixels of the slice
     assert found["Plastimatch"]["HD95"].value == pytest.approx(5)
     assert found["Plastimatch"]["MASD"].value == pytest.approx(2.9441, abs=1e-4)
+
+
+def testWhatAToolDoesNotReport():
+    """The key is missing, as before, and the error says why and what there is instead."""
+    found = table(shapes.ball(4), shapes.ball(4, (1, 0, 0)))["Anima"]
+    assert "HD95" not in found and found.get("HD95") is None
+    for numbers in (found, pickle.loads(pickle.dumps(found))):
+        with pytest.raises(KeyError) as error:
+            numbers["HD95"]
+        assert error.value.args == (f"Anima does not report 'HD95' here; it reports {', '.join(found)}.",)
+    assert list(pickle.loads(pickle.dumps(found))) == list(found) == ["HD", "MASD", "ASSD"]
+    assert str(found["HD"]).startswith(f"HD: {found['HD'].text()} (")
+
+
+def testConventionsAreKnownInAnyCase():
+    pair = compare(shapes.ball(4), shapes.ball(4, (1, 0, 0)))
+    assert list(pair.conventions(["medpy", "MEDPY", "Monai"])) == ["MedPy", "MONAI"]
+    with pytest.raises(ValueError, match=r"There is no convention 'medpie'; .*\. Did you mean MedPy\?"):
+        pair.conventions(["medpie"])
 
 
 def testLeaning():

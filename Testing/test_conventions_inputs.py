@@ -201,5 +201,5 @@ def testChosenConventionOfEmptyMasks(pair):
 def testChosenConventionFixesHowIsMeasured():
     with pytest.raises(ValueError, match="The convention MedPy fixes the subdivisions"):
         Settings(convention="MedPy", subdivisions=2)
-    with pytest.raises(ValueError, match="There is no convention 'Medpy'; choose from SegmentMetrics, "):
-        Settings(convention="Medpy")
+    with pytest.raises(ValueError, match="There is no convention 'Med Py'; choose from SegmentMetrics, "):
+        Settings(convention="Med Py")

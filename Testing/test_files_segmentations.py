@@ -9,7 +9,9 @@ import SimpleITK
 from imagefiles import OVERLAPPING, SEGMENTS, middleOf, read, refusal, save
 
 from SegmentMetricsLib import readStructures, samples
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.reading import UnusableFile
+from SegmentMetricsLib.pairing import pairStructures
 
 
 @pytest.mark.parametrize(("dtype", "low", "high"), [(np.int8, -108, 108), (np.uint8, 0, 216), (np.float32, 0, 1)])
@@ -68,9 +70,32 @@ def testStructuresAreChosenByName(tmp_path):
     with pytest.raises(UnusableFile) as error:
         readStructures(path, name="Parotid")
     known = ", ".join(organ.name for organ in samples.ORGANS)
-    assert str(error.value) == f"{path}: there is no structure named 'Parotid'; it has {known}."
+    said = f"{path}: there is no structure named 'Parotid'; it has {known}. Did you mean Parotid_"
+    assert str(error.value).startswith(said)
     image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
-    assert [s.name for s in readStructures(image, name="Label 5")] == ["Label 5"]
+    for name in ("Label 5", "label 5", "label5", "5", 5, np.uint8(5), np.int64(5)):
+        assert [s.name for s in readStructures(image, name=name)] == ["Label 5"]
+    with pytest.raises(UnusableFile, match="there is no structure named 6; it has Label 5"):
+        readStructures(image, name=6)
+
+
+@pytest.mark.parametrize("name", ["parotid_l", "left parotid", "Parotid-Lt", "PAROTID L"])
+def testStructuresAreChosenInTheSpellingsOfTheCommandLine(tmp_path, name):
+    path = samples.writeHeadAndNeck(tmp_path)[0]
+    structures = readStructures(path)
+    assert [s.name for s in readStructures(path, name=name)] == ["Parotid_L"]
+    assert [match.reference.name for match in pairStructures(structures, structures, [name]).pairs] == ["Parotid_L"]
+
+
+@pytest.mark.parametrize("name", [["x"], 5.0, b"Liver", None], ids=str)
+def testNamesThatAreNone(tmp_path, name):
+    """They are told before a file is looked for, also where several names are given."""
+    message = "given by its name or the number of its label, not by"
+    if name is not None:
+        with pytest.raises(InputError, match=message):
+            readStructures(tmp_path / "missing.nrrd", name=name)
+    with pytest.raises(InputError, match=message):
+        pairStructures([], [], [name])
 
 
 @pytest.mark.parametrize("kind", [b"vector", b"list"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, Structure, compareLabels, readStructures
 from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.explanations import ofMeasurement
 from SegmentMetricsLib.multilabel import ofShares
 from SegmentMetricsLib.registry.multilabel import MULTI_LABEL
@@ -122,6 +124,36 @@ def testWhatIsRefused():
         compareLabels(shapes.imageOf(np.full((4, 4, 4), -1, np.int16)), TEST)
     with pytest.raises(ValueError, match="several structures and the agreement family"):
         ofShares([], [], [], Settings(labelWeights={"a": 1}))
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"), [(shapes.box(*BOXES[1]), "image"), (shapes.boxMesh((0, 0, 0), (9, 9, 9)), "mesh")]
+)
+def testWithoutNamesNothingCanBePaired(given, kind):
+    """Two lists of images would else be labels that either side lacks, with an overlap of 0."""
+    for sides, which in ((([given], [given]), "reference"), (({"Liver": given}, [given]), "test")):
+        message = f"each {kind} of the {which} is without one: name them, such as {{'Liver': {kind}}}."
+        with pytest.raises(InputError, match=re.escape(message)):
+            compareLabels(*sides)
+    assert compareLabels({"Liver": given}, {"Liver": given})["JACml"].value == 1
+
+
+def testSettingsThatAreNone():
+    with pytest.raises(InputError, match=r"The settings must be Settings, not dict\."):
+        compareLabels(REFERENCE, TEST, {"a": 1})
+
+
+def testKeysThatThereAreNot():
+    found = compareLabels(REFERENCE, TEST)
+    with pytest.raises(KeyError, match=r"no measurement 'jacml' here\. Did you mean JACml\?"):
+        found["jacml"]
+    assert found.get("?") is None and "?" not in found
+
+
+def testHowItIsPrinted():
+    found = compareLabels(REFERENCE, TEST)
+    assert str(found) == "JACml: 0.703, JACml_volume: 0.556, DICEml: 0.825, DICEml_volume: 0.714"
+    assert f"{found['JACml']}" == "JACml: 0.703" and repr(found).startswith("MultiLabel(measurements={")
 
 
 def testAProblemOfOneLabelIsSaid(tmp_path):

@@ -85,6 +85,47 @@ def testACompareGoesOn(study, capsys):
     assert "Not compared" not in Path("out/report.html").read_text("utf-8")
 
 
+@pytest.fixture
+def twice(study):
+    """The same folders where t has two structures called B, either of which is where it belongs."""
+    SimpleITK.WriteImage(BOX, "t/B.nrrd")
+    shapes.writeMesh(shapes.boxMesh((6, 6, 6), (15, 14, 13)), Path("t/B.stl"))
+    return study
+
+
+SEVERAL = "The test has more than one structure named 'B'"
+JUDGED_TWICE = [
+    ("A", "HD95", "pass", "HD95 0.00 mm is at most 100 mm."),
+    ("B", "HD95", "not evaluable", SEVERAL[:40]),
+    ("B", "DSC", "not evaluable", SEVERAL[:40]),
+]
+
+
+def testANameThatOneSideHasTwice(twice, capsys):
+    """Nobody can tell which one is meant; the others are compared all the same."""
+    assert __main__.main(["compare", "r", "t", "--output", "out", "--protocol", "limits.csv"]) == 1
+    said = capsys.readouterr()
+    files = ", ".join(str(Path("t", name)) for name in ("B.nrrd", "B.stl"))
+    assert said.err == f"segment-metrics: {SEVERAL} ({files}). Rename all but the one that is meant.\n"
+    assert verdicts("out") == JUDGED_TWICE and "Only in" not in said.out
+    content = json.loads(Path("out/metrics.json").read_text())
+    assert content["failures"] == {"B": f"{SEVERAL}. Rename all but the one that is meant."}
+    assert [pair["reference"]["name"] for pair in content["pairs"]] == ["A"]
+    assert __main__.main(["conventions", "r", "t", "--tool", "MedPy", "--output", "tools"]) == 1
+    assert capsys.readouterr().err == said.err
+    assert json.loads(Path("tools/conventions.json").read_text())["failures"] == content["failures"]
+
+
+def testANameThatOneSideHasTwiceInABatch(twice, capsys):
+    given = ["batch", "cases.csv", "--output", "out", "--protocol", "limits.csv", "--workers", "1"]
+    assert __main__.main(given) == 1
+    outcome = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])
+    assert outcome["status"] == "failed" and outcome["reason"].startswith(SEVERAL)
+    assert [pair["structure"] for pair in outcome["pairs"]] == ["A"] and outcome["missing"] == []
+    assert outcome["failures"] == {"B": f"{SEVERAL}. Rename all but the one that is meant."}
+    assert verdicts("out") == JUDGED_TWICE
+
+
 def testLinksGoPastWhatIsNotThere(study):
     """The sections of a report keep their numbers where an earlier pair could not be compared."""
     pytest.importorskip("plotly", reason="plotly is not installed")
@@ -140,6 +181,19 @@ def testOverlapOfAllLabelsIsUndefinedWithoutOne():
     whole = Share("A", 1, 1, 1)
     found = ofShares([whole], [], [], settings, {"B": "it is too far off"})
     assert found["DICEml"].status == "undefined" and "too far off" in found["DICEml"].reason
+
+
+def testTwoSegmentsOfOneName(scene):
+    pytest.importorskip("slicer_core", reason="slicer-core is not installed")
+    from test_mrml_pairs import boxesNode
+
+    from SegmentMetricsLib import mrml
+
+    nodes = boxesNode(scene, "A", "B"), boxesNode(scene, "A", "B", "C")
+    nodes[1].GetSegmentation().GetNthSegment(2).SetName("B")
+    found = mrml.compareSegmentations(*nodes)
+    assert [one.reference.name for one in found] == ["A"]
+    assert found.remarks == [f"B cannot be compared: {SEVERAL}. Rename all but the one that is meant."]
 
 
 def testSegmentsOfSlicer(scene):

@@ -13,6 +13,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, Structure, __main__, compare, naming, readStructures
+from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.findingkinds import Kind
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import noted, pairStructures, propose
@@ -210,6 +211,39 @@ def testChosenStructures():
     assert found(pairStructures(reference, test, ["Left Parotid"])) == [("Parotid_L", "Left Parotid", "spelling")]
     with pytest.raises(ValueError, match="no structure named 'Lever'"):
         pairStructures(reference, test, ["Lever"])
+
+
+@pytest.mark.parametrize(
+    ("reference", "test", "pairs", "failures", "alone"),
+    [
+        ("A,B", "A,A,B", "B=B", "A", ""),
+        ("A,A,B", "A,B,C", "B=B", "A", "C"),
+        ("A,A,B", "A,A,B", "B=B", "A", ""),
+        # one spelling of a name is as unclear as another, unless it has a counterpart of its own
+        ("a,B", "A,A,B", "B=B", "A,a", ""),
+        ("a", "A,A,a", "a=a", "A", ""),
+        # what is left is no pair by being alone
+        ("A,B,C", "A,A,D,C", "C=C", "A", "B,D"),
+    ],
+)
+def testANameThatOneSetHasTwiceStopsNoOther(reference, test, pairs, failures, alone):
+    sets = [[structure(name) for name in names.split(",")] for names in (reference, test)]
+    pairing = pairStructures(*sets, isProposing=False)
+    assert " ".join(f"{a.name}={b.name}" for a, b in pairing.pairs) == pairs
+    assert ",".join(pairing.failures) == failures
+    assert ",".join(s.name for s in (*pairing.unmatchedReference, *pairing.unmatchedTest)) == alone
+    assert all("has more than one structure named 'A'. Rename all but" in str(e) for e in pairing.failures.values())
+
+
+def testANameThatOneSetHasTwiceCannotBeAskedFor():
+    sets = [[structure(name) for name in names] for names in ("AAB", "AB")]
+    for chosen in ({"names": ["A"]}, {"choices": {"A": "A"}}):
+        with pytest.raises(InputError, match="The reference has more than one structure named 'A'"):
+            pairStructures(*sets, **chosen)
+    assert found(pairStructures(*sets, ["B"])) == [("B", "B", "name")]
+    for others in ("A", "C"):
+        with pytest.raises(InputError, match="The test has more than one structure named 'A'"):
+            pairStructures([structure(name) for name in others], sets[0][:2])
 
 
 # Proposals

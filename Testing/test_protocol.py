@@ -45,6 +45,10 @@ def testRules():
         "Weight": "2", "Convention": "MeshMetrics-1.4.1", "Source": "somebody",
     }  # fmt: skip
     assert (second.warning, second.weight, second.convention) == (None, 1.0, "")
+    assert [rule.convention for rule in protocolOf("A,HD,<=,5,,,medpy", "A,HD,<=,5,,,meshmetrics-0.1").rules] == [
+        "MedPy",
+        "MeshMetrics-0.1",
+    ]
     assert protocol.comments == ("made for a test",) and second.where == "limits.csv, line 5"
 
 
@@ -87,6 +91,9 @@ def testSeparatorsAndOrderOfColumns(separator):
         ("Brain,DSC,>=,0.8,0.9", r"line 2, column Warn: the warning limit \(0.9\) must be looser"),
         ("Brain,HD95,<=,3,,0", "line 2, column Weight: it must be a number greater than 0, not 0."),
         ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: there is no 'MONAY'; there are SegmentMetrics"),
+        ("Brain,HD95,<=,3,,,medpie", r"column Convention: there is no 'medpie'; .*\. Did you mean MedPy\?$"),
+        ("Brain,NSD_2mm,>=,0.9,,,medpy", "line 2, column Convention: MedPy does not report NSD_2mm"),
+        ("Brain,HD95,<=,3,,,medpy\nBrain,HD95,<=,4,,,MedPy", r"line 3, column Structure: .* already there"),
         ("Brain,NSD_2mm,>=,0.9,,,MedPy", "line 2, column Convention: MedPy does not report NSD_2mm"),
         ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already there \(limits.csv, line 2\)"),
         ('Brain,"HD95,<=,3', "line 2: the quotation marks are wrong"),

@@ -163,7 +163,7 @@ def testAcceptedValues(given, kept):
         ({"voxelUnit": "cm"}, "The unit of voxel distances must be one of mm, voxel, not 'cm'."),
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
         ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
-        ({"convention": "Medpy"}, "There is no convention 'Medpy'; choose from"),
+        ({"convention": "Med Py"}, "There is no convention 'Med Py'; choose from"),
         # a result must not bear the name of a tool whose settings it does not have
         ({"convention": "MeshMetrics-1.4.1"}, "The convention MeshMetrics-1.4.1 fixes the subdivisions;"),
     ],
@@ -216,7 +216,24 @@ def testPresetsRefuseContradictions(name, change, fixed):
         Settings.preset(name, **change)
 
 
+@pytest.mark.parametrize(
+    ("given", "written"), [("medpy", "MedPy"), ("MEDPY", "MedPy"), ("meshmetrics-0.1", "MeshMetrics-0.1")]
+)
+def testPresetsInAnyCase(given, written):
+    assert Settings.preset(given) == Settings.preset(written) == Settings.preset(written).changed(convention=given)
+    assert Settings.preset(given).convention == written
+    assert Settings(convention="medpy").isOfAnotherTool and not Settings(convention="segmentmetrics").isOfAnotherTool
+
+
+@pytest.mark.parametrize("name", ["medpie", 3, ["MedPy"]], ids=str)
+def testConventionsThatThereAreNot(name):
+    with pytest.raises(ValueError, match="There is no convention "):
+        Settings(convention=name)
+
+
 def testUnknownPreset():
+    with pytest.raises(ValueError, match=r"'medpie'; .* Did you mean MedPy\?$"):
+        Settings.preset("medpie")
     with pytest.raises(ValueError, match=r"no convention 'ITK'; choose from SegmentMetrics, MeshMetrics-0\.1"):
         Settings.preset("ITK")
 

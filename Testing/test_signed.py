@@ -174,6 +174,24 @@ def testSidesOfAContourThatFacesNoneOfThem():
     assert measurement.status == "undefined" and measurement.reason == "no part of the boundary faces S"
 
 
+@pytest.mark.parametrize(("axis", "lacking"), [(0, "SI"), (1, "AP"), (2, "LR")])
+def testSidesThatAPlaneLacksDoNotDependOnWhatIsEmpty(axis, lacking):
+    """An image of one slice, along each axis [k, j, i]: two sides are undefined in it, whichever structure is empty."""
+    pixels = np.zeros([1 if one == axis else 20 for one in range(3)], np.uint8)
+    pixels[tuple(slice(None) if one == axis else slice(5, 15) for one in range(3))] = 1
+    drawn, nothing = shapes.imageOf(pixels), shapes.imageOf(pixels * 0)
+    for reference, test, value in ((drawn, drawn, 0), (drawn, nothing, -math.inf), (nothing, drawn, math.inf)):
+        comparison = compare(reference, test, SIGNED)
+        for side in OPPOSITE:
+            for kind in ("Mean", "Max", "Min"):
+                found = comparison[f"{kind}{side}"]
+                if side in lacking:
+                    assert (found.status, found.reason) == ("undefined", f"no part of the boundary faces {side}")
+                else:
+                    assert found.value == value
+    assert compare(nothing, nothing, SIGNED)["MaxS"].reason == "both structures are empty"
+
+
 @pytest.mark.parametrize(
     ("side", "low", "high"),
     [

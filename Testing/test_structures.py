@@ -60,7 +60,9 @@ def testAnImageWithoutLabelsLacksEverything(tmp_path):
 
 
 def testPairingRefuses():
-    with pytest.raises(ValueError, match=r"The reference has more than one structure named 'A'\."):
+    with pytest.raises(
+        ValueError, match=r"The reference has more than one structure named 'A'\. Rename all but the one"
+    ):
         structures.pairByName(named("A", "A"), named("A", "B"))
     with pytest.raises(ValueError, match=r"The test has more than one structure named 'B'\."):
         structures.pairByName(named("A", "B"), named("B", "B"), ["B"])

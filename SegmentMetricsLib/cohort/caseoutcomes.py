@@ -47,7 +47,10 @@ def compared(task: Task) -> dict:
     def compareOne(match: Match) -> Compared:
         return compareMatch(match, settings, task.protocol, compareTwo)
 
-    pairs = _Pairs(failures=unusableOf(*sets))
+    pairs = _Pairs(
+        failures={**unusableOf(*sets), **{name: reasonOf(error) for name, error in pairing.failures.items()}},
+        problems=list(dict.fromkeys(oneLine(str(error)) for error in pairing.failures.values())),
+    )
     for match in pairing.pairs:
         pairs.add(match, compareOne, report)
     criticals = [name for name, _ in settings.critical]

@@ -92,7 +92,7 @@ def compareAndWrite(pairing, request: Request) -> int:
     problem = next((one.problem for one in compared.results if one.problem), "")
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
-    tellFailures(list(map(str, compared.errors)), where)
+    tellFailures(list(dict.fromkeys(map(str, compared.errors))), where)
     return finalStatus(bool(compared.errors), [compared.judged.verdict] if compared.judged else [], request.failOn)
 
 
@@ -115,7 +115,9 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
             progress.update()
 
         resultOf, errors = compareEach(job, pairing.pairs, names, workers, done)
-    failed = {titleOf(s.name for s in pairing.pairs[number]): reasonOf(error) for number, error in errors.items()}
+    failedPairs = {titleOf(s.name for s in pairing.pairs[number]): error for number, error in errors.items()}
+    notCompared = {**pairing.failures, **failedPairs}
+    failed = {title: reasonOf(error) for title, error in notCompared.items()}
     failures = {**(unusableIn(pairing) if isWhole else {}), **failed}
     found = list(resultOf.values())
     pairing = replace(pairing, pairs=tuple(pairing.pairs[number] for number in resultOf))
@@ -135,7 +137,7 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
         for pair, one in zip(document["pairs"], found, strict=True):
             pair["settings"] = one.settings.toDictionary()
         document["protocol"] = judged.toDictionary()
-    return _Compared(pairing, found, list(errors.values()), document, multiLabel, judged)
+    return _Compared(pairing, found, list(notCompared.values()), document, multiLabel, judged)
 
 
 def _write(compared: _Compared, report, folder: Path) -> None:

@@ -17,7 +17,6 @@ from .options import (
     addPairs,
     addStructure,
     choicesFrom,
-    inAnyCase,
     pathFrom,
     requireWritable,
 )
@@ -93,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures
 
-    tools = [find(inAnyCase(key, known())).key for key in (options.tool or known())]
+    tools = [find(key).key for key in (options.tool or known())]
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
@@ -103,13 +102,14 @@ def run(options: argparse.Namespace) -> int:
         problem = "No structure has the same name in both: the reference has {}; the test has {}."
         raise InputError(" ".join((problem.format(*names), *structures.leftOutOf(*sets))))
     records, errors = evaluate(pairing, settings, tools, options.at_edge)
+    errors = {**pairing.failures, **errors}
     write(records, pairing, settings, options.output, errors)
     show(records, options.reasons)
     for which, unmatched in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
         if unmatched:
             print(f"Only in the {which}: {oneLine(', '.join(s.name for s in unmatched))}")
     print(f"Results are in {oneLine(str(options.output))}{os.sep}")
-    tellFailures(list(map(str, errors.values())), "conventions.json")
+    tellFailures(list(dict.fromkeys(map(str, errors.values()))), "conventions.json")
     return SOME_FAILED if errors else 0
 
 

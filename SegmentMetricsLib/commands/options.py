@@ -6,10 +6,10 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..errors import InputError, requireText
+from ..errors import InputError, inAnyCase, requireText
 from ..protocol import exampleNames
 from ..settings import (
     ACCURACIES,
@@ -43,11 +43,6 @@ def pathFrom(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
-
-
-def inAnyCase(given: str, names: Iterable[str]) -> str:
-    """Return a name as it is written, whatever its capitals are here; what is none of the names stays."""
-    return next((name for name in names if name.casefold() == given.casefold()), given)
 
 
 def presetFrom(text: str) -> str:

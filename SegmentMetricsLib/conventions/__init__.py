@@ -15,7 +15,7 @@ import importlib
 import pkgutil
 from functools import lru_cache
 
-from ..errors import InputError, didYouMean
+from ..errors import InputError, didYouMean, inAnyCase
 from .convention import Convention
 
 
@@ -30,7 +30,8 @@ def known() -> dict[str, Convention]:
 
 
 def find(key: str) -> Convention:
-    """Return the convention of a key like "MedPy". Raises InputError for an unknown one."""
+    """Return the convention of a key like "MedPy", in any case. Raises InputError for an unknown one."""
+    key = inAnyCase(str(key), known())
     if key not in known():
         raise InputError(f"There is no convention {key!r}; choose from {', '.join(known())}.{didYouMean(key, known())}")
     return known()[key]

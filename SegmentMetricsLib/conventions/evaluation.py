@@ -14,6 +14,7 @@ from ..measurements import Measurement, finite
 from ..progress import checkpoint
 from ..registry import REGISTRY
 from ..settings import OWN_CONVENTION, Settings, shortest
+from ..structures import commaSeparated
 from . import known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .meshes import Meshes
@@ -87,6 +88,9 @@ class Reported:
         """Whether the value is in voxels and the reference in mm, which the difference takes for the same."""
         return self.unit == "voxel"
 
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
+
     def text(self) -> str:
         """Return value and unit as people read them."""
         if self.status != "ok":
@@ -110,12 +114,30 @@ class Reported:
         return result if self.isReproducible else {**result, "reproducible": False}
 
 
+class Reports(dict):
+    """What one tool would have reported, by key. tool: what it is called.
+
+    A key that it does not report raises KeyError, which says so and names those that it does; get() gives None.
+    """
+
+    def __init__(self, tool: str, reports: Mapping[str, Reported]):
+        super().__init__(reports)
+        self.tool = tool
+
+    def __missing__(self, key: str) -> Reported:
+        raise KeyError(f"{self.tool} does not report {key!r} here; it reports {commaSeparated(self, len(self))}.")
+
+    def __reduce__(self):
+        return Reports, (self.tool, dict(self))
+
+
 def conventions(
     comparison: Comparison, keys: Iterable[str] | None = None, atEdge: bool = False
 ) -> dict[str, dict[str, Reported]]:
     """Return what each tool would have reported for the pair of a comparison: convention -> key -> Reported.
 
-    The percentiles and tolerances are those of the comparison's settings. A key that a tool does not know is left out.
+    The percentiles and tolerances are those of the comparison's settings. A key that a tool does not report is not
+    there: the KeyError that follows says what it does report, and get() gives None.
     keys: the conventions, all when None. atEdge: whether the image ends where it ends; else background goes on beyond
     its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown one.
     """
@@ -124,7 +146,7 @@ def conventions(
     chosen = [find(key) for key in (known() if keys is None else keys)]
     pair, values = referencePair(comparison)
     source = Source(pair, atEdge)
-    return {convention.key: source.report(convention, values) for convention in chosen}
+    return {one.key: Reports(one.tool, source.report(one, values)) for one in chosen}
 
 
 def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measurement]]:

@@ -15,7 +15,7 @@ from ..geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
 from ..geometry.grids import Grid, gridAround, requireScale
 from ..geometry.masks import LARGEST_BOX, Mask
 from ..progress import checkpoint
-from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
+from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure, commaSeparated
 from . import patientOf, read, readable, textOf
 from .images import Image, imageOf, imagesOf
 from .planes import axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
@@ -64,8 +64,8 @@ def readStructureSet(path: Path) -> list[Structure]:
 
     A voxel belongs to a structure when its center lies inside the contours of its slice: holes may be contours of their
     own or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. A
-    region that cannot be filled is left out, and the others say so. Raises InputError for a file without regions of
-    interest, and when none can be filled because their contours do not run along slices.
+    region whose contours are damaged or cannot be filled is left out, and the others say so; so they do about contours
+    that belong to none. Raises InputError for a file without regions of interest, and when none can be used.
     """
     dataset = read(path)
     with readable():  # what every structure set has may be missing, too
@@ -73,51 +73,67 @@ def readStructureSet(path: Path) -> list[Structure]:
 
 
 def _structuresOf(path: Path, dataset) -> list[Structure]:
-    regions = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
+    regions = _regionsOf(dataset)
     if not regions:
         raise InputError("the structure set has no regions of interest.")
     if "ROIContourSequence" not in dataset:
         raise InputError("the part of the structure set that holds the contours of its regions of interest is missing.")
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
     names = {number: textOf(region, "ROIName") or f"ROI {number}" for number, region in regions.items()}
-    contours = {number: _contoursOf(drawn.get(number), names[number]) for number in regions}
     listed = imagesOf(dataset)
-    images = {number: imageOf(region, drawn.get(number), listed) for number, region in regions.items()}
-    gridFor = _grids(path, images, {number: own.loops for number, own in contours.items()})
-    patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
-    structures, leftOut = [], {}
+    contours, images, leftOut = {}, {}, {}
     for number, region in regions.items():
+        try:
+            with readable():  # what is damaged here leaves the other regions as they are
+                own = _drawnOf(drawn.get(number, []))
+                contours[number], images[number] = _contoursOf(own), imageOf(region, own, listed)
+        except InputError as error:
+            leftOut.setdefault(names[number], str(error))
+    try:
+        gridFor = _grids(path, images, {number: own.loops for number, own in contours.items()})
+    except InputError as error:
+        raise (_unusable(leftOut) if leftOut else error) from None
+    patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
+    remark = _ofNobody(path, drawn, regions)
+    structures = []
+    for number, own in contours.items():
         checkpoint()
         try:
-            mask, source = _filled(contours[number], *gridFor(number))
+            mask, source = _filled(own, *gridFor(number), remark)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
             continue
+        region = regions[number]
         structures.append(
             Structure(
                 names[number],
                 mask,
                 file=str(path),
                 frameOfReference=str(region.get("ReferencedFrameOfReferenceUID", "")) or frame or images[number].frame,
-                color=_colorOf(drawn.get(number)),
+                color=_colorOf(_drawnOf(drawn.get(number, []))),
                 source={"roiNumber": number, PATIENT: patient, **source},
             )
         )
     if not structures:
-        name, why = next(iter(leftOut.items()))
-        raise InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
+        raise _unusable(leftOut)
     return [_withoutOthers(structure, path, leftOut) for structure in structures] if leftOut else structures
 
 
-def _filled(contours: Contours, grid: Grid, note: str) -> tuple[Mask, dict]:
+def _unusable(leftOut: Mapping[str, str]) -> InputError:
+    """Return the error to raise about a file none of whose structures can be used. leftOut: reasons by name."""
+    name, why = next(iter(leftOut.items()))
+    return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
+
+
+def _filled(contours: Contours, grid: Grid, *said: str) -> tuple[Mask, dict]:
     """Return the voxels of a region, and what its source says about them.
 
-    note: on the grid. Raises InputError as fill().
+    said: remarks on the grid and on the file, "" where there are none. Raises InputError as fill().
     """
     mask, notes = fill(contours.loops, grid, contours.exclusive)
     if contours.others:
         notes.append(f"{contours.others} of its contours {OTHERS[int(contours.others > 1)]} left out")
-    source = {NOTES: tuple(filter(None, (note, *notes)))}
+    source = {NOTES: tuple(filter(None, (*said, *notes)))}
     return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
 
 
@@ -129,28 +145,55 @@ def _withoutOthers(structure: Structure, path: Path, leftOut: Mapping[str, str])
     return replace(structure, source=source)
 
 
-def _byNumber(items, name: str) -> dict:
-    """Return the items of a sequence by their number. Raises InputError when two have the same one."""
-    found = {int(getattr(item, name)): item for item in items}
-    if len(found) < len(items):
+def _regionsOf(dataset) -> dict:
+    """Return the regions of interest by number. Raises InputError when two have the same one."""
+    found = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
+    if any(len(items) > 1 for items in found.values()):
         raise InputError(
             "two regions of interest have the same number, so it is unclear which contours belong to which."
         )
+    return {number: items[0] for number, items in found.items()}
+
+
+def _byNumber(items, name: str) -> dict[int | None, list]:
+    """Return the items of a sequence by their number, which is None where an item does not say it."""
+    found: dict[int | None, list] = {}
+    for item in items:
+        number = item.get(name, None)
+        found.setdefault(None if number is None else int(number), []).append(item)
     return found
 
 
-def _contoursOf(drawn, name: str) -> Contours:
-    """Return the contours of a region. name: of the region, for what is wrong with it.
+def _drawnOf(items: Sequence):
+    """Return the item of the contours of a region, None if it has none. Raises InputError when it has several."""
+    if len(items) > 1:
+        raise InputError(
+            f"the file has {len(items)} lists of contours for it, and does not say which of them is the right one."
+        )
+    return items[0] if items else None
 
-    drawn: its item of the contours, None if it has none. Raises InputError for contours that are none.
+
+def _ofNobody(path: Path, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
+    """Return what there is to say about contours that belong to no region of interest, "" without any.
+
+    drawn: all contours by the number of their region. regions: the numbers that there are.
     """
-    try:
-        return _contoursIn(drawn)
-    except InputError as error:
-        raise InputError(f"the structure {name!r} cannot be read: {error}") from error
+    others = [number for number in drawn if number not in regions]
+    others = [number for number in others if any(item.get("ContourSequence", None) for item in drawn[number])]
+    if not others:
+        return ""
+    numbers = commaSeparated("without a number" if number is None else f"number {number}" for number in others)
+    return (
+        f"Contours in {path.name} belong to a region of interest that the file does not list ({numbers}): they were "
+        "left out."
+    )
 
 
-def _contoursIn(drawn) -> Contours:
+def _contoursOf(drawn) -> Contours:
+    """Return the contours of a region. drawn: its item of the contours, None if it has none.
+
+    Raises InputError for contours that are none.
+    """
     loops, exclusive, others = [], set(), 0
     for contour in [] if drawn is None else drawn.get("ContourSequence", []):
         try:

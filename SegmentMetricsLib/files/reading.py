@@ -12,7 +12,7 @@ import SimpleITK
 
 from .. import dicom, inputs
 from ..cores import eachSideBySide
-from ..errors import InputError, NoSegmentation, requireText
+from ..errors import InputError, NoSegmentation, didYouMean, requireText
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import (
@@ -21,8 +21,9 @@ from ..structures import (
     NOTES,
     WITHOUT_LABELS,
     Structure,
+    asName,
     commaSeparated,
-    labelNamed,
+    inAnySpelling,
     numbered,
     requireUsable,
 )
@@ -72,7 +73,7 @@ def readStructures(
     path: str | Path,
     threshold: float | None = None,
     maximum: int | None = None,
-    name: str | None = None,
+    name: str | int | None = None,
     labelNames: Mapping[int, str] | str | Path | None = None,
 ) -> list[Structure]:
     """Return the structures of a file or folder.
@@ -80,25 +81,31 @@ def readStructures(
     Every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the file's stem), or every
     such file of a folder (named by stem). An image without labels is one empty structure. An image in a folder that is
     no segmentation, such as a CT, is left out, which the sources of the others tell. threshold, maximum: of images of
-    memberships, see Settings. name: of the structures that are wanted, such as "Parotid_L", usually one, or the number
-    of a label; all when None. labelNames: what labels are called that have no names of their own, by number; or a file
-    that says it, of the kinds that the option --label-names of the command line takes. Raises UnusableFile, a
-    ValueError, for whatever cannot be read or is no segmentation, and when there is no structure of that name: the
-    message lists those that there are. InputError, a ValueError, for names of labels that make no sense.
+    memberships, see Settings. name: of the structures that are wanted, such as "Parotid_L", usually one, in any
+    spelling, or the number of a label; all when None. labelNames: what labels are called that have no names of their
+    own, by number; or a file that says it, of the kinds that the option --label-names of the command line takes. Raises
+    UnusableFile, a ValueError, for whatever cannot be read or is no segmentation, and when there is no structure of
+    that name: the message lists those that there are. InputError, a ValueError, for names, also of labels, that make no
+    sense.
     """
     names = labelNamesFrom(labelNames)
+    if name is not None:
+        asName(name)  # what is none is told before anything is read
     structures = _readAny(Path(path), _How(threshold, maximum, names))
     if name is None:
         return structures
-    wanted = labelNamed(name, structures, names)
-    named = [structure for structure in structures if structure.name == wanted]
+    wanted = inAnySpelling([name], names, structures)
+    named = [structure for structure in structures if structure.name in wanted]
     if not named:
         try:
-            requireUsable(wanted, structures)
+            requireUsable(wanted[0], structures)
         except InputError as error:
             raise UnusableFile(f"{path}: {error}") from error
-        known = commaSeparated(structure.name for structure in structures)
-        raise UnusableFile(f"{path}: there is no structure named {name!r}; it has {known}.")
+        known = [structure.name for structure in structures]
+        raise UnusableFile(
+            f"{path}: there is no structure named {name!r}; it has {commaSeparated(known)}."
+            f"{didYouMean(asName(name), known)}"
+        )
     return named
 
 

@@ -50,6 +50,14 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
     return result
 
 
+def facedSides(surface: Surface) -> frozenset[str]:
+    """Return the sides of the patient that some of a boundary faces."""
+    together = np.uint8(0)
+    for normals in eachOutwardNormals(surface):
+        together |= np.bitwise_or.reduce(sidesOf(normals))
+    return frozenset(side for side in DIRECTIONS if together & sideBit(side))
+
+
 def sideBit(side: str) -> np.uint8:
     """Return the power of two that stands for one of the DIRECTIONS."""
     return np.uint8(1 << list(DIRECTIONS).index(side))

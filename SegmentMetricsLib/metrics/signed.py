@@ -6,7 +6,7 @@ Every function takes the distances of both directions and pools both boundaries 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -80,9 +80,14 @@ def largest(distances: SurfaceDistances, over: bool) -> Located:
 
 def toward(sides: dict[str, Side], side: str) -> Side:
     """Return what bySide() found toward R, L, A, P, S or I. Raises Undefined when no boundary faces that side."""
+    requireFaced(sides, side)
+    return sides[side]
+
+
+def requireFaced(sides: Collection[str], side: str) -> None:
+    """Raise Undefined when a side is not among those that some of the boundary faces."""
     if side not in sides:
         raise Undefined(NO_BOUNDARY.format(side=side), Cause.NO_BOUNDARY)
-    return sides[side]
 
 
 def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, under: float) -> dict[str, Side]:

@@ -13,7 +13,7 @@ from ..pairing import withProposals
 from ..protocol.judgment import Judgment, judgeCase, titleOf
 from ..protocol.measuring import compareMatch
 from ..protocol.protocol import Protocol
-from ..settings import Settings
+from ..settings import Settings, asSettings
 from ..structures import Match, Pairing, Structure, commaSeparated
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -109,7 +109,7 @@ def compareSegments(
     or "name" where only one of them is meant; "any" refuses what is the ID of one segment and the name of another.
     Raises ValueError for unknown and for ambiguous segments, and for segments without a closed surface.
     """
-    settings = settings or Settings()
+    settings = asSettings(settings)
     reference, test = (
         _structureOf(which, node, findSegment(node, segment, by), settings.surface)
         for which, node, segment in (
@@ -155,11 +155,11 @@ def compareSegmentations(
     progress: called before every segment that is read and every pair that is compared with its number, their number
     and the structure's name; returning False stops there, and the pairs compared so far are returned. run: as in
     compareSegments. choices: as for pairing.pairStructures. protocol: says what to measure of every structure, and to
-    judge the result's `judgment` by. A structure that cannot be measured is a failure with its reason; the others are
-    compared. What was not compared is in the result's `remarks`. Raises ValueError for nodes that are no segmentations,
-    and when a name occurs twice in one.
+    judge the result's `judgment` by. A structure that cannot be measured, or whose name occurs twice in one node, is a
+    failure with its reason; the others are compared. What was not compared is in the result's `remarks`. Raises
+    ValueError for nodes that are no segmentations, and when names that occur twice leave no pair.
     """
-    settings = settings or Settings()
+    settings = asSettings(settings)
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
     # names and codes decide what belongs together, whether or not it can be measured
@@ -169,7 +169,8 @@ def compareSegmentations(
     if found is None:
         return Comparisons()
     read, problems = found
-    failures = _failuresOf(pairing, problems)
+    failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
+    failures.update(_failuresOf(pairing, problems))
     pairing = withProposals(_measurable(pairing, *read), [r for r, t in (choices or {}).items() if t is None])
     emptyNodes = [node.GetName() for node in nodes if segmentationOf(node).GetNumberOfSegments() == 0]
     result = Comparisons(

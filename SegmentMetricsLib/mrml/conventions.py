@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from ..conventions import known
-from ..conventions.evaluation import Reported
+from ..conventions.evaluation import Reported, Reports
 from ..errors import InputError
 from . import folders
 from .headless import ensureScene
@@ -85,7 +85,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     try:
         kept = json.loads(text)
         return {
-            tool: {key: _recalled(key, number) for key, number in numbers.items()}
+            tool: Reports(known()[tool].tool, {key: _recalled(key, number) for key, number in numbers.items()})
             for tool, numbers in kept.items()
             if tool in known()
         }

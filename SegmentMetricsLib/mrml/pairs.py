@@ -16,7 +16,7 @@ def pairSegments(referenceNode, testNode, choices: Mapping[str, str | None] | No
 
     No voxels are read, so there are no proposals; instead of structures there are names and sources. choices: as for
     pairing.pairStructures. Raises ValueError for nodes that are no segmentations, for a chosen name that is not there,
-    and when a name occurs twice in one.
+    and when names that occur twice in one leave no pair.
     """
     return pairStructures(_named(referenceNode), _named(testNode), None, choices, isProposing=False)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .. import naming
 from ..definitions import PARAMETERS, Definition
-from ..errors import InputError, Mistakes, raiseAny
+from ..errors import InputError, Mistakes, didYouMean, inAnyCase, raiseAny
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import ROUNDING
 from ..registry import REGISTRY, findDefinition
@@ -229,10 +229,10 @@ def _rule(line: Line) -> Rule:
         weight = _number(line, "Weight") if cells["Weight"] else 1.0
         if not 0 < weight <= 1e6:
             raise line.problem("Weight", f"it must be a number greater than 0, not {shortest(weight)}.")
-    convention = cells["Convention"]
+    convention = inAnyCase(cells["Convention"], PRESETS)
     with _kept(problems):
         if convention and convention not in PRESETS:
-            _requireReported(line, convention, definition)
+            convention = _reporting(line, definition)
     raiseAny(problems)
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
 
@@ -285,18 +285,23 @@ def _likeliest(given: str) -> str:
     )
 
 
-def _requireReported(line: Line, key: str, definition: Definition | None) -> None:
-    """Raise InputError when no tool is called so, or when the tool does not report what the line measures.
+def _reporting(line: Line, definition: Definition | None) -> str:
+    """Return the convention that a line names, in any case, as it is written.
 
-    definition: of that, None where it is not known.
+    definition: of what the line measures, None where it is not known. Raises InputError when no tool is called so, or
+    when the tool does not report that.
     """
     from ..conventions import known
 
+    given = line.cells["Convention"]
+    key = inAnyCase(given, known())
     if key not in known():
-        choice = ", ".join(dict.fromkeys((*PRESETS, *known())))
-        raise line.problem("Convention", f"there is no {key!r}; there are {choice}.")
+        choices = dict.fromkeys((*PRESETS, *known()))
+        hint = didYouMean(given, choices)
+        raise line.problem("Convention", f"there is no {given!r}; there are {', '.join(choices)}.{hint}")
     if definition and definition.key not in known()[key].numbers:
         raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
+    return key
 
 
 def _limit(line: Line, column: str, definition: Definition | None, relation: str | None) -> float:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ..errors import Undefined
-from ..metrics import signed
+from ..metrics import facing, signed
 from ..structures import BOTH_EMPTY
 
 if TYPE_CHECKING:
@@ -20,6 +20,21 @@ def towardSides(pair: Pair) -> dict[str, signed.Side]:
     if pair.isLarge:
         pair.signedDistances.forget()
     return signed.bySide(pair.signedDistances, pair.boundaries, over, under)
+
+
+def emptinessToward(pair: Pair, side: str) -> str:
+    """Return which structure is empty. Raises Undefined where that does not matter: nothing of a plane faces the side.
+
+    It is the same reason as without an empty structure. Closed surfaces in space face all sides.
+    """
+    if pair.emptiness and pair.emptiness != BOTH_EMPTY and pair.dimension == 2:
+        signed.requireFaced(pair.once(_facedSides), side)
+    return pair.emptiness
+
+
+def _facedSides(pair: Pair) -> frozenset[str]:
+    """Return the sides that the one structure faces that is not empty."""
+    return facing.facedSides(next(structure for structure in pair.structures if not structure.isEmpty).surface)
 
 
 def largest(pair: Pair, over: bool) -> signed.Located:

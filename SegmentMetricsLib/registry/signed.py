@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..definitions import OURS, Definition, Empty
 from ..metrics import signed
-from ..quantities.signed import fractionOutside, largestOutside, towardSides, volumeOutside
+from ..quantities.signed import emptinessToward, fractionOutside, largestOutside, towardSides, volumeOutside
 
 # Words for the sides of the patient in the order in which results list them.
 SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
@@ -30,7 +30,7 @@ def _towardSides() -> Iterator[Definition]:
                 f"{kind}{side}", f"{title}, {word} side", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
                 description.format(word),
                 lambda pair, side=side, field=field: getattr(signed.toward(pair.once(towardSides), side), field),
-                symmetric=False, identity=0, side=word,
+                symmetric=False, identity=0, side=word, emptiness=lambda pair, side=side: emptinessToward(pair, side),
                 hint="Choose it when a direction matters, such as that of a neighboring organ.",
                 formula=rf"\mathrm{{{kind}}}_k = {formula}", code=f"metrics.signed.{field}Toward",
                 steps=("metrics.signed.bySide", "metrics.facing.sidesOfReference", "metrics.facing.sidesBelow"),
