@@ -115,6 +115,22 @@ def testAWorkerThatNeverStarts(monkeypatch):
     assert found == [(1, -1), (2, -2), (3, -3)] and not errors
 
 
+def testNoWorkersAtAll(monkeypatch):
+    """The system may refuse processes, or what they are told by."""
+
+    class Refusing(ThreadPoolExecutor):
+        def submit(self, *given):
+            raise BlockingIOError("None left")
+
+    def refused(*given):
+        raise BrokenPipeError("Broken pipe")
+
+    tasks = {pair: (pair,) for pair in (3, 2, 1)}
+    for make in (refused, lambda *given: Refusing(1)):
+        monkeypatch.setattr(pairwork.processes, "ProcessPoolExecutor", make)
+        assert list(pairwork._inProcesses(None, tasks, 1, {}, lambda pair: -pair)) == [(1, -1), (2, -2), (3, -3)]
+
+
 def testADeadWorkerIsNoPairThatFails(monkeypatch):
     """What it worked on is not known to be at fault, so there are no results without it."""
 

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -254,10 +254,10 @@ class _Shared:
     """Pairs that are left, the largest first: other processes take these, and this one the last.
 
     So what is left at the end is small. Other processes are given nothing before they have started, for which nobody
-    waits: until then this one works on. executor: of the other processes. tasks: what _work() is given, by pair.
+    waits: until then this one works on. executor: of the other processes, None if there are none. tasks: what _work() is given, by pair.
     """
 
-    def __init__(self, executor: Executor, tasks: Mapping[int, tuple]):
+    def __init__(self, executor: Executor | None, tasks: Mapping[int, tuple]):
         self._executor, self._tasks = executor, tasks
         self._left, self._begun, self._starting = deque(tasks), {}, []
         self._lock = RLock()
@@ -314,11 +314,14 @@ def _inProcesses(
 
     helpers: other processes that work on them beside this one, which calls own().
     """
-    executor = processes.localExecutor(helpers, _prepare, (job,))
+    executor = None
+    with suppress(InputError):  # where the system refuses processes this one does all
+        executor = processes.localExecutor(helpers, _prepare, (job,))
     shared = _Shared(executor, tasks)
     try:
-        with processes.ignoringInterrupts(), processes.starting():
-            shared.start(helpers)
+        if executor is not None:
+            with suppress(InputError), processes.ignoringInterrupts(), processes.starting():
+                shared.start(helpers)
         while not shared.isDone:
             mine = shared.take()
             if mine is not None:
@@ -345,7 +348,8 @@ def _inProcesses(
             shared.send()
     finally:
         shared.drop()
-        processes.stop(executor)
+        if executor is not None:
+            processes.stop(executor)
 
 
 # What a worker process keeps between its pairs.
