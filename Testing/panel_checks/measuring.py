@@ -169,7 +169,8 @@ def checkAutoUpdate(session: Session) -> None:
 def checkBadInput(session: Session) -> None:
     """What cannot be compared is said in words; nothing is left behind."""
     ui, parameters = session.ui, session.parameters
-    before = sorted(node.GetName() for node in session.results())
+    resultsBefore = session.results()
+    before = sorted(node.GetName() for node in resultsBefore)
     test = parameters.test, parameters.testSegment
     parameters.test, parameters.testSegment = parameters.reference, parameters.referenceSegment
     session.settle(0.1)
@@ -198,7 +199,7 @@ def checkBadInput(session: Session) -> None:
     slicer.mrmlScene.RemoveNode(parameters.result)
     session.settle(0.2)
     assert session.panel.outcome is None and ui.resultsTable.rowCount == 0
-    others = [node for node in session.results() if node.GetName() not in before]
+    others = [node for node in session.results() if node not in resultsBefore]
     assert others, "the profile of the slices stays until somebody deletes it"
     for node in others:
         slicer.mrmlScene.RemoveNode(node)
