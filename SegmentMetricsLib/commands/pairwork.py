@@ -254,7 +254,8 @@ class _Shared:
     """Pairs that are left, the largest first: other processes take these, and this one the last.
 
     So what is left at the end is small. Other processes are given nothing before they have started, for which nobody
-    waits: until then this one works on. executor: of the other processes, None if there are none. tasks: what _work() is given, by pair.
+    waits: until then this one works on. executor: of the other processes, None if there are none. tasks: what _work()
+    is given, by pair.
     """
 
     def __init__(self, executor: Executor | None, tasks: Mapping[int, tuple]):
