@@ -30,7 +30,9 @@ def testRecipes(tmp_path):
     assert "common extent" in printedBy('extent="common"') and "MONAI" in printedBy("conventions([")
     verdicts = {line.split()[2] for line in printedBy("judged.verdicts").splitlines()}
     assert {"pass", "fail"} <= verdicts <= {"pass", "warn", "fail", "not"}
-    assert printedBy("readStructures(").startswith("4 0.87")
+    assert printedBy("pairStructures(").startswith("4 0.87")
+    assert printedBy('name="left parotid"').startswith("Parotid_L ")
+    assert "Anima -\n" in printedBy('numbers.get("HD95")')
     assert scene.GetNumberOfNodesByClass("vtkMRMLTableNode") >= 4
     assert (namespace["folder"] / "report.html").stat().st_size > 5_000_000
     scene.Clear(0)
