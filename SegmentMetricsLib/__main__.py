@@ -74,7 +74,9 @@ def _problemOf(error: OSError, output: Path | None) -> str:
     isAboutWriting = error.errno in ABOUT_WRITING
     if where := error.filename or (output if isAboutWriting else None):
         return f"{where}: {reason}"
-    return reason if isAboutWriting else f"The system refused something that the command needs: {reason}."
+    if isAboutWriting or error.errno is None:  # what the system did not say is a sentence of its own
+        return reason
+    return f"The system refused something that the command needs: {reason}."
 
 
 def makeParser() -> Parser:
