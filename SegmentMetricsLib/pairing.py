@@ -25,7 +25,7 @@ from .structures import (
     Structure,
     commaSeparated,
     inAnySpelling,
-    labelNamed,
+    nameMeant,
     namesOfSeveral,
     pairByName,
     requireKnown,
@@ -200,10 +200,10 @@ def _namedChoices(
     """Return choices with names in place of numbers of labels. Raises InputError when two are about one structure."""
     named: dict[str, str | None] = {}
     for name, counterpart in choices.items():
-        own = labelNamed(name, reference, labelNames)
+        own = nameMeant(name, reference, labelNames)
         if own in named:
             raise InputError(f"{own!r} is in more than one of the given pairs.")
-        named[own] = None if counterpart is None else labelNamed(counterpart, test, labelNames)
+        named[own] = None if counterpart is None else nameMeant(counterpart, test, labelNames)
     return named
 
 

@@ -287,6 +287,15 @@ def inAnySpelling(
     return list(dict.fromkeys(found))
 
 
+def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
+    """Return the name of the structure that is meant by a name in any spelling, or by the number of a label.
+
+    A name that means several, or none, stays as it is. labelNames, errors: as for inAnySpelling().
+    """
+    meant = inAnySpelling([name], labelNames, structures)
+    return meant[0] if len(meant) == 1 else asName(name)
+
+
 def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
     """Raise InputError when no set has a structure of a name, or one has it and it cannot be used."""
     for name in names:

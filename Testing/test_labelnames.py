@@ -183,7 +183,7 @@ def testConventions(run, labels, structures):
     assert found == [("liver", "liver"), ("cord", "cord"), ("Label 5", "Label 4")]
 
 
-@pytest.mark.parametrize(("structure", "critical"), [("1", "heart=0.5"), ("liver", "2=0.5")])
+@pytest.mark.parametrize(("structure", "critical"), [("1", "heart=0.5"), ("liver", "2=0.5"), ("Liver", "HEART=0.5")])
 def testStress(run, labels, structure, critical):
     reference, _, *names = labels
     given = ("stress", reference, *names, "--structure", structure, "--critical", critical, "-o", "out")

@@ -15,7 +15,7 @@ from ..measurements import Measurement
 from ..pairing import pairStructures
 from ..protocol.judgment import Judgment, judgeCase, titleOf
 from ..protocol.measuring import compareMatch
-from ..structures import Match, Pairing, Structure, commaSeparated, labelNamed, leftOutOf, unusableOf
+from ..structures import Match, Pairing, Structure, commaSeparated, leftOutOf, nameMeant, unusableOf
 from .cases import FAILED, OK, Task
 from .casework import comparePair, criticalsOf, withLabelsNamed
 from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
@@ -132,7 +132,7 @@ def _applicable(task: Task, labelNames: Mapping[int, str], *sets: Sequence[Struc
     names = [{structure.name for structure in structures} for structures in sets]
 
     def isThere(pair: tuple[str, str]) -> bool:
-        meant = (labelNamed(name, structures, labelNames) for name, structures in zip(pair, sets, strict=True))
+        meant = (nameMeant(name, structures, labelNames) for name, structures in zip(pair, sets, strict=True))
         return all(name in known for name, known in zip(meant, names, strict=True))
 
     return dict(filter(isThere, task.choices))

@@ -9,7 +9,7 @@ from .. import comparison
 from ..comparison import Comparison
 from ..errors import InputError, PairError
 from ..settings import Settings
-from ..structures import Structure, commaSeparated, labelNamed, requireUsable
+from ..structures import Structure, commaSeparated, nameMeant, requireUsable
 
 
 def comparePair(
@@ -44,12 +44,12 @@ def withLabelsNamed(
     test: Sequence[Structure] = (),
     labelNames: Mapping[int, str] | None = None,
 ) -> Settings:
-    """Return settings in which structures that are given by the number of their label have their names.
+    """Return settings in which structures that are given in another spelling, or by number, have their own names.
 
     labelNames: what labels are called that have no names of their own, by number.
     """
-    critical = {labelNamed(name, reference, labelNames): weight for name, weight in settings.critical}
-    weights = {labelNamed(name, [*reference, *test], labelNames): weight for name, weight in settings.labelWeights}
+    critical = {nameMeant(name, reference, labelNames): weight for name, weight in settings.critical}
+    weights = {nameMeant(name, [*reference, *test], labelNames): weight for name, weight in settings.labelWeights}
     return replace(settings, critical=critical, labelWeights=weights)
 
 

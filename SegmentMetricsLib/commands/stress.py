@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     labelNames = labelNamesFrom(options.label_names)
     (found,) = files.readAll([options.reference], settings.threshold, labelNames=labelNames)
     settings = withLabelsNamed(settings, found, labelNames=labelNames)
-    wanted = structures.labelNamed(options.structure, found, labelNames)
+    wanted = structures.nameMeant(options.structure, found, labelNames)
     matches = [structure for structure in found if structure.name == wanted]
     if len(matches) != 1:
         structures.requireUsable(wanted, found)
