@@ -183,7 +183,7 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
     if high > MOST_UNSUSPICIOUS_LABELS and _looksLikeIntensities(array):
         raise NoSegmentation(
             f"The image is not a label map: its values, up to {high}, change from voxel to voxel like those of a CT or "
-            "MR image."
+            f"MR image.{_ifScaled(float(low), float(high))}"
         )
     return array, peaks
 
