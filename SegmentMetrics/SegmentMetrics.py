@@ -289,14 +289,19 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
             widget.exit()
         slicer.app.processEvents()
 
-    def measure(self, name: str = "Eye_L"):
-        """Compare a structure of the sample in the module, and return the module's widget."""
+    def choose(self, name: str):
+        """Choose a structure of the sample in the module, on both sides, and return the module's widget."""
         nodes = SegmentMetricsLogic().loadSample()
         widget = self.openModule()
         parameters = widget.panel.parameters
         parameters.reference, parameters.test = nodes
         for side, node in zip(("reference", "test"), nodes):
             setattr(parameters, f"{side}Segment", node.GetSegmentation().GetSegmentIdBySegmentName(name))
+        return widget
+
+    def measure(self, name: str = "Eye_L"):
+        """Compare a structure of the sample in the module, and return the module's widget."""
+        widget = self.choose(name)
         self.assertTrue(widget.panel.apply())
         return widget
 
@@ -312,7 +317,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
 
     def test_SegmentMetrics1(self) -> None:
         """Two clicks from two segmentations to numbers and a map, without touching the segmentations."""
-        widget = self.measure("Parotid_L")
+        widget = self.choose("Parotid_L")
         parameters = widget.panel.parameters
         reference, test = parameters.reference, parameters.test
         before = [node.GetSegmentation().GetMTime() for node in (reference, test)]

@@ -10,7 +10,7 @@ import numpy as np
 from . import naming
 from .errors import InputError, PairError, Undefined, didYouMean
 from .findingkinds import Finding, Kind
-from .findings import ALIKE, MIRROR_GAIN, alarmsFirst, shareOfBoxes
+from .findings import ALIKE, alarmsFirst, shareOfBoxes
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
@@ -37,7 +37,7 @@ from .structures import (
 CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
 # Two structures that share less are no proposal.
 LEAST_DICE = 0.1
-# A structure lies where another one is when they share so much, and much more than with what it is paired with.
+# A structure lies where another one is when they share so much.
 SAME_PLACE = 0.5
 REASONS = {
     "spelling": "their names differ in spelling only",
@@ -296,31 +296,41 @@ def _doubts(match: Match) -> list[Finding]:
     return sentences
 
 
-def _elsewhere(match: Match, *sets: list[Structure]) -> list[Finding]:
-    """Return that another structure of the other side lies where one of a match is; [] if none fits much better.
+def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) -> list[Finding]:
+    """Return that another structure of the other side lies where one of a match is; [] where nothing says so.
 
-    sets: all structures of the reference and of the test that are not empty. What was chosen is not doubted.
+    reference, test: all structures that are not empty. What was chosen is not doubted, nor what shares a part: targets
+    lie within each other, and one that is drawn too large looks like the next.
     """
     if match.how == "choice" or any(structure.isEmpty for structure in match):
         return []
-    for one, (which, other) in enumerate((REFERENCE_AND_TEST, REFERENCE_AND_TEST[::-1])):
-        own, counterpart = (match.reference, match.test)[:: 1 - 2 * one]
-        # boxes are quick to compare, voxels are not: mostly no other structure has a box that is more alike
-        others = [s for s in sets[1 - one] if s.name != counterpart.name]
-        shares = shareOfBoxes(np.array(own.box), np.array([s.box for s in (counterpart, *others)]))
-        likely = [s for s, share in zip(others, shares[1:], strict=True) if share > max(shares[0], ALIKE)]
-        if not likely:
+    for which, other, own, counterpart, others in (
+        ("reference", "test", match.reference, match.test, test),
+        ("test", "reference", match.test, match.reference, reference),
+    ):
+        better = _inTheSamePlace(own, counterpart, others)
+        if better is None or (dice := _dice(*match)) >= LEAST_DICE:
             continue
-        dices = [_dice(*(own, s)[:: 1 - 2 * one]) for s in likely]
-        best, dice = max(dices), _dice(*match)
-        if best < SAME_PLACE or best <= dice + MIRROR_GAIN:
-            continue
-        better = likely[dices.index(best)]
-        names = (own.name, better.name)[:: 1 - 2 * one]
-        shared = {"best": f"{best:.2f}", "dice": f"{dice:.2f}"}
-        places = {"name": better.name, "other": other, "which": which, "pair": _howToPair(*names)}
-        return [Finding.of(Kind.OTHER_STRUCTURE, **places, **shared)]
+        pair = (own.name, better.name) if which == "reference" else (better.name, own.name)
+        shares = {"best": f"{_dice(own, better):.2f}", "dice": f"{dice:.2f}"}
+        finding = Finding.of(
+            Kind.OTHER_STRUCTURE, name=better.name, other=other, which=which, pair=_howToPair(*pair), **shares
+        )
+        return [finding]
     return []
+
+
+def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Structure]) -> Structure | None:
+    """Return which of the others a structure shares most with, None where that is little or they are no better.
+
+    counterpart: what it is paired with, which is none of the others, as told by its name.
+    """
+    others = [s for s in others if s.name != counterpart.name]
+    # boxes are quick to compare, voxels are not: mostly no other structure has a box that is more alike
+    shares = shareOfBoxes(np.array(own.box), np.array([s.box for s in (counterpart, *others)]))
+    likely = [s for s, share in zip(others, shares[1:], strict=True) if share > max(shares[0], ALIKE)]
+    best = max(likely, key=lambda structure: _dice(own, structure), default=None)
+    return best if best is not None and _dice(own, best) >= SAME_PLACE else None
 
 
 def _howToPair(reference: str, test: str) -> str:

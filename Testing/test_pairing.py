@@ -274,6 +274,10 @@ def testAnotherStructureInTheSamePlace():
     assert not alarmsOf(reference, test, choices={"Label 1": "Label 1"})
     assert not alarmsOf(reference, [structure("Label 1", (2, 6, 6), (8, 14, 10)), test[2]])
     assert not alarmsOf(reference, [test[0], structure("Label 5", (2, 6, 6), (4, 8, 8))])
+    # of targets within each other one that is drawn too large looks like the next
+    gross, planning = ((6, 6, 6), (11, 11, 11)), ((3, 3, 3), (14, 14, 14))
+    targets = [structure("GTV", *gross), structure("PTV", *planning)]
+    assert not alarmsOf(targets, [structure("GTV", (3, 3, 4), (14, 14, 14)), structure("PTV", (2, 2, 2), (15, 15, 15))])
     none = Structure("Label 1", reference[0].mask.cut(2))
     assert none.isEmpty and not alarmsOf([none], test)
 
