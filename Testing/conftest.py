@@ -19,11 +19,11 @@ LONGEST = (
 
 def pytest_collection_modifyitems(items):
     """Put the tests of the longest files first; the order within a file stays."""
-    places = {Path(__file__).with_name(f"test_{name}.py"): place for place, name in enumerate(LONGEST)}
-    gone = [path.name for path in places if not path.exists()]
+    places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
+    gone = set(places) - {path.name for path in Path(__file__).parent.glob("*/test_*.py")}
     if gone:
-        raise pytest.UsageError(f"conftest.py names files that are not there: {', '.join(gone)}.")
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+        raise pytest.UsageError(f"conftest.py names files that are not there: {', '.join(sorted(gone))}.")
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
 
 
 @pytest.fixture
@@ -86,6 +86,18 @@ def inOneProcess(monkeypatch):
 def withoutPictures(inOneProcess, monkeypatch):
     """Commands that compare draw no pictures; test_writing looks at those."""
     monkeypatch.setattr("SegmentMetricsLib.commands.pairwork.Overlays.prepared", lambda *given: None)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a window, for a file."""
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra test)")
+    import browsers
+
+    if browsers.chromium() is None:
+        pytest.skip("there is no Chromium here (package chromium)")
+    with browsers.headless() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,302 @@
+"""Pairs in several processes: the same results, errors and interruptions as in one, and no more memory than needed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from commandruns import LABELS, OTHERS, contents
+
+from SegmentMetricsLib import Settings, __main__
+from SegmentMetricsLib.commands import pairwork
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.structures import Match, Structure
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Two label maps with three structures in both, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, labels in (("ref.nrrd", LABELS), ("test.nrrd", OTHERS)):
+        SimpleITK.WriteImage(shapes.labelImage(labels), name, True)
+    return "ref.nrrd", "test.nrrd"
+
+
+@pytest.mark.parametrize("more", [(), ("--metrics", "all", "--critical", "Label 2", "--accuracy", "converged")])
+def testProcessesWriteTheSameFiles(files, capfd, more):
+    said = []
+    for workers in (1, 3):  # this process, and two others that take the largest pairs
+        output = f"out{workers}"
+        assert __main__.main(["compare", *files, "--output", output, "--workers", str(workers), *more]) == 0
+        said.append(capfd.readouterr().out.replace(output, "out"))
+    assert said[0] == said[1] and "Only in the test: Label 4" in said[0]
+    one, two = contents("out1"), contents("out3")
+    assert len(one) > 6 and one.keys() == two.keys()
+    # a picture may depend on the process that draws it
+    assert [name for name in one if one[name] != two[name] and not name.endswith(".png")] == []
+
+
+@pytest.mark.parametrize("workers", [0, -1, 2000])
+def testNumbersOfWorkersThatCannotBe(files, capfd, workers):
+    assert __main__.main(["compare", *files, "--output", "out", "--workers", str(workers)]) == 2
+    assert "The number of workers must be from 1 to 1024" in capfd.readouterr().err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def testPairsThatFailStopNoOthers(files, capfd, workers):
+    for which, image in (("a", shapes.labelImage(LABELS)), ("b", shapes.labelImage(LABELS))):
+        Path(which).mkdir()
+        for name in ("one", "two", "three"):
+            SimpleITK.WriteImage(image == 1, f"{which}/{name}.nrrd")
+    # contours in one slice cannot be compared with a structure in space
+    for name in ("two", "three"):
+        planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+        SimpleITK.WriteImage(planar, f"b/{name}.nrrd")
+    given = ["compare", "a", "b", "--workers", str(workers), "--output"]
+    assert __main__.main([*given, "out"]) == 1
+    said = capfd.readouterr().err.splitlines()
+    # in the order of the files
+    assert [line.split(" of ")[0] for line in said] == ["segment-metrics: three", "segment-metrics: two"]
+    assert str(Path("a", "three.nrrd")) in said[0]
+    names = {path.name for path in Path("out").iterdir()} - {"overlay_one.png"}
+    assert names == {"metrics.json", "metrics.csv", "metrics.schema.csv", "distances_one.vtp"}
+    # nothing is written when none is left
+    Path("a/one.nrrd").unlink()
+    before = sorted(Path().rglob("*"))
+    assert __main__.main([*given, "none"]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith(f"segment-metrics: three of {Path('a', 'three.nrrd')}") and said.count("\n") == 1
+    assert sorted(Path().rglob("*")) == before
+
+
+def die(*_task):
+    """End a worker as the system does with the process that takes most memory."""
+    os._exit(1)
+
+
+def testAWorkerThatDies(monkeypatch):
+    """It is said so, and nobody waits forever."""
+    monkeypatch.setattr(pairwork, "_work", die)
+    structure = Structure("A", next(iter(shapesMasks())))
+    job = pairwork.Job(None, None, {}, Path(), None)
+    errors, begun = {}, Event()
+    send = pairwork._Shared.send
+    monkeypatch.setattr(pairwork._Shared, "send", lambda *given: (send(*given), begun.set()))
+
+    def own(pair, *_task):
+        assert begun.wait(60)
+        return pair
+
+    tasks = {pair: (pair, Match(structure, structure), "A") for pair in (0, 1)}
+    # the first was given away, the other one was done here
+    assert list(pairwork._inProcesses(job, tasks, 1, errors, own)) == [(1, 1), (0, None)]
+    assert list(errors) == [0] and "died" in str(errors[0]) and "A and A" in str(errors[0])
+
+
+def testAWorkerThatNeverStarts(monkeypatch):
+    """This process does all, as it does while others start."""
+    killed = pairwork.processes.localExecutor(1, os._exit, (1,))
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: killed)
+    errors = {}
+    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (3, 2, 1)}, 1, errors, lambda pair: -pair))
+    assert found == [(1, -1), (2, -2), (3, -3)] and not errors
+
+
+def testNoWorkersAtAll(monkeypatch):
+    """The system may refuse processes, or what they are told by."""
+
+    class Refusing(ThreadPoolExecutor):
+        def submit(self, *given):
+            raise BlockingIOError("None left")
+
+    def refused(*given):
+        raise BrokenPipeError("Broken pipe")
+
+    tasks = {pair: (pair,) for pair in (3, 2, 1)}
+    for make in (refused, lambda *given: Refusing(1)):
+        monkeypatch.setattr(pairwork.processes, "ProcessPoolExecutor", make)
+        assert list(pairwork._inProcesses(None, tasks, 1, {}, lambda pair: -pair)) == [(1, -1), (2, -2), (3, -3)]
+
+
+def testADeadWorkerIsNoPairThatFails(monkeypatch):
+    """What it worked on is not known to be at fault, so there are no results without it."""
+
+    def died(job, tasks, helpers, errors, own):
+        errors[1] = pairwork.WorkerError("died")
+        yield from ((0, 0), (1, None))
+
+    monkeypatch.setattr(pairwork, "_inProcesses", died)
+    structure = Structure("A", next(iter(shapesMasks())))
+    job = pairwork.Job(Settings(), None, {}, Path(), None)
+    with pytest.raises(pairwork.WorkerError, match="died"):
+        pairwork.compareEach(job, [Match(structure, structure)] * 2, "AB", 2, lambda name: None)
+
+
+def testThisProcessTakesTheSmallPairs(monkeypatch):
+    """What others have not begun when it is done with its own, it does itself; results come as they are finished."""
+    isBegun, isOwnDone = Event(), Event()
+
+    def work(pair):
+        isBegun.set()
+        assert isOwnDone.wait(60)
+        return f"other {pair}"
+
+    def own(pair):
+        assert isBegun.wait(60)
+        if pair == 4:
+            isOwnDone.set()
+        return f"own {pair}"
+
+    monkeypatch.setattr(pairwork, "_work", work)
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda number, *given: ThreadPoolExecutor(number))
+    tasks = {pair: (pair,) for pair in (5, 4, 3, 2, 1)}
+    found = list(pairwork._inProcesses(None, tasks, 1, {}, own))
+    assert [pair for pair, _ in found] == [1, 2, 3, 4, 5]  # as they are finished
+    assert dict(found) == {5: "other 5", **{pair: f"own {pair}" for pair in (1, 2, 3, 4)}}
+
+
+def testAPairThatCannotBeComparedStopsNoOther(monkeypatch):
+    def own(pair):
+        if pair in (1, 2):
+            raise InputError(str(pair))
+        return pair
+
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda *given: ThreadPoolExecutor(1))
+    monkeypatch.setattr(pairwork, "_work", own)
+    monkeypatch.setattr(pairwork._Shared, "send", lambda self, last=None: None)  # busy elsewhere
+    errors = {}
+    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (4, 0, 1, 3, 2)}, 1, errors, own))
+    assert sorted(found) == [(0, 0), (1, None), (2, None), (3, 3), (4, 4)] and sorted(errors) == [1, 2]
+
+
+def shapesMasks():
+    from SegmentMetricsLib.inputs import labelMasks
+
+    return labelMasks(shapes.box((1, 1, 1), (3, 3, 3)), 0.5).values()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are looked at as Linux shows them")
+def testInterruptionEndsTheWorkers(files):
+    code = (  # a test runner in the background may have told its children to ignore the signal
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from SegmentMetricsLib.__main__ import main;"
+        "sys.exit(main(['compare', 'ref.nrrd', 'test.nrrd', '--output', 'out', '--workers', '2']))"
+    )
+    before = sorted(Path().iterdir())
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, **pipes)
+    end = time.monotonic() + 120
+
+    def children() -> list[str]:
+        return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+    while len(children()) < 2:
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+    workers = children()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (130, "", "segment-metrics: interrupted\n")
+    assert sorted(Path().iterdir()) == before
+    while any(Path("/proc", worker).exists() for worker in workers):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def testWorkersAreStartedOnlyWhereMuchIsLeft(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(pairwork.time, "perf_counter", lambda: now[0])
+
+    def started(
+        secondsPerPair: float, pairs: int, processors: int, expected: float = 0.0, worth: float = 6.0
+    ) -> int | None:
+        """Return after how many pairs other processes would be started, None if never."""
+        isWorth = pairwork._Forecast(np.ones(pairs), processors, worth, expected)
+        for done in range(pairs):
+            if isWorth(list(range(pairs - done))):
+                return done
+            now[0] += secondsPerPair
+        return None
+
+    assert started(0.01, 100, 2) is None
+    assert started(10.0, 1, 2) is None and started(10.0, 2, 2) is None
+    assert started(1.0, 100, 1) is None
+    few = started(1.0, 100, 2)
+    assert few is not None and few <= 4
+    # nothing needs to be timed where much work is expected
+    assert started(1.0, 100, 2, expected=100.0) == 0 and started(10.0, 1, 2, expected=100.0) is None
+    assert started(0.01, 100, 2, expected=2.0) is None
+    assert started(0.01, 100, 2, expected=2.0, worth=1.5) == 0
+    # what was expected to be little, and is not
+    assert started(0.1, 30, 2) is None and started(0.1, 30, 2, worth=1.5) is not None
+
+
+def testNumbersAloneAreWorthWorkersSooner(files, monkeypatch):
+    """Other processes start sooner where none of them needs Slicer."""
+    worth = []
+    original = pairwork._Forecast
+
+    def watched(costs, workers, *seconds):
+        worth.append(seconds)
+        return original(costs, workers, *seconds)
+
+    monkeypatch.setattr(pairwork, "_Forecast", watched)
+    for more in ((), ("--numbers-only",), ("--numbers-only", "--metrics", "overlap")):
+        assert __main__.main(["compare", *files, "-o", "out", *more]) == 0
+    (most, long), (least, short), (_, unknown) = worth
+    assert most > least and long > short > unknown == 0
+
+
+def testOtherProcessesDoNotWaitForThisOne(monkeypatch):
+    """Who is done has its next pair at once, however long this process works on its own."""
+    begun = {pair: Event() for pair in (5, 4, 3)}
+
+    def work(pair):
+        begun[pair].set()
+        return pair
+
+    def own(pair):
+        assert all(event.wait(60) for event in begun.values())
+        return pair
+
+    monkeypatch.setattr(pairwork, "_work", work)
+    monkeypatch.setattr(pairwork.processes, "localExecutor", lambda number, *given: ThreadPoolExecutor(number))
+    found = list(pairwork._inProcesses(None, {pair: (pair,) for pair in (5, 4, 3, 1)}, 1, {}, own))
+    assert sorted(found) == [(1, 1), (3, 3), (4, 4), (5, 5)]
+
+
+def testSurfacesDoNotOutliveTheirPair(files):
+    """Meshes are many times larger than masks: those of all structures together must not be kept."""
+    import gc
+    import weakref
+
+    from SegmentMetricsLib.geometry import meshing
+
+    made = []
+    original = meshing.fromMask
+
+    def watched(mask):
+        surface = original(mask)
+        gc.collect()
+        made.append(weakref.ref(surface))
+        assert sum(one() is not None for one in made) <= 2
+        return surface
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meshing, "fromMask", watched)
+        assert __main__.main(["compare", *files, "--output", "out", "--workers", "1", "--metrics", "boundary"]) == 0
+    assert len(made) == 6

@@ -1,0 +1,177 @@
+"""Bring the generated part of docs/formulas.md up to date: it follows the registry. By `Testing/docs/formulas.py`."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from SegmentMetricsLib.definitions import PARAMETERS, Definition
+from SegmentMetricsLib.explanations import FAMILIES
+from SegmentMetricsLib.metrics.hazard import EPSILON
+from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.settings import Settings, shortest
+
+PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
+EXAMPLES = {"percentile": "95", "tolerance": "2"}
+SYMBOLS = {"percentile": "p", "tolerance": "τ", "beta": "β", "quantile": "q"}
+# The same letters in a formula.
+LETTERS = {"percentile": "p", "tolerance": r"\tau", "beta": r"\beta", "quantile": "q"}
+ADDRESSES = {"arXiv": "https://arxiv.org/abs/", "doi": "https://doi.org/"}
+HEAD = ("unit", "range", "better", "one contour empty", "source", "computed by")
+
+
+def kinds(families: Iterable[str] = FAMILIES) -> list[tuple[Definition, ...]]:
+    """Return the definitions of some families; those with one formula, such as one for each side, are together."""
+    chosen = [definition for definition in (*REGISTRY, *MULTI_LABEL) if definition.family in set(families)]
+    return [tuple(same) for _, same in itertools.groupby(chosen, key=lambda definition: definition.formula)]
+
+
+def keys(kind: Sequence[Definition]) -> list[str]:
+    """Return the keys of a kind as results have them, for one value of a parameter."""
+    return [definition.keyFor(EXAMPLES) for definition in kind]
+
+
+def common(texts: Sequence[str]) -> str:
+    """Return what texts begin with, all of them."""
+    letters = itertools.takewhile(lambda same: len(set(same)) == 1, zip(*texts))
+    return "".join(same[0] for same in letters)
+
+
+def merged(texts: Sequence[str]) -> str:
+    """Return several texts as one: what differs in the middle is listed, or begun, unless the first one lacks it."""
+    first = common(texts)
+    last = common([text[len(first) :][::-1] for text in texts])[::-1]
+    middles = [text[len(first) : len(text) - len(last)] for text in texts]
+    listed = " / ".join(middles) if len(middles) <= 3 else f"{middles[0]} … {middles[-1]}"
+    return first + (listed if middles[0] else "") + last
+
+
+def title(kind: Sequence[Definition], emphasis: str = "") -> str:
+    """Return the title of a kind, its parameter as a letter."""
+    letters = {name: f"{emphasis}{letter}{emphasis}" for name, letter in SYMBOLS.items()}
+    return merged([definition.title.format(**letters) for definition in kind])
+
+
+def shortKeys(kind: Sequence[Definition]) -> str:
+    """Return the key of a kind, or its first and its last one."""
+    return " … ".join(dict.fromkeys((keys(kind)[0], keys(kind)[-1])))
+
+
+def heading(kind: Sequence[Definition]) -> str:
+    """Return the heading under which a kind is found."""
+    return f"{shortKeys(kind)}: {title(kind)}"
+
+
+def anchor(kind: Sequence[Definition]) -> str:
+    """Return the name by which GitHub, and our pages, link to the heading."""
+    return re.sub(r"[^\w\- ]", "", heading(kind).lower()).replace(" ", "-")
+
+
+def facts(definition: Definition) -> tuple[str, str, str, str]:
+    """Return unit, range, which way is better, and what it is when exactly one contour is empty."""
+    low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
+    unit, better = definition.unit or "fraction", definition.better or "neither"
+    return unit, f"{low} to {high}", better, definition.empty.value
+
+
+def source(text: str) -> str:
+    """Return a source as a link, if it names an identifier."""
+    found = re.search(r"\b(arXiv|doi):(\S+)$", text)
+    return f"[{text}]({ADDRESSES[found[1]]}{found[2]})" if found else text
+
+
+def computedBy(definition: Definition) -> str:
+    """Return links to the files with the function, or method, that computes it, and with those that it rests on."""
+    steps = ", ".join(map(linkTo, definition.steps))
+    return linkTo(definition.code) + (f" from {steps}" if steps else "")
+
+
+def linkTo(code: str) -> str:
+    """Return a link to the file that holds something, told by its name in the library."""
+    module, names = parts(code)
+    return f"[`{names}`](../SegmentMetricsLib/{module.replace('.', '/')}.py)"
+
+
+def settings(definition: Definition) -> str:
+    """Return which settings are behind symbols of the formula, and their defaults; "" if there are none."""
+    symbols = [(f"${LETTERS[name]}$", (PARAMETERS[name],)) for name in PARAMETERS if f"{{{name}}}" in definition.key]
+    symbols += [(f"${symbol}$", names) for symbol, names in definition.symbols]
+    if definition.dependsOnGrid:
+        symbols.append(("voxels outside both", ("grid",)))
+    told = [f"{symbol}: {', '.join(map(withDefault, names))}" for symbol, names in symbols]
+    if r"\varepsilon" in definition.formula:
+        told.append(rf"$\varepsilon$: fixed, {shortest(EPSILON)}")
+    return "; ".join(told)
+
+
+def withDefault(name: str) -> str:
+    """Return the name of a setting, and its default if there is one."""
+    value = getattr(Settings(), name)
+    values = value if isinstance(value, tuple) else (value,)
+    default = ", ".join(one if isinstance(one, str) else shortest(one) for one in values)
+    return f"`{name}` ({default})" if default else f"`{name}`"
+
+
+def parts(code: str) -> tuple[str, str]:
+    """Return the module and what is in it, such as "pair" and "Pair.volume", of a name in the library."""
+    found = re.fullmatch(r"((?:[a-z]+\.)*[a-z]+)\.((?:[A-Z]\w*\.)?\w+)", code)
+    return found[1], found[2]
+
+
+def section(kind: Sequence[Definition]) -> str:
+    """Return what the page says about a kind."""
+    definition, letters = kind[0], {name: f"*{letter}*" for name, letter in SYMBOLS.items()}
+    lines = definition.formula.split(r" \\ ")
+    formula = [lines[0]] if len(lines) == 1 else [r"\begin{gathered}", " \\\\[1ex]\n".join(lines), r"\end{gathered}"]
+    row = (*facts(definition), source(definition.source), computedBy(definition))
+    description = merged([one.description.format(**letters) for one in kind])
+    text = [
+        f"### {heading(kind)}",
+        "\n".join(["```math", *formula, "```"]),
+        description if len(kind) == 1 else f"{description} Keys: {', '.join(f'`{key}`' for key in keys(kind))}.",
+        "\n".join(f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), row)),
+    ]
+    for name, more in (("Settings", settings(definition)), ("About the source", definition.deviation)):
+        text += [f"*{name}:* {more}"] if more else []
+    return "\n\n".join(text)
+
+
+def overview() -> str:
+    """Return a table with a link to every kind, a row for each family."""
+    rows = ["| family | measurements |", "|---|---|"]
+    for family in FAMILIES:
+        links = [f"[{shortKeys(kind)}](#{anchor(kind)})" for kind in kinds([family])]
+        if links:
+            rows.append(f"| [{family}](#{family}) | {', '.join(links)} |")
+    return "\n".join(rows)
+
+
+def families() -> str:
+    """Return the formulas of all families."""
+    found = []
+    for family, says in FAMILIES.items():
+        if kinds([family]):
+            found += [f"## {family.capitalize()}", says, *map(section, kinds([family]))]
+    return "\n\n".join(found)
+
+
+def replaced(text: str, made: dict[str, str]) -> str:
+    """Return a page's text with its generated parts, which stand between `<!-- NAME -->` and `<!-- /NAME -->`."""
+    for name, content in made.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n)(?:.*?\n)??(<!-- /{name} -->)", re.DOTALL)
+        if not pattern.search(text):
+            raise ValueError(f"There is no part {name!r}.")
+        text = pattern.sub(lambda found, content=content: f"{found[1]}{content}\n{found[2]}", text)
+    return text
+
+
+def updated(text: str) -> str:
+    """Return the page's text with its generated parts made anew."""
+    # a table is no table when a comment stands right above or below it
+    return replaced(text, {"overview": f"\n{overview()}\n", "formulas": f"\n{families()}\n"})
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

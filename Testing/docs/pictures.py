@@ -1,0 +1,168 @@
+"""Make the pictures of the module, the README's and the user guide's.
+
+    PYTHONPATH=Testing/support python Testing/docs/pictures.py
+
+The panel and the plot are those of the stand-in for Slicer's widgets in Testing/support/desktop; the 3D view is
+Slicer's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from desktop import Desktop, photographs
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QImage, QPainter
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+ROOT = Path(__file__).parents[2]
+STRUCTURE = "Parotid_L"
+PROTOCOL = "head-and-neck-observers"
+COLUMN = 400  # width of the panel in pixels
+WIDE = 640  # and where many structures are listed
+GAP = 16
+# from the patient's right and front, RAS: the side on which this gland was drawn differently
+SEEN_FROM = (0.5, 0.8, 0.3)
+
+
+def write(root: Path) -> list[Path]:
+    """Use the module as the tutorial and the user guide say; write the pictures below a folder and return their paths.
+
+    Raises NoOpenGLError where nothing can be drawn.
+    """
+    import slicer
+
+    with Desktop() as desktop, photographs.fontScale():
+        desktop.loadModule(ROOT / "SegmentMetrics" / "SegmentMetrics.py")
+        from SegmentMetrics import SegmentMetricsLogic
+
+        reference, _test = SegmentMetricsLogic().loadSample()
+        slicer.util.selectModule("SegmentMetrics")
+        desktop.processEvents(100)
+        widget = slicer.modules.SegmentMetricsWidget
+        made = dict(taken(desktop, widget.ui, widget.panel, reference))
+        if desktop.exceptions or desktop.messages:
+            raise RuntimeError(f"The module did not work: {desktop.exceptions} {desktop.messages}")
+    paths = []
+    for name, image in made.items():
+        paths.append(root / name)
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        if not image.save(str(paths[-1]), "PNG", 0):  # 0 is the smallest file; the quality is always the same
+            raise OSError(f"{paths[-1]} cannot be written.")
+    return paths
+
+
+def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
+    """Yield pictures and where they are kept, in the order in which a user would see them."""
+
+    def apply() -> None:
+        desktop.processEvents(100)
+        ui.applyButton.click()
+        desktop.processEvents(300)
+
+    ui.referenceSelector.setCurrentSegmentID(reference.GetSegmentation().GetSegmentIdBySegmentName(STRUCTURE))
+    apply()
+    yield "Resources/Panel.png", inTwoColumns(ui)
+    yield "Resources/DistanceMap.png", distanceMap(desktop)
+    yield "Resources/Histogram.png", photographs.photograph(ui.plotFrame, width=560, height=300)
+
+    ui.conventionsSection.collapsed = False
+    ui.conventionsButton.click()
+    desktop.processEvents(300)
+    yield "docs/pictures/OtherTools.png", part(ui, ui.conventionsSection, None, WIDE)
+    ui.conventionsSection.collapsed = True
+
+    panel.parameters.families = [*panel.parameters.families, "hazard", "slices"]
+    panel.parameters.critical = ["Mandible"]
+    apply()
+    yield "docs/pictures/Slices.png", part(ui, ui.slicesSection, ui.conventionsSection, WIDE)
+    ui.mapKindComboBox.currentIndex = ui.mapKindComboBox.count - 1
+    desktop.processEvents(100)
+    yield "docs/pictures/HazardMap.png", distanceMap(desktop)
+    panel.parameters.families = panel.parameters.families[:-2]
+    ui.mapKindComboBox.currentIndex = 0
+
+    ui.modeComboBox.currentIndex = 1
+    apply()
+    yield "Resources/AllStructures.png", part(ui, ui.resultsSection, ui.plotComboBox, WIDE)
+    yield "Resources/Pairs.png", pairs(ui, panel, desktop)
+    ui.protocolComboBox.currentIndex = ui.protocolComboBox.findText(f"Example: {PROTOCOL}")
+    apply()
+    rows = [ui.resultsTable.item(row, 0).text() for row in range(ui.resultsTable.rowCount)]
+    panel.results.table.onCell(rows.index(STRUCTURE), 0)
+    desktop.processEvents(100)
+    yield "docs/pictures/Protocol.png", part(ui, ui.resultsSection, ui.plotComboBox, WIDE)
+
+
+def inTwoColumns(ui) -> QImage:
+    """Draw the panel in two columns, the second one from the plot on."""
+    whole = photographs.photograph(ui.inputsSection.parent(), width=COLUMN)
+    cut = edge(ui, whole, ui.plotComboBox)
+    both = QImage(2 * COLUMN + GAP, max(cut, whole.height() - cut), QImage.Format.Format_RGB32)
+    both.fill(whole.pixelColor(1, 1))
+    painter = QPainter(both)
+    painter.drawImage(0, 0, whole.copy(0, 0, COLUMN, cut))
+    painter.drawImage(COLUMN + GAP, 0, whole.copy(0, cut, COLUMN, whole.height() - cut))
+    painter.end()
+    return both
+
+
+def part(ui, first, last, width: int) -> QImage:
+    """Draw the panel from one widget to just above another one, to its end if that is None."""
+    whole = photographs.photograph(ui.inputsSection.parent(), width=width)
+    top = edge(ui, whole, first)
+    return whole.copy(0, top, whole.width(), (whole.height() if last is None else edge(ui, whole, last)) - top)
+
+
+def pairs(ui, panel, desktop) -> QImage:
+    """Draw the choice of structures, where one has another name and is proposed."""
+    segmentation = panel.parameters.test.GetSegmentation()
+    mandible = segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName("Mandible"))
+    mandible.SetName("Lower jaw")
+    desktop.processEvents(600)
+    ui.pairsGroupBox.collapsed = False
+    ui.proposePairsButton.click()
+    desktop.processEvents(200)
+    picture = part(ui, ui.inputsSection, ui.measureSection, COLUMN)
+    mandible.SetName("Mandible")
+    ui.pairsGroupBox.collapsed = True
+    desktop.processEvents(600)
+    return picture
+
+
+def edge(ui, whole: QImage, widget) -> int:
+    """Return where a widget begins in a picture of the panel, with half of the room above it."""
+    content, part = (native(each) for each in (ui.inputsSection.parent(), widget))
+    before = content.size()
+    content.resize(whole.size())
+    position = part.mapTo(content, QPoint(0, 0)).y()
+    content.resize(before)
+    return position - 4
+
+
+def native(widget):
+    """Return the PySide6 widget behind one of the stand-in."""
+    return getattr(widget, "_native", widget)
+
+
+def distanceMap(desktop) -> QImage:
+    """Draw what Slicer's 3D view shows, as a user would turn it, without its box."""
+    from SegmentMetricsLib.mrml import maps
+
+    view = desktop.layoutManager.threeDWidget(0).threeDView().offscreen()
+    view.viewNode.SetBoxVisible(False)
+    view.viewNode.SetAxisLabelsVisible(False)
+    view.resize((700, 565))  # smaller, the legend of Slicer cannot be read
+    (model,) = maps.allMaps(desktop.scene)
+    points = vtk_to_numpy(model.GetPolyData().GetPoints().GetData())
+    view.lookFrom(SEEN_FROM, points, area=(0.06, 0.06, 0.74, 0.94))
+    view.showOrientationMarker()
+    pixels = view.image()
+    height, width, _ = pixels.shape
+    return QImage(pixels.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()
+
+
+if __name__ == "__main__":
+    for path in write(ROOT):
+        print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")

@@ -1,0 +1,112 @@
+"""The documentation is built without a warning, and tells of all that is public."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import SegmentMetricsLib
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """The folder of the built pages."""
+    for name in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra docs)")
+    folder = tmp_path_factory.mktemp("html")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", DOCS, folder],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def documented(built) -> set[str]:
+    """The names of all objects that the reference documents."""
+    from sphinx.util.inventory import InventoryFile
+
+    with (built / "objects.inv").open("rb") as file:
+        inventory = InventoryFile.load(file, "", lambda base, path: path)
+    return {name for kind in inventory if kind.startswith("py:") for name in inventory[kind]}
+
+
+def testEveryPageIsBuilt(built):
+    pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md") if "_build" not in path.parts}
+    assert len(pages) > 15
+    assert all((built / page).stat().st_size > 5000 for page in pages)
+
+
+def testAllThatIsPublicIsDocumented(documented):
+    public = {f"SegmentMetricsLib.{name}" for name in SegmentMetricsLib.__all__ if not name.startswith("__")}
+    assert public <= documented
+
+
+def testAllOfSlicersFunctionsAreDocumented(documented):
+    text = (ROOT / "SegmentMetricsLib" / "mrml" / "__init__.py").read_text(encoding="utf-8")
+    names = re.findall(r'^    "(\w+)",$', text, re.MULTILINE)
+    assert len(names) > 15 and {f"SegmentMetricsLib.mrml.{name}" for name in names} <= documented
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("conventions", ("known", "find")),
+        ("protocol.protocol", ("Protocol", "Rule", "readProtocol", "parseProtocol")),
+        ("protocol.judgment", ("Judgment", "Verdict", "judgeCase")),
+        ("cohort.cases", ("Task", "readCases")),
+        ("cohort.statistics", ("Cohort", "Summary", "summarize")),
+        ("report", ("Report",)),
+    ],
+)
+def testThePackagesAreDocumented(documented, module, names):
+    importlib.import_module(f"SegmentMetricsLib.{module}")
+    assert {f"SegmentMetricsLib.{module}.{name}" for name in names} <= documented
+
+
+class TestDocstrings:
+    @pytest.fixture(autouse=True)
+    def extension(self, monkeypatch):
+        monkeypatch.syspath_prepend(str(DOCS / "_extensions"))
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("One sentence.", ["One sentence.", ""]),
+            ("Call f(*all).", [r"Call f(\*all).", ""]),
+            (
+                "One. size: in mm. a, b: two.",
+                ["One.", "", "``size``", "    in mm.", "", "``a``, ``b``", "    two.", ""],
+            ),
+            ("size: in mm. Raises InputError if not.", ["``size``", "    in mm.", "", "Raises InputError if not.", ""]),
+            ("Note that other: is no parameter.", ["Note that other: is no parameter.", ""]),
+            ("First.\n\n    code = 1", ["First.", "", ".. code-block:: python", "", "    code = 1", ""]),
+            ("size: long\n    text. b: last.", ["``size``", "    long text.", "", "``b``", "    last.", ""]),
+            (
+                "    a = 1\n\n    b = 2\n\nEnd.",
+                [".. code-block:: python", "", "    a = 1", "    ", "    b = 2", "", "End.", ""],
+            ),
+        ],
+    )
+    def testNamesBecomeALists(self, text, expected):
+        from housedocstrings import converted
+
+        assert converted(text.splitlines(), {"size", "a", "b"}) == expected
+
+    def testNamesAreThoseOfParametersAndFields(self):
+        from housedocstrings import describedNames
+
+        assert {"reference", "test", "criticals"} <= describedNames(SegmentMetricsLib.compare)
+        assert {"tolerances", "toDictionary"} <= describedNames(SegmentMetricsLib.Settings)

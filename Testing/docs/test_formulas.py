@@ -1,0 +1,207 @@
+"""Every measurement has a formula, and the page of formulas is that of today."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Iterable
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from functools import cached_property
+
+import formulas
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+
+from SegmentMetricsLib import Settings, multilabel
+from SegmentMetricsLib.comparison import asStructure
+from SegmentMetricsLib.pair import Pair
+from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
+from SegmentMetricsLib.settings import ACCURACIES
+
+# What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
+SETTINGS = Settings(families="all", tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4)
+WEIGHTS = {"One": 3.0}
+TEXT = formulas.PAGE.read_text(encoding="utf-8")
+EVERY = (*REGISTRY, *MULTI_LABEL)
+
+
+def images() -> list[SimpleITK.Image]:
+    """Return a reference, a test and a critical structure: ellipsoids that overlap in part, one contour in a slice."""
+    k, j, i = np.indices((9, 14, 15))
+    places = (((6, 6, 4), (4.3, 4.1, 2.6)), ((7, 7.3, 4.4), (4.6, 3.2, 3.3)), ((10, 5, 4), (3.2, 4.2, 2.2)))
+    ellipsoids = [((i - x) / a) ** 2 + ((j - y) / b) ** 2 + ((k - z) / c) ** 2 < 1 for (x, y, z), (a, b, c) in places]
+    return [shapes.imageOf(ellipsoid, (1, 1.1, 2)) for ellipsoid in ellipsoids]
+
+
+def valueOf(found) -> float:
+    """Return the number of what functions of metrics return: alone, with those of both directions, or with a place."""
+    return float(found[0] if isinstance(found, tuple) else found)
+
+
+def measured(definition, accuracy: str) -> float:
+    """Return a measurement of two structures that nobody has looked at before."""
+    settings, (reference, test, critical) = SETTINGS.changed(accuracy=accuracy), images()
+    if definition in MULTI_LABEL:
+        sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
+        return multilabel.compareLabels(*sides, settings, WEIGHTS)[definition.key].value
+    structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
+    pair = Pair(*structures, settings, {"Wall": asStructure(critical, "Wall", None, settings)})
+    return valueOf(definition.compute(pair, **next(definition.parameters(settings))))
+
+
+def bodyOf(code: str):
+    """Return the compiled body of a function, method or property, told by its name in the library."""
+    module, names = formulas.parts(code)
+    found = importlib.import_module(f"SegmentMetricsLib.{module}")
+    for name in names.split("."):
+        found = inspect.getattr_static(found, name)
+    if isinstance(found, property):
+        found = found.fget
+    elif isinstance(found, cached_property):
+        found = found.func
+    return found.__code__
+
+
+@contextmanager
+def returned(codes: Iterable[str]):
+    """Yield what some functions return meanwhile, whoever calls them: lists by their names."""
+    found = {code: [] for code in codes}
+    names = {bodyOf(code): code for code in found}
+
+    def note(frame, event, value):
+        if event == "return" and frame.f_code in names:
+            found[names[frame.f_code]].append(value)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+
+
+def requireItsCode(definition) -> None:
+    """Require that the code of a definition returns what is measured, and that its steps are taken on the way.
+
+    Other functions than those named take some of the steps where the accuracy is "converged".
+    """
+    taken = set()
+    for accuracy in ACCURACIES:
+        with returned([definition.code, *definition.steps]) as found:
+            value = measured(definition, accuracy)
+        assert np.isfinite(value)
+        assert value in list(map(valueOf, found[definition.code])), f"{definition.code} returns another number"
+        taken |= {code for code in definition.steps if found[code]}
+    assert taken == set(definition.steps), "some steps are not taken"
+
+
+@pytest.mark.parametrize("definition", EVERY, ids=lambda definition: definition.key)
+class TestEveryDefinition:
+    def testHasAFormula(self, definition):
+        """One that says what it is equal to, whose brackets are closed, and that GitHub shows."""
+        formula = definition.formula
+        name = re.match(r"\\mathrm\{(\w+)\}(_\\?\w+)? = ", formula)
+        assert name and definition.key.startswith(name[1])
+        for opening, closing in ((r"\{", r"\}"), (r"\(", r"\)"), (r"\\left\b", r"\\right\b"), (r"\\lvert", r"\\rvert")):
+            assert len(re.findall(opening, formula)) == len(re.findall(closing, formula)), opening
+        # GitHub refuses the first one, and takes a bar for the end of a table's cell
+        assert not re.search(r"\\operatorname|\||\$|\n", formula)
+
+    def testParametersAreInTheFormula(self, definition):
+        letters = {"percentile": "_p", "tolerance": r"_\tau", "beta": r"_\beta", "quantile": "_q"}
+        for parameter, letter in letters.items():
+            assert (f"{{{parameter}}}" in definition.key) == bool(
+                re.match(r"\\mathrm\{\w+\}" + re.escape(letter) + " ", definition.formula)
+            )
+
+    def testItsCodeIsOnThePage(self, definition):
+        kind = next(kind for kind in formulas.kinds() if definition in kind)
+        section = TEXT.split(f"### {formulas.heading(kind)}\n")[1].split("\n#")[0]
+        for code in (definition.code, *definition.steps):
+            module, names = formulas.parts(code)
+            assert f"[`{names}`](../SegmentMetricsLib/{module.replace('.', '/')}.py)" in section
+
+    def testItsCodeReturnsTheMeasurement(self, definition):
+        """Whoever follows the link sees the arithmetic: nothing is added to what the function returns."""
+        requireItsCode(definition)
+
+    def testItsSettingsAreNamed(self, definition):
+        """Beside every symbol of the formula that a setting decides."""
+        symbols = dict(definition.symbols)
+        assert all(symbol in definition.formula for symbol in symbols)
+        assert {name for names in symbols.values() for name in names} <= {field.name for field in fields(Settings)}
+        decided = {symbol for symbol in (r"\lambda", r"\alpha", "w_i", "l_t", "a_l") if symbol in definition.formula}
+        assert set(symbols) == decided
+        told = formulas.settings(definition)
+        assert f"*Settings:* {told}\n" in TEXT if told else not symbols and not definition.trend
+
+    def testItIsOnThePage(self, definition):
+        kind = next(kind for kind in formulas.kinds() if definition in kind)
+        section = TEXT.split(f"### {formulas.heading(kind)}\n")[1].split("\n#")[0]
+        key = definition.keyFor(formulas.EXAMPLES)
+        assert formulas.heading(kind).startswith(f"{key}: ") if len(kind) == 1 else f"`{key}`" in section
+        assert all(line in section for line in definition.formula.split(r" \\ "))
+        assert definition.empty.value in section and definition.source in section and definition.deviation in section
+
+
+def testOtherCodeIsRefused():
+    """A function that is not called, one that returns something else, and a step that is not taken."""
+    definition = next(one for one in REGISTRY if one.key == "MASD")
+    for code in ("metrics.boundary.hausdorff", "distances.surfacedistances.SurfaceDistances.ofBoth"):
+        with pytest.raises(AssertionError, match="another number"):
+            requireItsCode(replace(definition, code=code, steps=()))
+    with pytest.raises(AssertionError, match="not taken"):
+        requireItsCode(replace(definition, steps=("distances.surfacedistances.DirectedDistances.percentile",)))
+
+
+def testThePageIsUpToDate():
+    assert formulas.updated(TEXT) == TEXT, "run python Testing/docs/formulas.py"
+
+
+def testEveryFormulaHasOneHeading():
+    kinds = formulas.kinds()
+    assert sum(map(len, kinds)) == len(EVERY)
+    anchors = [formulas.anchor(kind) for kind in kinds]
+    assert len(set(anchors)) == len(anchors) == len(re.findall("^### ", TEXT, re.M))
+    readme = (formulas.PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"docs/formulas\.md#([^)]+)\)", readme)
+    assert len(linked) == len(formulas.kinds(["boundary", "signed", "overlap"])) and set(linked) <= set(anchors)
+
+
+def testSymbolsAreExplained():
+    """Every Greek letter of the formulas is in the part on symbols."""
+    explained = TEXT.split("## Symbols")[1].split("<!-- formulas -->")[0]
+    for definition in EVERY:
+        greek = set(re.findall(r"\\(tau|beta|lambda|alpha|varepsilon|nu|mu|partial)\b", definition.formula))
+        assert all(f"\\{letter}" in explained for letter in greek), definition.key
+
+
+def testFormulasInSentencesAreShownOnGitHub():
+    """There Markdown takes a backslash before a sign for itself, and a bar for the end of a table's cell."""
+    sentences = re.sub(r"^```math\n.*?^```$", "", TEXT, flags=re.M | re.S)
+    inline = re.findall(r"\$([^$\n]+)\$", sentences)
+    assert len(inline) > 50 and sentences.count("$") == 2 * len(inline)
+    assert not [formula for formula in inline if re.search(r"\\[^A-Za-z]|\||^ | $", formula)]
+
+
+def testTextsAreMerged():
+    assert formulas.merged(["one text"]) == "one text"
+    assert formulas.merged(["toward right", "toward left side"]) == "toward right / left side"
+    assert formulas.merged(["mean, a side", "mean, b side", "mean, c side", "mean, d side"]) == "mean, a … d side"
+    assert formulas.merged(["all labels", "all labels, weighted"]) == "all labels"
+
+
+def testSourcesAreLinks():
+    assert formulas.source("A, arXiv:1234.5678") == "[A, arXiv:1234.5678](https://arxiv.org/abs/1234.5678)"
+    assert formulas.source("B, doi:10.1/x") == "[B, doi:10.1/x](https://doi.org/10.1/x)"
+    assert formulas.source("SegmentMetrics") == "SegmentMetrics"
+
+
+def testAPageWithoutItsPartIsRefused():
+    with pytest.raises(ValueError, match="no part 'overview'"):
+        formulas.updated("nothing")

@@ -1,0 +1,142 @@
+"""The pages of the documentation do what they say: every code block is run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pages
+import pytest
+
+from SegmentMetricsLib import samples
+
+README = pages.ROOT / "README.md"
+DOCS = pages.ROOT / "docs"
+# These need Slicer's scene or change the code; test_readme.py, test_recipes.py and test_adding.py run them.
+ELSEWHERE = {README, DOCS / "guide" / "recipes.md", *(DOCS / "developer").glob("adding-*.md")}
+ALONE = [page for page in pages.pages() if page not in ELSEWHERE and pages.blocks(page)]
+NEEDS = {"qa.md": "plotly"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the sample, as `segment-metrics demo` leaves it."""
+    samples.writeHeadAndNeck(tmp_path / "segment-metrics-demo")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", ALONE, ids=lambda page: page.stem)
+def testPage(page, folder, withoutPictures):
+    if page.name in NEEDS:
+        pytest.importorskip(NEEDS[page.name], reason=f"{NEEDS[page.name]} is not installed (extra report)")
+    pages.run(page, folder)
+    if page.name == "batch.md":
+        shown = (DOCS / "pictures" / "BoxPlot.svg").read_text(encoding="utf-8")
+        made = (folder / "study-results" / "boxplots" / "HD95.svg").read_text(encoding="utf-8")
+        assert made == shown, "run python Testing/docs/pagepictures.py"
+
+
+@pytest.mark.parametrize("page", pages.pages(), ids=lambda page: page.relative_to(pages.ROOT).as_posix())
+class TestEveryPage:
+    def testBlocksAreOfKnownLanguages(self, page):
+        """A language that no test runs would be a block that nobody looks after."""
+        for block in pages.blocks(page):
+            assert block.what or block.language in ("python", "console", "text", "bash", "math"), block
+            assert block.language != "text" or block.what or block.number > 1
+
+    def testPicturesAndPagesExist(self, page):
+        text = pages.DIRECTIVE.sub("", page.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if not re.match(r"\w+:|#", target):
+                assert (page.parent / target.partition("#")[0]).exists(), target
+
+    def testReadsOnGitHub(self, page):
+        """Which shows directives as code and leads to the sections of a page by their headings."""
+        if page.parent.name != "api":
+            text = page.read_text(encoding="utf-8")
+            assert set(re.findall(r"^(?:```|:::)\{(\w+)\}", text, re.MULTILINE)) <= {"toctree"}
+            headings = re.findall(r"^#+ (.+)", README.read_text(encoding="utf-8"), re.MULTILINE)
+            sections = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+            assert set(re.findall(r"/SlicerSegmentMetrics#([\w-]+)", text)) <= sections
+
+
+BASH = [block for page in pages.pages() for block in pages.blocks(page) if block.language == "bash"]
+
+
+@pytest.mark.parametrize("block", BASH, ids=lambda block: f"{block.page}-{block.number}")
+def testWhatIsNotRunExists(block):
+    """Set-up needs a network, and some commands need data: their extras, scripts and options are there."""
+    project = (pages.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for extra in re.findall(r"[\w]+", "".join(re.findall(r"\[([\w,]+)\]", block.text))):
+        assert re.search(rf"^{extra} = \[", project, re.M), extra
+    for line in block.text.splitlines():
+        scripts = re.findall(r"Testing/\S+\.py", line)
+        for script in scripts:
+            source = (pages.ROOT / script).read_text(encoding="utf-8")
+            assert all(f'"{option}"' in source for option in re.findall(r"--\w+", line))
+        known = ("pip install", "sphinx -W --keep-going -n -b html docs", "segment-metrics demo", "pytest")
+        assert scripts or any(part in line for part in known), line
+
+
+def testPicturesAreShown():
+    """A picture that no page shows is not there."""
+    text = "".join(page.read_text(encoding="utf-8") for page in pages.pages())
+    for picture in (DOCS / "pictures").iterdir():
+        assert f"pictures/{picture.name})" in text, picture.name
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """A page to be written, the only one of a documentation of its own."""
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    (tmp_path / "docs").mkdir()
+    return tmp_path / "docs" / "page.md"
+
+
+def testTheRunnerFindsWhatIsWrong(page, tmp_path):
+    page.write_text("```python\nprint(1)\n```\n```text\n2\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="instead of"):
+        pages.run(page, tmp_path)
+    page.write_text("```python\nprint('a\\nb\\nc')\n```\n```text\na\n...\nc\n```\n", encoding="utf-8")
+    assert pages.run(page, tmp_path) == ["a\nb\nc\n", ""][:1]
+    page.write_text("```fortran\nstop\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="fortran"):
+        pages.run(page, tmp_path)
+    page.write_text("```console\n$ segment-metrics compare nothing nothing --output x\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="ended with 2"):
+        pages.run(page, tmp_path)
+
+
+def testBlocksGoIntoFiles(page, tmp_path):
+    page.write_text(
+        "Write `a/one.py`:\n\n```python\nx = (\n    1,\n)\n```\n"
+        "Insert into `a/one.py`, behind `1,`:\n\n```python\n    2,\n```\n"
+        "Replace in `a/one.py`, the line `1,`:\n\n```python\n    0,\n```\n"
+        "Append to `a/one.py`:\n\n```python\ny = x\n```\n",
+        encoding="utf-8",
+    )
+    pages.run(page, tmp_path)
+    assert (tmp_path / "a" / "one.py").read_text() == "x = (\n    0,\n    2,\n)\n\n\ny = x\n"
+    shutil.rmtree(tmp_path / "a")
+    page.write_text("Write `b.py`:\n\n```python\n1\n1\n```\nInsert into `b.py`, behind `1`:\n\n```python\n2\n```\n")
+    with pytest.raises(AssertionError, match="2 lines"):
+        pages.run(page, tmp_path)
+
+
+def testAPageIsBroughtUpToDate(page, tmp_path):
+    page.write_text(
+        "```python\nprint('HD 7.4\\nx\\nMASD 1.2\\ny')\n```\n```text\n...\nMASD 1.1\n...\n```\n", encoding="utf-8"
+    )
+    assert pages.updated(page, tmp_path).endswith("```text\n...\nMASD 1.2\n...\n```\n")
+    page.write_text("```python\nprint('HD 7.4\\nx')\n```\n```text\nHD 7.3\n```\n", encoding="utf-8")
+    assert pages.updated(page, tmp_path).endswith("```text\nHD 7.4\nx\n```\n")
+
+
+def testWhatTheCommandsOfThePagesWriteIsNoPartOfTheProject():
+    """Who follows them in a checkout has nothing new to commit."""
+    lines = (pages.ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    written = {"segment-metrics-demo"}
+    for page in pages.pages():
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")  # commands of several lines
+        written |= set(re.findall(r"^\$? ?segment-metrics .*--output ([\w-]+)", text, re.MULTILINE)) - {"DIR"}
+    assert {"parotid", "qa"} <= written and [name for name in written if f"/{name}/" not in lines] == []

@@ -1,0 +1,226 @@
+"""Meshes whose triangles face the wrong way, repeat each other, or enclose nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+from findingwork import found
+from test_surfaces import surfaceOf
+
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
+from SegmentMetricsLib.geometry.windings import doublyCoveredShare
+
+BALL, SHELL, FAR = (
+    meshing.fromPolyData(shapes.ballMesh(*given, 24)) for given in ((10, (0, 0, 0)), (5, (0, 0, 0)), (5, (30, 0, 0)))
+)
+NEEDS_INSIDE = ("BIoU_2mm", "SignedMean", "DSC", "IoU", "TPR", "PPV", "VolumeTest", "VoxelVolumeTest")
+
+
+def reversed_(surface: Surface) -> Surface:
+    return Surface(surface.points, surface.cells[:, ::-1])
+
+
+def together(*surfaces: Surface) -> Surface:
+    """Return several surfaces as one."""
+    first = np.cumsum([0, *(len(s.points) for s in surfaces[:-1])])
+    cells = np.concatenate([s.cells + n for s, n in zip(surfaces, first, strict=True)])
+    return Surface(np.concatenate([s.points for s in surfaces]), cells)
+
+
+def read(surface: Surface) -> Surface:
+    return meshing.fromPolyData(toPolyData(surface))
+
+
+def halfTurned(surface: Surface) -> Surface:
+    chosen = np.random.default_rng(1).random(len(surface.cells)) < 0.4
+    return Surface(surface.points, np.where(chosen[:, None], surface.cells[:, ::-1], surface.cells))
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        (halfTurned(BALL), BALL),
+        (reversed_(BALL), BALL),
+        (together(BALL, SHELL), together(BALL, reversed_(SHELL))),
+        (together(reversed_(BALL), SHELL), together(BALL, reversed_(SHELL))),
+        (together(BALL, reversed_(FAR)), together(BALL, FAR)),
+        (halfTurned(together(BALL, FAR)), together(BALL, FAR)),
+        (together(BALL, BALL), BALL),
+        (together(BALL, reversed_(BALL)), BALL),
+        (together(BALL, BALL, reversed_(BALL)), BALL),
+        (together(BALL, reversed_(SHELL), reversed_(BALL), SHELL), together(BALL, reversed_(SHELL))),
+        (together(BALL, Surface(BALL.points, BALL.cells[:1, ::-1])), BALL),
+        (together(BALL, Surface(BALL.points, BALL.cells[5:40, ::-1])), BALL),
+        (together(Surface(BALL.points, BALL.cells[5:40, ::-1]), BALL), BALL),
+        (together(FAR, BALL, Surface(BALL.points, BALL.cells[9:12, ::-1])), together(FAR, BALL)),
+    ],
+    ids=[
+        "mixed",
+        "inside out",
+        "cavity",
+        "both wrong",
+        "one of two parts",
+        "two mixed parts",
+        "stored twice",
+        "seen from both sides",
+        "three times",
+        "a cavity seen from both sides",
+        "one reversed",
+        "some reversed",
+        "some reversed first",
+        "of one of two parts",
+    ],
+)
+def testMeshesAreRepaired(given, right):
+    """Every number is that of the right mesh, and a finding says what was done."""
+    repaired = compare(toPolyData(BALL), toPolyData(given))
+    expected = compare(toPolyData(BALL), toPolyData(right))
+    assert expected.findings == ()
+    for key, measurement in expected.items():
+        assert repaired[key].value == pytest.approx(measurement.value, abs=1e-9), key
+    assert repaired.findings
+    for finding in repaired.findings:
+        assert finding.startswith("The surface of the test was cleaned: ")
+        assert finding.endswith((" turned.", " left out."))
+
+
+def testAPartInACavityFacesOutward():
+    core = meshing.fromPolyData(shapes.ballMesh(2, resolution=24))
+    nested = read(together(BALL, SHELL, core))
+    assert nested.volume == pytest.approx(BALL.volume - SHELL.volume + core.volume)
+    assert f"{len(SHELL.cells)} of its {len(nested.cells)} triangles faced the wrong way" in nested.repairs[0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def testRightMeshesStayAsTheyAre(seed):
+    """Also with many parts and cavities, and parts that touch along edges."""
+    surface = surfaceOf(shapes.imageOf(shapes.blob(seed, (30, 28, 26), 0.3, 0.8)))
+    again = read(surface)
+    assert again.repairs == () and again.defect == ""
+    assert again.volume == pytest.approx(surface.volume)
+    turned = read(halfTurned(surface))
+    assert "faced the wrong way" in turned.repairs[0]
+    assert turned.volume == pytest.approx(surface.volume)
+    assert (turned.cells == again.cells).all(axis=1).mean() > 0.5  # corners may begin elsewhere
+
+
+def testBoxesThatTouchAlongAnEdge():
+    first, second = (meshing.fromPolyData(shapes.boxMesh((n, n, 0), (n + 1, n + 1, 1))) for n in (0, 1))
+    assert read(together(first, reversed_(second))).volume == pytest.approx(2)
+    beside = meshing.fromPolyData(shapes.boxMesh((1, 0, 0), (2, 1, 1)))
+    shared = read(together(first, beside))
+    assert shared.volume == pytest.approx(2) and shared.isClosed and not shared.repairs
+
+
+@pytest.mark.parametrize(
+    ("surface", "defect"),
+    [
+        (meshing.fromPolyData(shapes.boxMesh((0, 0, 0), (10, 0, 10))), "encloses nothing"),
+        (
+            together(BALL, Surface(SHELL.points + np.array([8, 0, 0]), SHELL.cells)),
+            "has parts that cut through each other",
+        ),
+    ],
+    ids=["flat box", "crossing"],
+)
+def testMeshesWithoutAnInside(surface, defect):
+    for one, other in ((BALL, surface), (surface, surface)):
+        result = compare(toPolyData(one), toPolyData(other))
+        for key in NEEDS_INSIDE:
+            assert result[key].status == "undefined" and defect in result[key].reason, key
+        assert np.isfinite(result["HD"].value) and np.isfinite(result["NSD_2mm"].value)
+        assert found(result, f"The surface of the test {defect}: distances are measured, but it has no inside")
+
+
+def testShareThatLiesInsideTwice():
+    assert doublyCoveredShare(BALL) == doublyCoveredShare(together(BALL, reversed_(SHELL), FAR)) == 0
+    assert doublyCoveredShare(together(BALL, BALL)) == doublyCoveredShare(reversed_(BALL)) == 1
+    assert 0.1 < doublyCoveredShare(together(BALL, SHELL)) < 0.9
+    low, high = (meshing.fromPolyData(shapes.boxMesh((x, 0, 0), (x + 4, 5, 6))) for x in (0, 2))
+    assert doublyCoveredShare(together(low, high)) == pytest.approx(1 / 3, abs=0.1)
+
+
+def testAKleinBottleHasNoInside():
+    u, v = np.meshgrid(np.arange(40), np.arange(40), indexing="ij")
+    a, b = 2 * np.pi * u.ravel() / 40, 2 * np.pi * v.ravel() / 40
+    radius = 4 + np.cos(a / 2) * np.sin(b) - np.sin(a / 2) * np.sin(2 * b)
+    height = np.sin(a / 2) * np.sin(b) + np.cos(a / 2) * np.sin(2 * b)
+    points = np.stack([radius * np.cos(a), radius * np.sin(a), height], axis=1)
+
+    def number(i, j):
+        # once around, the tube comes back turned by half
+        return (i % 40) * 40 + np.where(i >= 40, -j, j) % 40
+
+    cells = [
+        [number(u, v), number(u + 1, v), number(u + 1, v + 1)],
+        [number(u, v), number(u + 1, v + 1), number(u, v + 1)],
+    ]
+    surface = read(Surface(points, np.concatenate([np.stack(c, axis=-1).reshape(-1, 3) for c in cells])))
+    assert surface.openEdges == 0 and surface.defect == "has triangles that cannot all face outward"
+
+
+def testMeshesBetweenVoxelCenters():
+    """Too small for any voxel: what would divide by zero is undefined and says why."""
+    image = shapes.box((6, 6, 6), (15, 14, 13))
+    speck = shapes.boxMesh((-8.6, -8.6, 8.4), (-8.4, -8.4, 8.6))
+    result = compare(image, speck)
+    assert result["DSC"].value == result["TPR"].value == 0
+    assert (result["PPV"].status, result["PPV"].reason) == ("undefined", "the test encloses no voxel")
+    assert result["BIoU_2mm"].reason.startswith("the test encloses no voxel")
+    assert found(result, "The test encloses no voxel") and found(result, "do not overlap")
+    grain = shapes.boxMesh((8.4, 8.4, 8.4), (8.6, 8.6, 8.6))
+    within = compare(grain, image, Settings(families="overlap"))
+    assert within["TPR"].reason == "the reference encloses no voxel" and not found(within, "do not overlap")
+
+
+def testOneTriangleIsSaidToBeOne():
+    cells = BALL.cells.copy()
+    cells[7] = cells[7, ::-1]
+    assert read(Surface(BALL.points, cells)).repairs == (
+        f"1 of its {len(cells)} triangles faced the wrong way and was turned",
+    )
+    twice = Surface(BALL.points, np.concatenate([BALL.cells, BALL.cells[:1]]))
+    assert read(twice).repairs == ("1 triangle that repeats another was left out",)
+
+
+def testRepeatedTrianglesThatFaceTheOtherWay():
+    one, several = (together(BALL, Surface(BALL.points, BALL.cells[:n, ::-1])) for n in (1, 3))
+    assert read(one).repairs == ("1 triangle that repeats another, facing the other way, was left out",)
+    assert read(several).repairs == ("3 triangles that repeat another, facing the other way, were left out",)
+    assert (read(several).cells == BALL.cells).all()
+
+
+def testWallsBetweenBodiesStay():
+    """They belong to both, also where one body is all around the other."""
+    core, left, right = BALL, *(meshing.fromPolyData(shapes.boxMesh((x, 0, 0), (x + 2, 3, 4))) for x in (0, 2))
+    outer = meshing.fromPolyData(shapes.ballMesh(20, resolution=24))
+    for parts, volume in (((left, right), 48), ((outer, reversed_(core), core), outer.volume)):
+        surface = read(together(*parts))
+        assert surface.volume == pytest.approx(volume) and not any("repeat" in repair for repair in surface.repairs)
+        assert len(surface.cells) == sum(len(part.cells) for part in parts)
+
+
+@pytest.mark.parametrize("distance", [1e-9, 1e-7, 5e-6])
+def testPointsThatAreAsGoodAsEqual(distance):
+    """Each triangle has points of its own, which rounding has moved apart."""
+    points = BALL.points[BALL.cells].reshape(-1, 3)
+    points = points + np.random.default_rng(3).uniform(-distance / 4, distance / 4, points.shape)
+    apart = read(Surface(points, np.arange(len(points)).reshape(-1, 3)))
+    assert apart.isClosed and apart.volume == pytest.approx(BALL.volume, rel=1e-5)
+    number = len(points) - len(BALL.points)
+    assert apart.repairs == (f"{number} points were merged with one nearer than 3e-05 mm",)
+
+
+def testPointsStayApartWhereNothingIsOpen():
+    tiny = Surface(SHELL.points * 1e-7 + np.array([20, 0, 0]), SHELL.cells)
+    both = read(together(BALL, tiny))
+    assert both.isClosed and both.repairs == () and len(both.points) == len(BALL.points) + len(tiny.points)
+    # where merging closes nothing, nothing is merged
+    opened = read(together(Surface(BALL.points, BALL.cells[1:]), tiny))
+    assert opened.openEdges == 3 and opened.repairs == () and len(opened.cells) == len(both.cells) - 1
+    # nor where nothing would be left
+    line = Surface(np.array([(0, 0, 0), (10.0, 0, 0), (5, 1e-8, 0)]), np.array([(0, 1, 2)]))
+    assert read(line).openEdges == 3

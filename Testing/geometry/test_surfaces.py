@@ -1,0 +1,216 @@
+"""Boundaries from masks and polydata: areas, volumes, closedness, repairs, contours."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import shapes
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData
+
+from SegmentMetricsLib.geometry import contours, meshing
+from SegmentMetricsLib.geometry.closest import ClosestSurface
+from SegmentMetricsLib.geometry.surfaces import barycentricWeights, elementCenters, toPolyData
+from SegmentMetricsLib.inputs import labelMasks
+
+
+def surfaceOf(image):
+    return meshing.fromMask(labelMasks(image, 0.5)[1])
+
+
+def isWatertight(surface) -> bool:
+    directed = np.concatenate([surface.cells[:, [0, 1]], surface.cells[:, [1, 2]], surface.cells[:, [2, 0]]])
+    forth = {}
+    for a, b in directed.tolist():
+        forth[a, b] = forth.get((a, b), 0) + 1
+    return all(forth.get((b, a), 0) == number for (a, b), number in forth.items())
+
+
+def testOneVoxelIsAnOctahedron():
+    surface = surfaceOf(shapes.box((5, 5, 5), (5, 5, 5), spacing=(1, 2, 3)))
+    assert len(surface.cells) == 8 and len(surface.points) == 6
+    assert surface.volume == pytest.approx(8 * (0.5 * 1.0 * 1.5) / 6)
+    assert isWatertight(surface)
+
+
+@pytest.mark.parametrize("low", [(0, 0, 0), (4, 4, 4)])
+def testBoxAlsoAtTheImageEdge(low):
+    high = tuple(int(n) for n in np.add(low, (9, 7, 5)))
+    surface = surfaceOf(shapes.box(low, high, size=(10, 8, 6) if low == (0, 0, 0) else (24, 24, 24)))
+    assert isWatertight(surface)
+    # beveled edges and corners: the faces are drawn in by nothing, the twelve edges cut by 1/8, corners by more
+    assert surface.volume == pytest.approx(10 * 8 * 6 - 4 * (10 + 8 + 6) / 8 + 8 / 12, abs=0.7)
+    assert surface.points.min(axis=0) == pytest.approx(np.add(low, -0.5))
+    assert surface.points.max(axis=0) == pytest.approx(np.add(high, 0.5))
+
+
+def testSurfaceOfABall():
+    surface = surfaceOf(shapes.ball(20, (0.1, 0.2, 0.3)))
+    assert surface.volume == pytest.approx(4 / 3 * math.pi * 20**3, rel=0.002)
+    # the steps make it larger than the ball's 5027 mm2
+    assert surface.sizes.sum() == pytest.approx(1.09 * 4 * math.pi * 20**2, rel=0.01)
+
+
+def testSeveralComponentsAndAHole():
+    array = np.zeros((20, 20, 20), bool)
+    array[2:12, 2:12, 2:12] = True
+    solid = surfaceOf(shapes.imageOf(array)).volume
+    array[5:8, 5:8, 5:8] = False
+    hollow = surfaceOf(shapes.imageOf(array))
+    small = surfaceOf(shapes.box((5, 5, 5), (7, 7, 7))).volume
+    # the boundary of the hole is that of the small box turned inside out
+    assert hollow.volume == pytest.approx(solid - small)
+    array[15:18, 15:18, 15:18] = True
+    both = surfaceOf(shapes.imageOf(array))
+    assert both.volume == pytest.approx(solid)
+    assert isWatertight(both)
+
+
+def testLeftHandedImagesHaveOutwardNormals():
+    image = shapes.box((4, 5, 6), (9, 9, 9))
+    image.SetDirection([-1, 0, 0, 0, 1, 0, 0, 0, 1])
+    assert surfaceOf(image).volume > 0
+
+
+def testPolygonsAreTriangulated():
+    points = [(x, y, z) for z in (0, 1) for y in (0, 2) for x in (0, 3)]
+    quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    surface = meshing.fromPolyData(shapes.polyDataOf(points, quads))
+    assert len(surface.cells) == 12 and surface.isClosed and surface.nonManifoldEdges == 0
+    assert surface.volume == pytest.approx(6)
+    assert surface.repairs == ()
+
+
+def testInsideOutSurfacesAreTurned():
+    mesh = shapes.boxMesh((0, 0, 0), (1, 2, 3))
+    surface = meshing.fromPolyData(mesh)
+    inverted = shapes.polyDataOf(surface.points, surface.cells[:, ::-1].tolist())
+    turned = meshing.fromPolyData(inverted)
+    assert turned.volume == pytest.approx(6)
+    assert "turned" in turned.repairs[0]
+
+
+def testUnweldedTrianglesAreClosed():
+    surface = meshing.fromPolyData(shapes.boxMesh((0, 0, 0), (1, 2, 3)))
+    soup = shapes.polyDataOf(surface.points[surface.cells].reshape(-1, 3), np.arange(36).reshape(-1, 3).tolist())
+    welded = meshing.fromPolyData(soup)
+    assert len(welded.points) == 8 and welded.isClosed
+
+
+def testTrianglesWithoutAreaAreDropped():
+    surface = meshing.fromPolyData(shapes.boxMesh((0, 0, 0), (1, 2, 3)))
+    flat = [(0, 0, 1), (0, 1, 0)]
+    cleaned = meshing.fromPolyData(shapes.polyDataOf(surface.points, surface.cells.tolist() + flat))
+    assert len(cleaned.cells) == 12 and cleaned.volume == pytest.approx(6)
+    assert "2 triangles without area" in cleaned.repairs[0]
+
+
+def testOpenAndNonManifoldEdgesAreCounted():
+    surface = meshing.fromPolyData(shapes.boxMesh((0, 0, 0), (1, 2, 3)))
+    opened = meshing.fromPolyData(shapes.polyDataOf(surface.points, surface.cells[:-1].tolist()))
+    assert opened.openEdges == 3 and not opened.isClosed and math.isnan(opened.volume)
+    append = vtkAppendPolyData()
+    append.AddInputData(shapes.boxMesh((0, 0, 0), (1, 1, 1)))
+    append.AddInputData(shapes.boxMesh((1, 1, 0), (2, 2, 1)))
+    append.Update()
+    touching = meshing.fromPolyData(append.GetOutput())
+    assert touching.nonManifoldEdges == 1 and touching.isClosed
+
+
+@pytest.mark.parametrize(
+    ("polyData", "message"),
+    [
+        (shapes.polyDataOf([(0, 0, 0), (1, 0, 0), (np.nan, 1, 0)], [(0, 1, 2)]), "not numbers"),
+        (shapes.polyDataOf([(0, 0, 0), (1, 0, 0)], []), "no triangles or contour lines"),
+        (shapes.polyDataOf([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2)]), "no triangle with an area"),
+        (shapes.loops([(0, 0), (1, 0), (2, 0)]), "straight line"),
+    ],
+)
+def testUnusablePolyData(polyData, message):
+    with pytest.raises(ValueError, match=message):
+        meshing.fromPolyData(polyData)
+
+
+def testOpenAndBentLinesAreRefused():
+    opened = shapes.loops([(0, 0), (4, 0), (4, 3)])
+    lines = vtkCellArray()
+    lines.InsertNextCell(3)
+    for number in range(3):
+        lines.InsertCellPoint(number)
+    opened.SetLines(lines)
+    with pytest.raises(ValueError, match="not closed"):
+        meshing.fromPolyData(opened)
+    bent = shapes.loops([(0, 0), (4, 0), (4, 3), (0, 3)])
+    bent.GetPoints().SetPoint(2, 4, 3, 1)
+    with pytest.raises(ValueError, match="one plane"):
+        meshing.fromPolyData(bent)
+
+
+def testEmptyPolyDataIsAnEmptyStructure():
+    assert meshing.fromPolyData(vtkPolyData()).isEmpty
+
+
+def testTransformedSurfacesKeepTheirOutside():
+    surface = meshing.fromPolyData(shapes.ballMesh(5))
+    mirrored = meshing.transformed(surface, lambda points: points * (-2, 1, 1))
+    assert mirrored.volume == pytest.approx(2 * surface.volume)
+
+
+def testContoursWithAHole():
+    outer, hole = [(0, 0), (9, 0), (9, 6), (0, 6)], [(2, 2), (4, 2), (4, 4), (2, 4)]
+    for second in (hole, hole[::-1]):
+        surface = meshing.fromPolyData(shapes.loops(outer, second, z=3.5))
+        assert surface.dimension == 2 and surface.volume == pytest.approx(54 - 4)
+        assert surface.sizes.sum() == pytest.approx(30 + 8)
+        signed = ClosestSurface(surface).signedDistances(
+            np.array([[1, 1, 3.5], [3, 3, 3.5], [-2, 3, 3.5], [8, 3, 3.5]])
+        )
+        assert signed == pytest.approx([-1, 1, 2, -1])
+
+
+def testContoursOfAMaskInAnyPlane():
+    array = np.zeros((12, 1, 10), bool)
+    array[3:8, 0, 2:9] = True
+    image = shapes.imageOf(array, (0.5, 3, 2), (1, 2, 3))
+    surface = surfaceOf(image)
+    assert surface.dimension == 2
+    # the corners are cut half-way between pixel centers
+    assert surface.volume == pytest.approx(7 * 0.5 * 5 * 2 - 4 * (0.25 * 1) / 2)
+    assert np.ptp(surface.points[:, 1]) == 0
+
+
+def testSharedAreaOfContours():
+    circle = [(math.cos(t), math.sin(t)) for t in np.linspace(0, 2 * math.pi, 720, endpoint=False)]
+    shifted = [(x + 0.8, y) for x, y in circle]
+    surfaces = [meshing.fromPolyData(shapes.loops(points)) for points in (circle, shifted)]
+    lens = 2 * math.acos(0.4) - 0.8 * math.sqrt(1 - 0.4**2)
+    assert contours.sharedArea(*surfaces) == pytest.approx(lens, abs=1e-4)
+
+
+@pytest.mark.parametrize("corners", [2, 3])
+@pytest.mark.parametrize("subdivisions", [0, 1, 2, 3])
+def testSubdivisionKeepsTheCenterOfMass(corners, subdivisions):
+    weights = barycentricWeights(corners, subdivisions)
+    assert len(weights) == (2 ** (corners - 1)) ** subdivisions
+    assert (weights.sum(axis=1) == corners * 2**subdivisions).all()
+    assert len(np.unique(weights, axis=0)) == len(weights)
+    points, cells = np.array([[0.0, 0, 0], [3, 0, 0], [0, 6, 1]])[:corners], np.arange(corners)[None]
+    assert elementCenters(points, cells, subdivisions).mean(axis=0) == pytest.approx(points.mean(axis=0))
+
+
+def testPolyDataRoundTrip():
+    surface = surfaceOf(shapes.ball(6, size=(20, 20, 20), origin=(-10, -10, -10)))
+    again = meshing.fromPolyData(toPolyData(surface))
+    assert again.volume == pytest.approx(surface.volume, rel=1e-12)
+    assert len(again.cells) == len(surface.cells) and again.isClosed
+
+
+def testContoursOfAMaskKeepTheInsideOnTheirLeft():
+    """The pixels tell the same as counting how many contours go around a place."""
+    for seed in range(5):
+        image = shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.4)[0], (1, 2))
+        found = surfaceOf(image)
+        assert len(found.cells) > 20
+        np.testing.assert_array_equal(found.cells, contours.oriented(found).cells)

@@ -1,0 +1,162 @@
+"""The extension as Slicer's build system packages it and as its Extensions Index lists it.
+
+CMake configures and installs the extension with the few macros in Testing/support/cmake instead of those of a Slicer
+build.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REPOSITORY = "https://github.com/SegmentMetrics/SlicerSegmentMetrics"
+RAW = "https://raw.githubusercontent.com/SegmentMetrics/SlicerSegmentMetrics/main/"
+MODULES = Path("lib", "Slicer", "qt-scripted-modules")
+
+# Run in a process of its own: the module and the library of the installed tree, not those of this repository.
+OPEN_INSTALLED = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from desktop import Desktop
+with Desktop() as desktop:
+    for name in [name for name in sys.modules if name.startswith("SegmentMetricsLib")]:
+        del sys.modules[name]  # the stand-in uses the repository's
+    sys.path[:] = [path for path in sys.path if path not in ("", sys.argv[3])]
+    desktop.loadModule(sys.argv[1] + "/SegmentMetrics.py")
+    import slicer
+    slicer.util.selectModule("SegmentMetrics")
+    import SegmentMetricsLib, SegmentMetricsPanel
+    print(SegmentMetricsLib.__file__)
+    print(SegmentMetricsPanel.__file__)
+    print(slicer.modules.SegmentMetricsWidget.ui.applyButton.text)
+    assert not desktop.exceptions and not desktop.messages, desktop.exceptions
+"""
+
+
+def program(*names: str) -> str | None:
+    """Return the first of some programs that is there; those of this Python's packages come first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return next((found for found in (shutil.which(name, path=path) for name in names) if found), None)
+
+
+def run(*command) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    """The folder with the build tree, the tree `install` and description.txt."""
+    cmake, generator = program("cmake"), program("ninja", "make")
+    if cmake is None or generator is None:
+        pytest.skip("needs CMake and Ninja or Make: pip install cmake ninja")
+    folder = tmp_path_factory.mktemp("extension")
+    # project() would look for compilers, which a build of scripted modules here has no use for
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20...3.28)\n"
+        "project(Around NONE)\n"
+        "macro(project name)\n  _project(${name} NONE)\nendmacro()\n"
+        f'add_subdirectory("{ROOT.as_posix()}" extension)\n'
+    )
+    build = folder / "build"
+    run(
+        *(cmake, "-S", folder, "-B", build, "-Werror=dev", "-DBUILD_TESTING=ON"),
+        *("-G", "Ninja" if Path(generator).stem == "ninja" else "Unix Makefiles", f"-DCMAKE_MAKE_PROGRAM={generator}"),
+        f"-DSlicer_DIR={(ROOT / 'Testing' / 'support' / 'cmake').as_posix()}",
+    )
+    run(cmake, "--install", build, "--prefix", build / "install")
+    return build
+
+
+def files(folder: Path) -> set[str]:
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix() for path in found if path.name != "CMakeLists.txt"}
+
+
+def testBuildAndInstallTreesHoldEverything(built):
+    expected = files(ROOT / "SegmentMetrics") | {
+        f"SegmentMetricsLib/{name}" for name in files(ROOT / "SegmentMetricsLib")
+    }
+    assert files(built / MODULES) == expected
+    assert files(built / "install" / MODULES) == expected
+    assert expected >= {
+        "SegmentMetrics.py",
+        "SegmentMetricsPanel/panel.py",
+        "SegmentMetricsLib/__init__.py",
+        "SegmentMetricsLib/mrml/maps.py",
+        "Resources/UI/SegmentMetrics.ui",
+        "Resources/Icons/SegmentMetrics.png",
+    }
+    # every file there that ends in .py is loaded as a module
+    assert [name for name in expected if name.endswith(".py") and "/" not in name] == ["SegmentMetrics.py"]
+
+
+def testTheInstalledModuleOpens(built):
+    pytest.importorskip("slicer", reason="slicer-core is not installed")
+    pytest.importorskip("PySide6", reason="PySide6 is not installed")
+    installed = built / "install" / MODULES
+    library, panel, button = run(
+        sys.executable, "-c", OPEN_INSTALLED, installed, ROOT / "Testing" / "support", ROOT
+    ).splitlines()
+    assert Path(library) == installed / "SegmentMetricsLib" / "__init__.py"
+    assert Path(panel) == installed / "SegmentMetricsPanel" / "__init__.py"
+    assert button == "Apply"
+
+
+def testDescription(built):
+    lines = (built / "description.txt").read_text(encoding="utf-8").splitlines()
+    said = dict(line.split("=", 1) for line in lines)
+    assert all(said.values()), said
+    assert said["EXTENSION_NAME"] == "SegmentMetrics"
+    assert said["EXTENSION_HOMEPAGE"] == REPOSITORY
+    assert said["EXTENSION_DEPENDS"] == "NA"
+    assert ";" not in said["EXTENSION_DESCRIPTION"] and said["EXTENSION_DESCRIPTION"].endswith(".")
+    assert said["TESTS"] == "SegmentMetrics.py"
+    assert Path(said["EXTENSION_LICENSE_FILE"]).samefile(ROOT / "LICENSE")
+    assert Path(said["EXTENSION_README_FILE"]).samefile(ROOT / "README.md")
+    assert pngSize(pictureAt(said["EXTENSION_ICONURL"])) == (128, 128)
+    for url in said["EXTENSION_SCREENSHOTURLS"].split(" "):
+        assert min(pngSize(pictureAt(url))) > 128
+    # the index reads these two from the text
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    for name in ("ICONURL", "SCREENSHOTURLS"):
+        assert re.search(rf'set\s*\(EXTENSION_{name}\s*"([^"]+)"\)', text)[1] == said[f"EXTENSION_{name}"]
+
+
+def pictureAt(url: str) -> Path:
+    assert url.startswith(RAW)
+    return ROOT / url.removeprefix(RAW)
+
+
+def pngSize(path: Path) -> tuple[int, int]:
+    content = path.read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", content[16:24])
+
+
+def testModuleIconIsThatOfTheExtension():
+    module = ROOT / "SegmentMetrics" / "Resources" / "Icons" / "SegmentMetrics.png"
+    assert module.read_bytes() == (ROOT / "Resources" / "SegmentMetrics.png").read_bytes()
+
+
+def testCatalogEntry():
+    """What Slicer's schema for entries of the index, version 1.0.2, asks for."""
+    entry = json.loads((ROOT / "SegmentMetrics.json").read_text(encoding="utf-8"))
+    assert entry["$schema"].endswith("/slicer-extension-catalog-entry-schema-v1.0.2.json#")
+    assert set(entry) <= {
+        *("$schema", "category", "scm_url", "scm_revision", "scm_type", "build_dependencies", "dicom_support_rule"),
+        *("build_subdirectory", "enabled", "tier"),
+    }
+    assert entry["category"] == "Quantification"
+    assert entry["scm_url"] == f"{REPOSITORY}.git" and entry["scm_revision"] == "main"
+    assert entry["tier"] in range(1, 6)

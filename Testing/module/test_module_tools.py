@@ -1,0 +1,428 @@
+"""Other tools, reports and protocols in the panel on the stand-in, where something is missing or out of order."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import types
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("slicer", reason="slicer-core is not installed")
+pytest.importorskip("PySide6", reason="PySide6 is not installed")
+
+import shapes
+import slicer
+from panelfixtures import desktop as desktop  # the fixtures
+from panelfixtures import session as session
+from scenework import choose, segmentation, twoBoxes
+
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.report import requirePlotly
+
+
+def hasPlotly() -> bool:
+    try:
+        requirePlotly()
+    except InputError:
+        return False
+    return True
+
+
+needsPlotly = pytest.mark.skipif(not hasPlotly(), reason="plotly is not installed")
+
+
+def twoStructures() -> list:
+    """Return two segmentations that have A and B, and the first one C alone."""
+    first = segmentation(
+        "First",
+        A=shapes.box((6, 5, 5), (9, 9, 9)),
+        B=shapes.box((12, 5, 5), (16, 9, 9)),
+        C=shapes.box((2, 2, 2), (4, 4, 4)),
+    )
+    return [first, segmentation("Second", A=shapes.box((7, 5, 5), (9, 9, 9)), B=shapes.box((12, 5, 5), (16, 9, 12)))]
+
+
+def conventionNodes(session) -> list:
+    return [node for node in session.results() if node.GetAttribute("SegmentMetrics.Role") == "conventions"]
+
+
+def testToolsWithoutResults(session):
+    choose(session, *twoBoxes(), "Box")
+    session.ui.conventionsSection.collapsed = False
+    assert session.ui.conventionsTable.rowCount == 0 and not session.ui.conventionsButton.enabled
+    assert (
+        session.ui.conventionsButton.accessibleDescription
+        == session.ui.reportButton.accessibleDescription
+        == "Press Apply first."
+    )
+    assert not session.panel.compareTools() and not session.panel.report(Path("nowhere.html"))
+    session.ui.conventionsSection.collapsed = True
+
+
+def testToolsOfEveryStructure(session):
+    """Each structure of many has numbers of its own, computed when they are wanted."""
+    session.ui.modeComboBox.currentIndex = 1
+    choose(session, *twoStructures(), "A")
+    session.apply()
+    shown = []
+    for number in (0, 1):
+        session.panel.choosePair(number)
+        session.settle(0.05)
+        assert session.ui.conventionsTable.rowCount == 0
+        session.askTools()
+        shown.append(session.texts(session.ui.conventionsTable))
+    assert shown[0] != shown[1] and len(conventionNodes(session)) == 2
+    session.panel.choosePair(0)
+    session.settle(0.05)
+    assert session.texts(session.ui.conventionsTable) == shown[0]
+    session.apply()
+    assert conventionNodes(session) == []
+
+
+def testToolsOfAnEmptySegment(session):
+    """Tools have numbers of their own for empty masks; what the definition gives is infinite."""
+    nodes = twoBoxes()
+    nodes[1].GetSegmentation().AddEmptySegment("Nothing", "Nothing")
+    choose(session, *nodes, "Box")
+    session.parameters.testSegment = "Nothing"
+    session.settle(0.05)
+    session.apply()
+    session.askTools()
+    rows = {row[0]: row[1:] for row in session.texts(session.ui.conventionsTable)}
+    assert rows["SegmentMetrics"] == ["inf", ""] and rows["MONAI"][1] == ""
+
+
+def testToolsThatAreStopped(session, monkeypatch):
+    from SegmentMetricsPanel import work
+
+    from SegmentMetricsLib import progress
+    from SegmentMetricsLib.conventions import evaluation
+
+    def endless(*arguments):
+        while True:
+            progress.checkpoint()
+            time.sleep(0.005)
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    monkeypatch.setattr(work, "PATIENCE", 0.05)
+    monkeypatch.setattr(evaluation, "conventions", endless)
+    create = slicer.util.createProgressDialog
+
+    def createAndCancel(**options):
+        dialog = create(**options)
+        dialog.cancel()
+        return dialog
+
+    monkeypatch.setattr(slicer.util, "createProgressDialog", createAndCancel)
+    session.askTools()
+    assert session.ui.messageLabel.text.startswith("The calculation of other tools") and conventionNodes(session) == []
+    assert session.ui.applyButton.enabled and session.ui.conventionsButton.enabled
+    monkeypatch.undo()
+    session.askTools()
+    assert session.ui.conventionsTable.rowCount > 10 and not session.ui.messageLabel.text
+
+
+def testToolsOfALoadedScene(session, tmp_path):
+    """What was computed comes back; what was not needs measuring again, and the panel says so."""
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    path = str(tmp_path / "scene.mrb")
+    assert slicer.util.saveScene(path)
+    slicer.util.loadScene(path, {"clear": True})
+    session.settle(0.3)
+    assert session.panel.outcome is not None and session.ui.conventionsTable.rowCount == 0
+    assert not session.ui.conventionsButton.enabled and "Apply again" in session.ui.conventionsLabel.text
+    assert session.ui.reportButton.enabled
+    session.apply()
+    session.askTools()
+    (node,) = conventionNodes(session)
+    kept = node.GetAttribute("SegmentMetrics.Conventions")
+    node.SetAttribute("SegmentMetrics.Conventions", json.dumps({"MedPy": {"HD": {}}}))
+    session.panel.onNews()
+    session.settle(0.1)
+    assert session.ui.conventionsTable.rowCount == 0
+    node.SetAttribute("SegmentMetrics.Conventions", kept)
+    session.panel.onNews()
+    session.settle(0.1)
+    assert session.ui.conventionsTable.rowCount > 10
+    slicer.mrmlScene.RemoveNode(node)
+    session.settle(0.1)
+    assert session.ui.conventionsTable.rowCount == 0 and session.ui.conventionsButton.enabled
+
+
+def testAConventionOfAnotherVersion(session):
+    choose(session, *twoBoxes(), "Box")
+    session.parameters.convention = "Nobody"
+    session.settle(0.05)
+    assert not session.ui.applyButton.enabled and "Nobody" in session.ui.messageLabel.text
+    session.ui.conventionComboBox.currentIndex = 0
+    session.settle(0.05)
+    assert session.ui.applyButton.enabled and session.parameters.convention == "SegmentMetrics"
+
+
+@needsPlotly
+def testReportOfAllStructures(desktop, session, tmp_path):
+    session.ui.modeComboBox.currentIndex = 1
+    nodes = twoStructures()
+    nodes[0].SetName("Jones^4711")
+    choose(session, *nodes, "A")
+    session.apply()
+    desktop.answers.append(str(tmp_path / "Two structures"))
+    session.ui.reportButton.click()
+    session.settle(0.1)
+    page = (tmp_path / "Two structures.html").read_text(encoding="utf-8")
+    assert "2 structures compared" in page and "Only in the reference: C" in page
+    assert "Jones^4711" not in page, "names of nodes may be those of patients"
+    session.ui.reportButton.click()  # and the dialog is canceled
+    assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
+
+
+@needsPlotly
+@pytest.mark.parametrize("mode", [0, 1])
+def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mode):
+    """The profile of slices is all that a report needs beside what is shown; with it, nothing is measured again."""
+    import html
+    import re
+
+    from SegmentMetricsLib import comparison
+
+    measured, compared = [], comparison.compared
+    monkeypatch.setattr(comparison, "compared", lambda pair: measured.append(pair) or compared(pair))
+    choose(session, *twoStructures(), "A")
+    session.ui.modeComboBox.currentIndex = mode
+    session.settle(0.05)
+    texts = []
+    for families, again in ((("boundary", "overlap"), 1 + mode), (("boundary", "overlap", "slices"), 0)):
+        session.chooseFamilies(*families)
+        session.apply()
+        measured.clear()
+        path = tmp_path / "report.html"
+        assert session.panel.report(path) and len(measured) == again
+        texts.append(re.sub(r"\d\d:\d\d(:\d\d)?", "", html.unescape(path.read_text(encoding="utf-8"))))
+    assert texts[0] == texts[1]
+    # what has changed a moment ago is no part of what was measured
+    session.nodes[1].GetSegmentation().RemoveSegment(session.nodes[1].GetSegmentation().GetNthSegmentID(0))
+    assert not session.panel.report(tmp_path / "stale.html") and not (tmp_path / "stale.html").exists()
+    session.settle(0.5)
+    session.ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+@needsPlotly
+def testReportThatCannotBeWritten(desktop, session, tmp_path):
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    desktop.answers.append(str(tmp_path / "missing" / "report.html"))
+    session.ui.reportButton.click()
+    session.settle(0.1)
+    assert [shown[0] for shown in desktop.shown if shown[0] != "getSaveFileName"] == ["Critical"]
+    assert session.ui.applyButton.enabled and session.ui.reportButton.enabled
+    (error,) = desktop.exceptions
+    assert isinstance(error, OSError)
+    desktop.forget()
+
+
+@pytest.mark.parametrize("isOld", [True, False])
+def testReportInstallsWhatItNeedsIfTheUserAgrees(desktop, session, tmp_path, monkeypatch, isOld):
+    """With Slicer's own progress window, and in a Slicer that has none with the cursor that asks to wait."""
+    from PySide6.QtWidgets import QApplication
+    from SegmentMetricsPanel import reports
+
+    there, installed = [], []
+
+    def requirePlotly():
+        if not there:
+            raise InputError("A report needs plotly.")
+
+    def install(requirement, **options):
+        assert bool(QApplication.overrideCursor()) == isOld
+        assert options == ({} if isOld else {"prompt_install": False, "requester": "Segment Metrics"})
+        installed.append(requirement)
+        there.append(True)
+
+    monkeypatch.setattr(reports, "requirePlotly", requirePlotly)
+    if isOld:
+        monkeypatch.setattr(slicer.util, "pip_install", install)
+    else:
+        packaging = types.ModuleType("slicer.packaging")
+        packaging.pip_ensure = install
+        monkeypatch.setitem(sys.modules, "slicer.packaging", packaging)
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    from PySide6.QtWidgets import QMessageBox
+
+    desktop.answers.append(QMessageBox.StandardButton.Cancel.value)
+    session.ui.reportButton.click()
+    assert installed == [] and "plotly" in desktop.shown[-1][1]
+    written = []
+    monkeypatch.setattr(session.panel.reports, "write", written.append)
+    desktop.answers.extend([QMessageBox.StandardButton.Ok.value, str(tmp_path / "report.html")])
+    session.ui.reportButton.click()
+    assert desktop.shown[-1][0] == "getSaveFileName" and Path(desktop.shown[-1][1]).name == "Box.html"
+    assert installed == [reports.PLOTLY] and written == [tmp_path / "report.html"]
+
+
+def testReportNeedsTheVersionThatTheProjectNames():
+    from SegmentMetricsPanel.reports import PLOTLY
+
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'report = ["{PLOTLY}"]' in text
+
+
+PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5\n"
+
+
+def chooseProtocol(session, text: str) -> None:
+    box = session.ui.protocolComboBox
+    box.currentIndex = box.findText(text)
+    session.settle(0.1)
+
+
+def testProtocolsOfFilesAndExamples(desktop, session, tmp_path):
+    path = tmp_path / "limits.csv"
+    path.write_text(PROTOCOL, encoding="utf-8")
+    choose(session, *twoBoxes(), "Box")
+    desktop.answers.append(str(path))
+    chooseProtocol(session, "From a file...")
+    node = session.parameters.protocol
+    assert node.GetNumberOfRows() == 2 and session.ui.protocolComboBox.currentText == node.GetName()
+    session.apply()
+    assert [row[2] for row in session.texts(session.ui.protocolTable)] == ["pass", "fail"]
+    chooseProtocol(session, "From a file...")  # and the dialog is canceled
+    assert session.parameters.protocol is node and session.ui.protocolComboBox.currentText == node.GetName()
+    chooseProtocol(session, "Example: head-and-neck-tolerances")
+    assert session.parameters.protocol.GetNumberOfRows() > 5 and session.panel.staleness()
+    session.apply()
+    assert "no rule for this structure" in session.ui.judgmentLabel.text
+    assert session.ui.protocolTable.rowCount == 0
+    chooseProtocol(session, "None")
+    session.apply()
+    assert session.parameters.protocol is None and not session.isShown(session.ui.judgmentLabel)
+
+
+def testAProtocolThatMakesNoSense(desktop, session, tmp_path):
+    path = tmp_path / "limits.csv"
+    path.write_text(PROTOCOL.replace("0.5", "half"), encoding="utf-8")
+    choose(session, *twoBoxes(), "Box")
+    desktop.answers.append(str(path))
+    chooseProtocol(session, "From a file...")
+    (message,) = [shown[1] for shown in desktop.shown if shown[0] == "Critical"]
+    assert "limits.csv" in message and "line 3" in message and "half" in message
+    assert session.parameters.protocol is None and session.ui.protocolComboBox.currentIndex == 0
+
+
+def testAProtocolThatIsDeleted(session):
+    """The verdicts that were given stay, out of date, until the next run."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    node = tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
+    choose(session, *twoBoxes(), "Box")
+    session.parameters.protocol = node
+    session.settle(0.05)
+    session.apply()
+    slicer.mrmlScene.RemoveNode(node)
+    session.settle(0.1)
+    assert session.parameters.protocol is None and session.ui.protocolComboBox.currentText == "None"
+    assert session.panel.staleness() and session.isShown(session.ui.protocolTable)
+    session.apply()
+    assert not session.isShown(session.ui.protocolTable) and not session.panel.staleness()
+
+
+def testALimitThatNeedsCriticalStructures(session):
+    """What a rule needs and was not chosen is said."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    text = "Structure,Measurement,Relation,Pass\nBox,SIS,<=,0.5\n"
+    node = tableFromProtocol(parseProtocol(text, "Limits"))
+    choose(session, *twoBoxes(), "Box")
+    session.parameters.protocol = node
+    session.settle(0.05)
+    session.apply()
+    (row,) = session.texts(session.ui.protocolTable)
+    assert row[1:] == ["-", "not evaluable"]
+    assert "critical" in session.ui.protocolTable.item(0, 2).toolTip()
+
+
+def testNothingLeavesThePanelOutOfDate(session):
+    """Numbers, verdicts, other tools and reports alike: there they would not be marked as out of date."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    ui = session.ui
+    session.parameters.reference, session.parameters.test = twoStructures()
+    choose(session, *session.nodes, "A")
+    session.parameters.protocol = tableFromProtocol(parseProtocol(PROTOCOL.replace("Box", "A"), "Limits"))
+    session.settle(0.05)
+    session.apply()
+    session.askTools()
+    names = ("copy", "export", "report", "verdicts", "conventionsCopy", "conventionsExport")
+    buttons = [getattr(ui, f"{name}Button") for name in names]
+    tips = [button.accessibleDescription for button in buttons]
+    assert all(button.enabled for button in buttons) and all(tips)
+    second = session.nodes[1].GetSegmentation()
+    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("B"))
+    session.settle(0.1)
+    assert session.isShown(ui.staleLabel)
+    assert [name for name, button in zip(names, buttons) if button.enabled] == []
+    assert {button.accessibleDescription for button in buttons} == {"The results are out of date. Press Apply again."}
+    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
+    session.settle(0.1)
+    assert all(button.enabled for button in buttons) and [button.accessibleDescription for button in buttons] == tips
+
+
+def threeBoxes() -> list:
+    """Return two segmentation nodes with three structures, of which the last one agrees least."""
+    boxes = [
+        {name: shapes.box((6 + shift * step, 5, 5), (15, 11, 12)) for step, name in enumerate(("Alike", "Near", "Far"))}
+        for shift in (0, 2)
+    ]
+    return [segmentation(which, **masks) for which, masks in zip(("First", "Second"), boxes)]
+
+
+def testTheWorstStructureIsShownFirst(session):
+    """As in a report; but nobody is led away from what they look at when it is measured again by itself."""
+    from SegmentMetricsLib.mrml import tableFromProtocol
+    from SegmentMetricsLib.protocol.protocol import parseProtocol
+
+    ui = session.ui
+    session.parameters.reference, session.parameters.test = threeBoxes()
+    rules = "Structure,Measurement,Relation,Pass\nAlike,HD,<=,1\nFar,HD,<=,1\n"
+    session.parameters.protocol = tableFromProtocol(parseProtocol(rules, "Limits"))
+    ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    rows = [row[:2] for row in session.texts(ui.resultsTable)]
+    assert rows == [["Far", "fail"], ["Near", "no limits"], ["Alike", "pass"]]
+    assert ui.resultsTable.currentRow() == 0 and "<b>Far</b>" in ui.summaryLabel.text
+    assert ui.judgmentLabel.text.count("FAIL") == 2 and [
+        m.GetName().split(":")[0] for m in session.maps().values()
+    ] == ["Far"]
+    assert [record.name for record in session.panel.outcome.records] == ["Alike", "Near", "Far"], "as in the file"
+    table = session.panel.results.table
+    table.onHeading(1)
+    assert [row[1] for row in session.texts(ui.resultsTable)] == ["fail", "no limits", "pass"], "by severity"
+    table.onHeading(1)
+    assert [row[1] for row in session.texts(ui.resultsTable)] == ["pass", "no limits", "fail"]
+    table.onHeading(1)
+    table.onCell(1, 0)
+    session.settle(0.1)
+    assert "<b>Near</b>" in ui.summaryLabel.text and "no rule for this structure" in ui.judgmentLabel.text
+    session.parameters.autoUpdate = True
+    ui.toleranceSpinBox.value = 3
+    session.settle(0.1)
+    assert not session.panel.staleness() and "<b>Near</b>" in ui.summaryLabel.text
+    session.parameters.autoUpdate = False
+    session.apply()
+    assert "<b>Far</b>" in ui.summaryLabel.text
+    session.parameters.protocol = None
+    session.settle(0.1)
+    session.apply()
+    assert [row[0] for row in session.texts(ui.resultsTable)] == ["Alike", "Near", "Far"]
+    assert "<b>Far</b>" in ui.summaryLabel.text, "without a protocol what was shown stays"
+    ui.modeComboBox.currentIndex = 0

@@ -1,0 +1,393 @@
+"""Segments of segmentation nodes: the same numbers as from images, whatever the node; and the node stays as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from segmentnodes import segmentationOf
+
+slicer = pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
+
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
+from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
+from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: E402
+
+from SegmentMetricsLib import Settings, compare, mrml, samples  # noqa: E402
+from SegmentMetricsLib.files.reading import readStructures  # noqa: E402
+from SegmentMetricsLib.geometry.meshing import fromMask  # noqa: E402
+from SegmentMetricsLib.geometry.surfaces import doublePoints, toPolyData  # noqa: E402
+from SegmentMetricsLib.inputs import labelMasks  # noqa: E402
+from SegmentMetricsLib.mrml.conversion import closedSurface  # noqa: E402
+from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
+
+KEYS = (
+    "HD",
+    "HD95",
+    "MASD",
+    "ASSD",
+    "NSD_2mm",
+    "BIoU_2mm",
+    "DSC",
+    "IoU",
+    "SignedMean",
+    "VolumeReference",
+    "VolumeTest",
+)
+
+
+@pytest.fixture(scope="module")
+def images():
+    direction = shapes.rotation((1, 1, 3), 20)
+    arrays = [shapes.blob(seed, (24, 22, 16), 0.4, 2.5) for seed in (11, 12)]
+    return [shapes.imageOf(a, (0.9, 1.0, 2.0), (20, -10, 5), direction) for a in arrays]
+
+
+def values(comparison, keys=KEYS):
+    return [comparison[key].value for key in keys]
+
+
+def testSameNumbersAsFromImages(scene, images):
+    first, second = segmentationOf(scene, Organ=images[0]), segmentationOf(scene, Other=images[1])
+    byNodes = mrml.compareSegments(first, "Organ", second, "Other")
+    assert values(byNodes) == pytest.approx(values(compare(*images)), abs=1e-9)
+    assert byNodes.distances.method == "lattice lookup"
+    assert byNodes.reference.name == "Organ" and byNodes.test.name == "Other"
+
+
+def testCriticalStructuresAreSegmentsOfTheReference(scene):
+    boxes = ((8, 5, 5), (12, 9, 9)), ((7, 5, 5), (11, 9, 9)), ((2, 0, 0), (4, 23, 23))
+    organ, other, wall = (shapes.box(*corners) for corners in boxes)
+    nodes = segmentationOf(scene, Organ=organ, Wall=wall), segmentationOf(scene, Organ=other)
+    settings = Settings(families="hazard", critical="Wall")
+    expected = compare(organ, other, settings, criticals={"Wall": wall})
+    for found in (
+        mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings),
+        mrml.compareSegmentations(*nodes, settings)[0],
+    ):
+        keys = ("RFN", "STAR", "wDice")
+        assert values(found, keys) == pytest.approx(values(expected, keys)) and found["STAR"].value > 0
+    with pytest.raises(ValueError, match="Cord"):
+        mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", Settings(families="hazard", critical="Cord"))
+    missing = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", Settings(families="hazard"))
+    assert missing["SIS"].reason == "no critical structure is given"
+
+
+def exchangedNames(scene):
+    """Return a node with an organ and two others whose IDs are each other's names, and one with another organ."""
+    first, second, far = shapes.box((8, 5, 5), (12, 9, 9)), shapes.box((7, 5, 5), (11, 9, 9)), (2, 20, 20)
+    node = segmentationOf(
+        scene, Organ=first, Left=shapes.box((2, 0, 0), (4, 23, 23)), Right=shapes.box(far, (3, 22, 22))
+    )
+    segmentation = node.GetSegmentation()
+    _, left, right = segmentation.GetSegmentIDs()
+    segmentation.GetSegment(left).SetName(right)
+    segmentation.GetSegment(right).SetName(left)
+    return node, segmentationOf(scene, Organ=second), left, right
+
+
+def testANameThatIsTheIDOfAnotherSegment(scene):
+    """It means neither by itself, and what says which is meant gets that one."""
+    node, _, left, right = exchangedNames(scene)
+    for by, expected in (("ID", left), ("name", right)):
+        assert structureFromSegment(node, left, by=by).source["segmentID"] == expected
+    with pytest.raises(ValueError, match="say whether it is given by='name' or by='ID'"):
+        structureFromSegment(node, left)
+    with pytest.raises(ValueError, match="by='name' or by='ID'"):
+        mrml.compareSegments(node, "Organ", node, left)
+    assert mrml.compareSegments(node, left, node, right, by="name").reference.source["segmentID"] == right
+    assert mrml.compareSegments(node, left, node, right, by="ID").reference.source["segmentID"] == left
+    # one whose name is its own ID is no other
+    node.GetSegmentation().GetSegment(right).SetName(right)
+    node.GetSegmentation().GetSegment(left).SetName(left)
+    assert structureFromSegment(node, left).source["segmentID"] == left
+    with pytest.raises(ValueError, match="by 'number'"):
+        structureFromSegment(node, left, by="number")
+
+
+def testCriticalStructuresAreFoundByNameOnly(scene):
+    node, other, left, right = exchangedNames(scene)
+    settings = Settings(families="hazard", critical=left)
+    for found in (
+        mrml.compareSegments(node, "Organ", other, "Organ", settings),
+        mrml.compareSegmentations(node, other, settings)[0],
+    ):
+        assert [(s.name, s.source["segmentID"]) for s in found.criticals] == [(left, right)]
+    node.GetSegmentation().GetSegment(left).SetName(left)
+    with pytest.raises(ValueError, match=r"2 segments named .* give them different names"):
+        mrml.compareSegments(node, "Organ", other, "Organ", settings)
+    with pytest.raises(ValueError, match="no segment"):
+        mrml.compareSegments(node, "Organ", other, "Organ", Settings(families="hazard", critical=right))
+
+
+def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    identifier = node.GetSegmentation().GetNthSegmentID(0)
+    ours = fromMask(structureFromSegment(node, "Organ").mask)
+    parameters = {"Smoothing factor": "0.0", "Decimation factor": "0.0", "Compute surface normals": "0"}
+    slicers = closedSurface(node.GetSegmentation(), identifier, parameters)
+    points = vtk_to_numpy(slicers.GetPoints().GetData()) * (-1, -1, 1)
+    assert slicers.GetNumberOfPolys() == len(ours.cells)
+    order = [np.lexsort(np.round(p, 3).T) for p in (points, ours.points)]
+    assert points[order[0]] == pytest.approx(ours.points[order[1]], abs=1e-4)
+
+
+def testTheNodeIsNotTouched(scene, images):
+    node = segmentationOf(scene, A=images[0], B=images[1])
+    segmentation = node.GetSegmentation()
+    before = node.GetMTime(), segmentation.GetMTime(), [segmentation.GetNthSegment(n).GetMTime() for n in (0, 1)]
+    for surface in ("unsmoothed", "displayed"):
+        mrml.compareSegments(node, "A", node, "B", Settings(surface=surface))
+    after = node.GetMTime(), segmentation.GetMTime(), [segmentation.GetNthSegment(n).GetMTime() for n in (0, 1)]
+    assert before == after
+    assert not segmentation.ContainsRepresentation("Closed surface")
+
+
+def testDisplayedSurfaceIsTheUsersOwn(scene, images):
+    node = segmentationOf(scene, A=images[0], B=images[1])
+    made = mrml.compareSegments(node, "A", node, "B", Settings(surface="displayed"))
+    node.CreateClosedSurfaceRepresentation()
+    shown = mrml.compareSegments(node, "A", node, "B", Settings(surface="displayed"))
+    assert values(made) == pytest.approx(values(shown), abs=1e-6)
+    unsmoothed = mrml.compareSegments(node, "A", node, "B")
+    assert shown.record().surface == "displayed" and unsmoothed.record().surface == "unsmoothed"
+    # smoothing changes distances and surface volumes, not the voxels that overlap is counted on
+    assert shown["DSC"].value == unsmoothed["DSC"].value
+    assert abs(shown["VolumeReference"].value / unsmoothed["VolumeReference"].value - 1) > 1e-4
+    assert shown["HD"].value != pytest.approx(unsmoothed["HD"].value, abs=1e-3)
+
+
+def testLinearParentTransforms(scene, images):
+    first, second = segmentationOf(scene, Organ=images[0]), segmentationOf(scene, Organ=images[1])
+    plain = mrml.compareSegments(first, "Organ", second, "Organ")
+    parent, grandparent = (scene.AddNewNodeByClass("vtkMRMLLinearTransformNode") for _ in range(2))
+    for transform, axis, shift in ((parent, (1, 0, 0), (10, 0, 5)), (grandparent, (0, 1, 1), (-3, 7, 0))):
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = shapes.rotation(axis, 35), shift
+        vtkMatrix = vtkMatrix4x4()
+        vtkMatrix.DeepCopy(matrix.ravel())
+        transform.SetMatrixTransformToParent(vtkMatrix)
+    parent.SetAndObserveTransformNodeID(grandparent.GetID())
+    first.SetAndObserveTransformNodeID(parent.GetID())
+    second.SetAndObserveTransformNodeID(parent.GetID())
+    assert values(mrml.compareSegments(first, "Organ", second, "Organ")) == pytest.approx(values(plain), abs=1e-6)
+    # one alone is moved away
+    second.SetAndObserveTransformNodeID(None)
+    moved = mrml.compareSegments(first, "Organ", second, "Organ")
+    assert moved["HD"].value > plain["HD"].value + 3
+    assert moved["VolumeReference"].value == pytest.approx(plain["VolumeReference"].value)
+    # hardening the transform gives the same surface
+    first.HardenTransform()
+    assert mrml.compareSegments(first, "Organ", second, "Organ")["HD"].value == pytest.approx(
+        moved["HD"].value, abs=2.0
+    )
+
+
+def testScalingTransformWithShear(scene):
+    ball = shapes.ball(8, size=(24, 24, 24), origin=(-12, -12, -12))
+    first, second = segmentationOf(scene, Ball=ball), segmentationOf(scene, Ball=ball)
+    matrix = vtkMatrix4x4()
+    matrix.DeepCopy((2, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))
+    transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    transform.SetMatrixTransformToParent(matrix)
+    first.SetAndObserveTransformNodeID(transform.GetID())
+    second.SetAndObserveTransformNodeID(transform.GetID())
+    comparison = mrml.compareSegments(first, "Ball", second, "Ball")
+    assert comparison["HD"].value == pytest.approx(0, abs=1e-6) and comparison["DSC"].value == 1
+    assert comparison["VoxelVolumeTest"].value == pytest.approx(2 * labelMasks(ball, 0.5)[1].count)
+
+
+def testNonLinearParentTransform(scene):
+    ball = shapes.ball(8, size=(24, 24, 24), origin=(-12, -12, -12))
+    first, second = segmentationOf(scene, Ball=ball), segmentationOf(scene, Ball=ball)
+    corners = np.array([(x, y, z) for x in (-15, 15) for y in (-15, 15) for z in (-15, 15)], float)
+    # the upper half is stretched: x grows with z
+    target = corners * np.where(corners[:, 2:] > 0, (1.4, 1, 1), (1, 1, 1))
+    spline = vtkThinPlateSplineTransform()
+    spline.SetSourceLandmarks(doublePoints(corners))
+    spline.SetTargetLandmarks(doublePoints(target))
+    spline.SetBasisToR()
+    transform = scene.AddNewNodeByClass("vtkMRMLTransformNode")
+    transform.SetAndObserveTransformToParent(spline)
+    first.SetAndObserveTransformNodeID(transform.GetID())
+    settings = Settings(families=("boundary", "overlap"))
+    comparison = mrml.compareSegments(first, "Ball", second, "Ball", settings)
+    assert comparison["VolumeReference"].value > 1.1 * comparison["VolumeTest"].value
+    assert 1 < comparison["HD"].value < 4
+    assert comparison["DSC"].status == "ok" and 0.8 < comparison["DSC"].value < 0.97
+    second.SetAndObserveTransformNodeID(transform.GetID())
+    again = mrml.compareSegments(first, "Ball", second, "Ball", settings)
+    assert again["HD"].value == pytest.approx(0, abs=1e-6)
+
+
+def testSegmentsWithoutVoxels(scene, images):
+    voxels = segmentationOf(scene, Organ=images[0])
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    segment = slicer.vtkSegment()
+    segment.SetName("Organ")
+    surface = toPolyData(fromMask(labelMasks(images[0], 0.5)[1]))
+    ras = vtkPolyData()
+    ras.DeepCopy(surface)
+    ras.GetPoints().SetData(numpy_to_vtk(vtk_to_numpy(surface.GetPoints().GetData()) * (-1, -1, 1), deep=True))
+    segment.AddRepresentation("Closed surface", ras)
+    node.GetSegmentation().SetSourceRepresentationName("Closed surface")
+    node.GetSegmentation().AddSegment(segment)
+    comparison = mrml.compareSegments(voxels, "Organ", node, "Organ")
+    assert comparison["HD"].value == pytest.approx(0, abs=1e-4) and comparison["DSC"].value == 1
+    assert comparison.record().surface == "unsmoothed and imported"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def testSurfacesWithPointsThatAreNowhere(scene, images, number):
+    """They are refused in a sentence, and nothing else is said."""
+    voxels = segmentationOf(scene, Organ=images[0])
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    segment = slicer.vtkSegment()
+    segment.SetName("Organ")
+    points = np.array([(0, 0, 0), (9, 0, 0), (0, 9, 0), (number, 0, 9)])
+    cells = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
+    segment.AddRepresentation("Closed surface", shapes.meshOf(points, cells))
+    node.GetSegmentation().SetSourceRepresentationName("Closed surface")
+    node.GetSegmentation().AddSegment(segment)
+    node.SetName("Drawn")
+    for which, pair in (("test", (voxels, node)), ("reference", (node, voxels))):
+        said = f"^The {which}, Organ of Drawn, cannot be compared. .* points whose coordinates are not numbers"
+        with pytest.raises(ValueError, match=said):
+            mrml.compareSegments(pair[0], "Organ", pair[1], "Organ")
+
+
+def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
+    paths = samples.writeHeadAndNeck(tmp_path)
+    nodes = []
+    for path in paths:
+        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+        storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
+        storage.SetFileName(str(path))
+        assert storage.ReadData(node)
+        nodes.append(node)
+    seen = []
+    comparisons = mrml.compareSegmentations(
+        *nodes, progress=lambda number, count, name: seen.append((number, count, name))
+    )
+    assert [s.name for s in comparisons.unmatchedReference] == ["Submandibular_R"] and not comparisons.unmatchedTest
+    segments = sum(node.GetSegmentation().GetNumberOfSegments() for node in nodes)
+    assert seen[0][:2] == (0, segments) and seen[segments][:2] == (0, len(comparisons))
+    assert [name for _, _, name in seen[segments:]] == [c.reference.name for c in comparisons]
+    fromFiles = [{s.name: s for s in readStructures(path)} for path in paths]
+    for comparison in comparisons:
+        name = comparison.reference.name
+        assert values(comparison) == pytest.approx(values(compare(fromFiles[0][name], fromFiles[1][name])), abs=1e-9), (
+            name
+        )
+    stopped = mrml.compareSegmentations(*nodes, progress=lambda number, count, name: count == segments or number < 2)
+    assert len(stopped) == 2
+    assert not mrml.compareSegmentations(*nodes, progress=lambda number, count, name: number < 2)
+
+
+def testImageEdgesAreThoseOfTheReferenceImage(scene):
+    image = shapes.box((0, 5, 5), (9, 9, 9))
+    node = segmentationOf(scene, Box=image)
+    # the segment's own labelmap is cropped to it, so its edges say nothing
+    assert not any("edge" in finding for finding in mrml.compareSegments(node, "Box", node, "Box").findings)
+    whole = slicer.vtkOrientedImageData()
+    whole.SetExtent(0, 23, 0, 23, 0, 23)
+    matrix = vtkMatrix4x4()
+    matrix.DeepCopy((-1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))
+    whole.SetImageToWorldMatrix(matrix)
+    converter = slicer.vtkSegmentationConverter
+    node.GetSegmentation().SetConversionParameter(
+        converter.GetReferenceImageGeometryParameterName(), converter.SerializeImageGeometry(whole)
+    )
+    comparison = mrml.compareSegments(node, "Box", node, "Box")
+    assert any("Both contours touch the image edge" in finding for finding in comparison.findings)
+    assert comparison.grid["size"] == [24, 24, 24]
+
+
+def testEmptySegments(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    node.GetSegmentation().AddEmptySegment("empty", "Nothing")
+    comparison = mrml.compareSegments(node, "Organ", node, "Nothing")
+    assert comparison["HD"].reason == "the test is empty" and comparison["DSC"].value == 0
+    both = mrml.compareSegments(node, "Nothing", node, "Nothing", Settings(surface="displayed"))
+    assert both["HD"].status == "undefined"
+
+
+def testUnknownAndAmbiguousSegments(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    with pytest.raises(ValueError, match="has no segment 'Liver'; it has Organ"):
+        mrml.compareSegments(node, "Liver", node, "Organ")
+    second = node.GetSegmentation().AddEmptySegment("second", "Organ")
+    with pytest.raises(ValueError, match="2 segments named 'Organ'"):
+        mrml.compareSegments(node, "Organ", node, "Organ")
+    assert mrml.compareSegments(node, second, node, second)["HD"].status == "undefined"
+    with pytest.raises(ValueError, match="no segmentation"):
+        mrml.compareSegments(None, "Organ", node, "Organ")
+
+
+def testNodesThatAreNoSegmentations(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    model = scene.AddNewNodeByClass("vtkMRMLModelNode", "Skin")
+    for other, message in ((None, "There is no segmentation"), (model, "Skin is not a segmentation")):
+        for pair in ((other, node), (node, other)):
+            with pytest.raises(ValueError, match=message):
+                mrml.compareSegmentations(*pair)
+            with pytest.raises(ValueError, match=message):
+                mrml.compareSegments(pair[0], "Organ", pair[1], "Organ")
+
+
+def testASegmentationWithoutSegments(scene, images):
+    node = segmentationOf(scene, Organ=images[0])
+    nothing = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Draft")
+    result = mrml.compareSegmentations(node, nothing)
+    assert not result and [s.name for s in result.unmatchedReference] == ["Organ"]
+    assert result.remarks == ["Draft has no segments.", "Only in the reference: Organ."]
+    assert "Draft has no segments." in repr(result)
+    assert mrml.compareSegmentations(node, node).remarks == []
+
+
+def testImagesFarApartUnderANonLinearTransform(scene, images):
+    """The grid on which a segment was drawn says nothing about where the transform puts it."""
+    box = shapes.box((6, 6, 6), (15, 14, 13))
+    moved = segmentationOf(scene, Box=shapes.box((6, 6, 6), (15, 14, 13), origin=(2000, 0, 0)))
+    transform = scene.AddNewNodeByClass("vtkMRMLTransformNode")
+    spline = vtkThinPlateSplineTransform()
+    source = np.array([(-2000 - x, -y, z) for x in (0, 24) for y in (0, 24) for z in (0, 24)], float)
+    spline.SetSourceLandmarks(doublePoints(source))
+    bent = source + (2000, 0, 0) + np.where(source[:, [1]] < 0, 0.5, 0) * [[1, 0, 0]]
+    spline.SetTargetLandmarks(doublePoints(bent))
+    spline.SetBasisToR()
+    transform.SetAndObserveTransformToParent(spline)
+    moved.SetAndObserveTransformNodeID(transform.GetID())
+    for surface in ("unsmoothed", "displayed"):
+        result = mrml.compareSegments(moved, "Box", segmentationOf(scene, Box=box), "Box", Settings(surface=surface))
+        assert result["DSC"].value > 0.8
+        assert not [finding for finding in result.findings if "apart in space" in finding or "mirrored" in finding]
+
+
+def testImagesStayReadable(images):
+    # the fixture's images are shared by all tests
+    assert SimpleITK.GetArrayFromImage(images[0]).max() == 1
+
+
+def testAnEvaluatedGridOfAVolumeNode(scene, images):
+    nodes = [segmentationOf(scene, Organ=image) for image in images]
+    volume = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "CT")
+    with pytest.raises(ValueError, match="CT has no voxels"):
+        mrml.gridOf(volume)
+    with pytest.raises(ValueError, match="must be that of a volume"):
+        mrml.gridOf(nodes[0])
+    grid = structureFromSegment(nodes[0], "Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
+    image = slicer.vtkOrientedImageData()
+    image.SetDimensions(*grid.size)
+    image.AllocateScalars(3, 1)
+    matrix = vtkMatrix4x4()
+    matrix.DeepCopy((np.diag([-1, -1, 1, 1]) @ grid.matrix).ravel())
+    volume.SetAndObserveImageData(image)
+    volume.SetIJKToRASMatrix(matrix)
+    assert mrml.gridOf(volume).offsetOn(grid) == (0, 0, 0) and mrml.gridOf(volume).size == grid.size
+    settings = Settings(families="agreement", grid=mrml.gridOf(volume))
+    evaluated = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings).grid["evaluated"]
+    assert (evaluated["size"], evaluated["choice"]) == ([51, 49, 47], "the given volume")

@@ -1,0 +1,178 @@
+"""The benchmark: quick mode on a tiny pair, SegmentMetrics alone; what it writes, not how long anything took."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+PEERS_ON_MESHES = ["pymeshmetrics, smoothed meshes"]
+ROUNDS = 2
+TINY = {"radii": (5.0, 4.0, 6.0), "error": 2.0, "wobble": 0.5}
+
+
+@pytest.fixture(scope="module")
+def modules(benchmark):
+    return benchmark("pairs"), benchmark("peers"), benchmark("run")
+
+
+@pytest.fixture(scope="module")
+def written(modules, tmp_path_factory):
+    """The JSON and the markdown of a run on a tiny pair and on a case of two."""
+    pairs, peers, run = modules
+    folder = tmp_path_factory.mktemp("benchmark")
+    one, other = pairs.Blob("tiny", **TINY).pair(), pairs.Blob("other", spacing=(1.0, 1.0, 2.0), **TINY).pair()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "generated", lambda quick: [pairs.Case("one", (one,)), pairs.Case("two", (one, other))])
+        patch.setattr(run, "QUICK_ROUNDS", ROUNDS)
+        patch.setattr(run.measure, "FEWEST_ROUNDS", ROUNDS)
+        # every tool starts processes of its own
+        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS, peers.OURS_OF_MORE[0], peers.ON_MESHES[0])
+        patch.setattr(peers.Tool, "isInstalled", property(lambda tool: tool.name in ours))
+        patch.setattr(run, "QUICK_SIZES", (500, 1000))
+        patch.setattr(run.wholeset, "QUICK_SET", ((40, 32, 20), 2))
+        run.main(["--quick", "--growth", "--output", str(folder / "made on demand")])
+    folder = folder / "made on demand"
+    return json.loads((folder / "benchmark.json").read_text("utf-8")), (folder / "benchmark.md").read_text("utf-8")
+
+
+def test_missingPeersAreNamed(written):
+    result, text = written
+    others = [name for name in result["missing"] if not name.startswith("SegmentMetrics")]
+    assert others == ["pymeshmetrics", "surface-distance", "MONAI", "MedPy", *PEERS_ON_MESHES]
+    for name in result["missing"]:
+        assert f"- {name} is not installed: left out" in text
+
+
+def test_everyNumberIsThere(written):
+    one, two = written[0]["cases"]
+    assert one["triangles"] > 500
+    assert two["triangles"] == sum(pair["triangles"] for pair in two["pairs"]) > one["triangles"]
+    for case in (one, two):
+        for tool in case["tools"].values():
+            assert len(tool["coldRounds"]) == len(tool["warmRounds"]) == written[0]["rounds"] == ROUNDS
+            assert len(tool["warmPairs"]) == len(tool["values"]) == len(case["pairs"])
+            assert min(tool["cold"], tool["warm"], tool["warmRatio"], tool["coldRatio"], tool["processor"]) > 0
+            if sys.platform == "linux":
+                assert tool["peak"] > 0
+        assert case["tools"]["SegmentMetrics"]["warmRatio"] == 1
+        assert case["tools"]["SegmentMetrics without BIoU"]["coldRatioWithoutBands"] == 1
+    assert all(seconds > 0 for seconds in written[0]["startUp"].values())
+    assert written[0]["machine"]["cores"] >= 1
+
+
+def test_wholeProcessesAreMeasuredInTurns(written):
+    found = written[0]["wholeSet"]
+    assert list(found["commands"]) == ["compare --numbers-only", "compare"]
+    assert found["commands"]["compare --numbers-only"]["ratio"] == 1
+    for taken in found["commands"].values():
+        assert len(taken["rounds"]) == ROUNDS and min(taken["seconds"], taken["ratio"]) > 0 <= taken["cores"]
+
+
+def test_withoutBandsMeasuresTheSame(written):
+    tools = written[0]["cases"][1]["tools"]
+    for everything, withoutBands in zip(
+        tools["SegmentMetrics"]["values"], tools["SegmentMetrics without BIoU"]["values"], strict=True
+    ):
+        assert {"HD", "HD95", "MASD", "ASSD", "NSD_2mm"} == set(withoutBands)
+        assert {key: everything[key] for key in withoutBands} == withoutBands
+        assert 0 < everything["BIoU_2mm"] < everything["DSC"] < 1
+
+
+def test_tablesAreRegular(written):
+    blocks = [block.splitlines() for block in written[1].split("\n\n") if block.startswith("|")]
+    # times of both cases, values of the single pair with the truth, a whole set, growth, starting up
+    sizes = [(len(block), block[0].count("|")) for block in blocks]
+    assert sizes == [(6, 11), (7, 9), (6, 11), (4, 5), (6, 5), (6, 3)]
+    for block in blocks[:4] + blocks[5:]:
+        assert len({len(line) for line in block}) == 1
+        assert len({line.count("|") for line in block}) == 1
+        assert set(block[1]) == set("|- :")
+    assert "of the 2 pairs under 10,000 triangles" in written[1]
+
+
+def test_folderWithoutLabelMapsIsNamed(modules, tmp_path):
+    pairs, _, _ = modules
+    with pytest.raises(FileNotFoundError, match=r"organs_reference_1mm\.nii\.gz"):
+        pairs.fromFolder(tmp_path, quick=False)
+
+
+def test_labelMapsBecomeCases(modules, tmp_path):
+    import numpy as np
+    import SimpleITK
+
+    pairs, _, _ = modules
+    labels = np.zeros((8, 9, 10), np.uint8)
+    labels[1:4, 2:5, 3:6], labels[6:8, 2:5, 3:6] = pairs.LIVER, 7
+    image = SimpleITK.GetImageFromArray(labels)
+    image.SetSpacing((1.0, 1.0, 1.0))
+    for which in ("reference", "test"):
+        SimpleITK.WriteImage(image, tmp_path / f"organs_{which}_1mm.nii.gz")
+    liver, every = pairs.fromFolder(tmp_path, quick=False)
+    assert (liver.name, every.name) == ("liver, 1 x 1 x 1 mm", "all 2 organs, 1 x 1 x 1 mm")
+    assert [pair.arrays[0].sum() for pair in every.pairs] == [27, 18]
+    # cropped with a margin, which may leave the stored image
+    assert every.pairs[1].reference.GetSize() == (7, 7, 6)
+    assert every.pairs[1].reference.GetOrigin() == (1.0, 0.0, 4.0)
+
+
+def test_truthIsNear(written):
+    one, two = written[0]["cases"]
+    assert two["truth"] is None
+    ours = one["tools"]["SegmentMetrics"]["values"][0]
+    for key, limit in (("HD95", 0.05), ("MASD", 0.02), ("NSD_2mm", 0.02)):
+        assert ours[key] == pytest.approx(one["truth"][key][0], abs=limit)
+
+
+def test_pageIsMadeOfTheNumbersAlone(written, modules, tmp_path):
+    import xml.etree.ElementTree as ElementTree
+
+    import page
+
+    result = json.loads(json.dumps(written[0]))
+    page.write(result, tmp_path)
+    text = (tmp_path / "performance.md").read_text("utf-8")
+    assert "$" not in text and "No other tool was installed." in text and "pymeshmetrics was not installed." in text
+    assert f"two label maps of 40 x 32 x 20 voxels with 2 structures, medians of {ROUNDS} rounds:" in text
+    assert "| `compare --numbers-only` |" in text
+    pictures = sorted(path.name for path in tmp_path.glob("*.svg"))
+    assert pictures == sorted(["performance_times.svg", *(f"performance_{key}.svg" for key in page.SHOWN_ERRORS)])
+    for name in pictures:
+        assert f"]({name})" in text
+        drawn = ElementTree.parse(tmp_path / name).getroot()
+        assert any("SegmentMetrics" in (element.text or "") for element in drawn.iter())
+    # what was not measured is no reason for having no page
+    del result["wholeSet"]
+    # a peer that is slower and farther from the truth shows as such
+    tools = result["cases"][0]["tools"]
+    tools["other"] = json.loads(json.dumps(tools["SegmentMetrics"]))
+    tools["other"]["warmRatio"] = 7.0
+    tools["other"]["values"][0]["HD95"] += 1
+    page.write(result, tmp_path)
+    text = (tmp_path / "performance.md").read_text("utf-8")
+    assert "- other: 7 times as long" in text and "Not measured in this run." in text
+    rows = page.errorRows(result["cases"][:1], "HD95")
+    assert rows[-1][0] == "other" and rows[-1][1] == pytest.approx(1, abs=0.1) and rows[-1][2] is False
+
+
+def test_pictureOfTheLookupIsTrue(modules, tmp_path):
+    import latticepicture
+    import numpy as np
+
+    path = tmp_path / "lattice.svg"
+    latticepicture.main([str(path)])
+    stored = Path(__file__).parents[2] / "docs" / "lattice.svg"
+    assert path.read_text("utf-8") == stored.read_text("utf-8")
+    # the search that ends early finds what looking at every cell finds
+    test = latticepicture.insideOf(latticepicture.TEST)
+    point = np.array([0.25, 0.25])
+    _, best, _ = latticepicture.looked(point)
+    every = [
+        latticepicture.distance(point + latticepicture.ASKING, (np.add(start, (x, y)), np.add(end, (x, y))))[0]
+        for y in range(test.shape[0] - 1)
+        for x in range(test.shape[1] - 1)
+        for start, end in latticepicture.piecesOf(latticepicture.caseOf(test, x, y))
+    ]
+    assert best == pytest.approx(min(every))

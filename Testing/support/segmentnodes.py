@@ -1,0 +1,49 @@
+"""Segmentation nodes in any scene, and segments that cannot be read."""
+
+from __future__ import annotations
+
+import shapes
+
+from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.inputs import labelMasks
+
+
+def segmentationOf(scene, **segments):
+    """Return a segmentation node with a segment for every image."""
+    import slicer
+
+    from SegmentMetricsLib.mrml.conversion import orientedImage
+
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segmentation")
+    node.CreateDefaultDisplayNodes()
+    for name, image in segments.items():
+        segment = slicer.vtkSegment()
+        segment.SetName(name)
+        representation = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
+        segment.AddRepresentation(representation, orientedImage(labelMasks(image, 0.5)[1]))
+        node.GetSegmentation().AddSegment(segment)
+    return node
+
+
+def boxesNode(scene, *names: str):
+    """Return a segmentation node with boxes one above the other, by these names."""
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
+    node.SetSourceRepresentationToClosedSurface()
+    for n, name in enumerate(names):
+        node.AddSegmentFromClosedSurfaceRepresentation(shapes.boxMesh((0, 0, 9 * n), (5, 5, 9 * n + 5)), name)
+    return node
+
+
+def breakSegment(monkeypatch, name: str) -> None:
+    """Let the segment of this name be one that cannot be read."""
+    from SegmentMetricsLib.mrml.inputs import SegmentReader
+
+    read = SegmentReader.structure
+
+    def unreadable(reader, segment, surface, **options):
+        structure = read(reader, segment, surface, **options)
+        if structure.name == name:
+            raise InputError(f"{name} is broken.")
+        return structure
+
+    monkeypatch.setattr(SegmentReader, "structure", unreadable)
