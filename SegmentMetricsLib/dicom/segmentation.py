@@ -16,6 +16,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import NOTES, PATIENT, Structure
 from . import patientOf, read, readable, textOf
+from .neighbors import identifiersOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, allowance, leastDistance, lieOnSlices, thinned
 from .series import findSlices, gridOf, normalOf
 
@@ -112,7 +113,8 @@ class Frames:
 
         @cache
         def findHome() -> Grid | None:
-            return _gridOrNone(findSlices(path, str(series.get("SeriesInstanceUID", "")), instances))
+            uid = str(series.get("SeriesInstanceUID", ""))
+            return _gridOrNone(findSlices(path, uid, instances, identifiersOf(dataset)))
 
         return Frames(heights, positions, normal, len(instances), findHome)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +11,11 @@ from ..errors import InputError
 from ..geometry.grids import Grid
 from ..progress import checkpoint
 from . import isDicom, read
+from .neighbors import filesNear
 from .planes import UNEVENNESS, allowance, leastDistance, stepCounts
 
 # Slices are at least so far apart, in mm.
 SMALLEST_STEP = 1e-6
-# More files than this are not searched for the slices of an image.
-MOST_FILES = 20_000
 GEOMETRY = (
     "SOPInstanceUID",
     "SeriesInstanceUID",
@@ -32,14 +29,15 @@ GEOMETRY = (
 )
 
 
-def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
+def findSlices(path: Path, series: str, instances: Collection[str], identifiers: frozenset[str]) -> list:
     """Return the headers of an image's slices that lie near a file: beside it, below it, or in a folder beside its own.
 
     series: the series instance UID, "" if unknown. instances: SOP instance UIDs of some slices, which decide when the
-    series is unknown. Each is a pydicom Dataset with the geometry only.
+    series is unknown. identifiers: of the file, which tell it from those of others (see neighbors.py). Each header is a
+    pydicom Dataset with the geometry only.
     """
     wanted = set(instances)
-    for files in filesNear(path):
+    for files in filesNear(path, identifiers):
         bySeries: dict[str, dict] = {}
         for file in files:
             checkpoint()
@@ -51,27 +49,6 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
         if found and (series or wanted & found.keys()):
             return list(found.values())
     return []
-
-
-def filesNear(path: Path) -> Iterator[Iterator[Path]]:
-    """Yield the files among which the slices of a file's image are looked for, folder by folder, not too many of each.
-
-    First those beside the file and below, then those of the folders beside its own.
-    """
-    home = path.absolute().parent
-    yield _filesBelow(home)
-    for folder in sorted(folder for folder in home.parent.iterdir() if folder.is_dir() and folder != home):
-        yield _filesBelow(folder)
-
-
-def _filesBelow(folder: Path) -> Iterator[Path]:
-    def everyFile() -> Iterator[Path]:
-        # as it goes: nobody waits for a walk through all that somebody keeps
-        for parent, folders, names in os.walk(folder):
-            folders.sort()
-            yield from (Path(parent, name) for name in sorted(names))
-
-    return (file for file in itertools.islice(everyFile(), MOST_FILES) if file.is_file())
 
 
 def _geometryOf(file: Path):

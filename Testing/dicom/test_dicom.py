@@ -195,7 +195,7 @@ def testNeighborsOfTheImage(tmp_path, monkeypatch):
     (tmp_path / "a damaged one").write_bytes(b"\0" * 128 + b"DICM" + b"\1\2\3")
     (structure,) = readStructures(tmp_path / "set.dcm")
     assert structure.mask.grid.size == grid.size
-    monkeypatch.setattr("SegmentMetricsLib.dicom.series.MOST_FILES", 1)
+    monkeypatch.setattr("SegmentMetricsLib.dicom.neighbors.MOST_FILES", 1)
     (structure,) = readStructures(tmp_path / "set.dcm")
     assert structure.mask.grid.size != grid.size
 

@@ -16,8 +16,6 @@ pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
 import dicomfiles
 
-from SegmentMetricsLib.dicom import series
-
 # slices every 3 mm from 0 to 57 mm
 GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
 # turns a plane upright
@@ -252,16 +250,6 @@ def testTheImageThatTheContoursName(tmp_path, order, withNames):
     assert rod.mask.grid.size == GRID.size and rod.source[NOTES] == ()
     assert rod.mask.size == pytest.approx(np.pi * 100 * 48, rel=0.02)
     assert nothing.isEmpty and nothing.frameOfReference == "1.2.3"
-
-
-def testNotAllThatSomebodyKeepsIsSearched(tmp_path, monkeypatch):
-    monkeypatch.setattr(series, "MOST_FILES", 3)
-    for folder in ("set", "a", "b/deep"):
-        (tmp_path / folder).mkdir(parents=True)
-        for number in range(5):
-            (tmp_path / folder / f"{number}.dcm").write_bytes(b"")
-    found = [[file.relative_to(tmp_path) for file in files] for files in series.filesNear(tmp_path / "set" / "0.dcm")]
-    assert [[file.parent.name for file in files] for files in found] == [["set"] * 3, ["a"] * 3, ["deep"] * 3]
 
 
 def testContoursAloneNameTheirImage(tmp_path):
