@@ -31,9 +31,6 @@ function letter(place) {
 
 // Paper has still pictures: they are made one after the other while nothing else is to do.
 async function makeStills() {
-  const stage = document.createElement("div");
-  stage.className = "stage";
-  document.body.append(stage);
   for (const place of document.querySelectorAll("[data-figure]")) {
     await new Promise((resolve) => (window.requestIdleCallback || setTimeout)(resolve));
     const isMap = place.classList.contains("map");
@@ -43,12 +40,10 @@ async function makeStills() {
     const stills = place.nextElementSibling.children;
     for (const [number, still] of [...stills].entries()) {
       const shown = isMap ? ofSide(figure, ["reference", "test"][number]) : figure;
-      await Plotly.newPlot(stage, shown.data, { ...shown.layout, ...size }, { staticPlot: true });
-      still.src = await Plotly.toImage(stage, { format: isMap ? "png" : "svg", ...size, scale: isMap ? 1.5 : 1 });
-      Plotly.purge(stage);
+      const drawn = { data: shown.data, layout: { ...shown.layout, ...size }, config: { staticPlot: true } };
+      still.src = await Plotly.toImage(drawn, { format: isMap ? "png" : "svg", ...size, scale: isMap ? 1.5 : 1 });
     }
   }
-  stage.remove();
   document.body.dataset.stills = "ready";
 }
 

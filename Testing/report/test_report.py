@@ -136,7 +136,7 @@ def testColorsOfTheMapAreThoseOfItsBar(browser):
 
     figure = figures.distanceMap(compare(shapes.ball(15), shapes.ball(15)))
     page = browser.new_page()
-    page.set_content('<div id="map"></div><canvas width="300" height="300"></canvas>')
+    page.set_content('<canvas width="300" height="300"></canvas>')
     page.add_script_tag(content=get_plotlyjs())
     expected = np.array([int(figures.ABSOLUTE[0][n : n + 2], 16) for n in (1, 3, 5)])
     for eye in ((0, -1.4, 0.3), (1.4, 0, 0.3), (0, 1.4, 0.3)):
@@ -151,9 +151,9 @@ def testColorsOfTheMapAreThoseOfItsBar(browser):
 # What lies in the middle of a map: the half of its width and height that has no bar and no letters.
 PIXELS_OF_A_MAP = """async (figure) => {
   const size = { width: 300, height: 300 };
-  await Plotly.newPlot("map", figure.data, { ...figure.layout, ...size }, { staticPlot: true });
+  const drawn = { data: figure.data, layout: { ...figure.layout, ...size }, config: { staticPlot: true } };
   const image = new Image();
-  image.src = await Plotly.toImage("map", { format: "png", ...size });
+  image.src = await Plotly.toImage(drawn, { format: "png", ...size });
   await image.decode();
   const context = document.querySelector("canvas").getContext("2d");
   context.drawImage(image, 0, 0);
