@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 import shapes
@@ -31,7 +33,6 @@ PAIRS = {
     "contours": tuple(shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)),
 }
 EMPTY = shapes.imageOf(np.zeros(SIZE[::-1], np.uint8))
-COMPARED = {}
 
 
 def wall(image):
@@ -47,24 +48,34 @@ def compareBoth(reference, test, settings=SETTINGS):
     return compare(reference, test, settings, criticals=wall(reference))
 
 
+@cache
 def compared(name: str, order: str):
     """Return the comparison of a pair, as "AB", "BA", "AA" or "BB"."""
-    if (name, order) not in COMPARED:
-        COMPARED[name, order] = compareBoth(*(PAIRS[name]["AB".index(letter)] for letter in order))
-    return COMPARED[name, order]
+    return compareBoth(*(PAIRS[name]["AB".index(letter)] for letter in order))
+
+
+@cache
+def comparedWithNothing(order: str):
+    """Return the comparison of a box with an empty structure, as "AE" or "EA", or of two of these."""
+    return compareBoth(*({"A": PAIRS["boxes"][0], "E": EMPTY}[letter] for letter in order))
+
+
+@cache
+def comparedOn(grid: str):
+    """Return the comparison of two boxes with that setting of the grid."""
+    return compareBoth(*PAIRS["boxes"], Settings(families="all", oversampling=1, grid=grid))
 
 
 CHANGES = ("moved", "enlarged")
 
 
+@cache
 def changed(change: str, amount: int):
     """Return the comparison of a box with itself moved, or made larger on one side, by so many voxels."""
-    if (change, amount) not in COMPARED:
-        low, high = (6, 8, 7), (17, 14, 13)
-        start = low[0] + amount if change == "moved" else low[0]
-        test = shapes.box((start, *low[1:]), (high[0] + amount, *high[1:]), SIZE)
-        COMPARED[change, amount] = compareBoth(shapes.box(low, high, SIZE), test)
-    return COMPARED[change, amount]
+    low, high = (6, 8, 7), (17, 14, 13)
+    start = low[0] + amount if change == "moved" else low[0]
+    test = shapes.box((start, *low[1:]), (high[0] + amount, *high[1:]), SIZE)
+    return compareBoth(shapes.box(low, high, SIZE), test)
 
 
 def measured(comparison, definition):
@@ -129,9 +140,8 @@ class TestEntry:
             assert (np.diff(values) * (1 if definition.trend == "rising" else -1) >= -1e-12).all()
 
     def testEmpty(self, definition):
-        box = PAIRS["boxes"][0]
-        for pair in ((box, EMPTY), (EMPTY, box)):
-            for measurement in measured(compareBoth(*pair), definition).values():
+        for order in ("AE", "EA"):
+            for measurement in measured(comparedWithNothing(order), definition).values():
                 if definition.empty in (Empty.ZERO, Empty.ONE):
                     assert measurement.value == (definition.empty == Empty.ONE)
                 elif definition.empty in (Empty.INFINITE, Empty.SIGNED):
@@ -140,16 +150,13 @@ class TestEntry:
                     assert measurement.status == "undefined" or definition.low <= measurement.value <= definition.high
                 assert measurement.status == "ok" or measurement.reason
         if definition.empty != Empty.COMPUTED:
-            for measurement in measured(compareBoth(EMPTY, EMPTY), definition).values():
+            for measurement in measured(comparedWithNothing("EE"), definition).values():
                 assert measurement.status == "undefined" and measurement.reason == "both structures are empty"
 
     def testGrid(self, definition):
         """What depends on the grid changes with it, nothing else does."""
-        pair = PAIRS["boxes"]
-        union = compareBoth(*pair, Settings(families="all", oversampling=1, grid="union"))
-        whole = compareBoth(*pair, Settings(families="all", oversampling=1))
-        for key, measurement in measured(whole, definition).items():
-            assert (measurement.value != union[key].value) == definition.dependsOnGrid
+        for key, measurement in measured(comparedOn("reference"), definition).items():
+            assert (measurement.value != comparedOn("union")[key].value) == definition.dependsOnGrid
 
 
 def testHintsAreExplained():
