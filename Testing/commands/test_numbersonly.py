@@ -53,7 +53,7 @@ def testTheNumbersAreTheSame(run, files, workers, more):
     assert {kind for pair in metrics("out")["pairs"] for kind in pair["files"]} == ({"slices"} if more else set())
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [1, 2])
 def testSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     given = ["compare", *files, "--workers", workers, "--report-conventions", "--metrics", "all"]
@@ -61,9 +61,9 @@ def testSlicerIsNotImported(files, tmp_path, workers):
     done = command(*given, "--numbers-only", "-o", "out", cwd=tmp_path, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert not (tmp_path / "imported").exists()
-    # as it is for the pictures
-    done = command(*given, "-o", "out", cwd=tmp_path, env=environment)
-    assert (tmp_path / "imported").exists() and done.stderr.startswith("No overlay pictures: ")
+    if workers == 1:  # as it is for the pictures
+        done = command(*given, "-o", "out", cwd=tmp_path, env=environment)
+        assert (tmp_path / "imported").exists() and done.stderr.startswith("No overlay pictures: ")
 
 
 def testAReportIsTheSame(run, files):
@@ -108,7 +108,7 @@ def testWithoutAFolderTheSameIsPrinted(run, files, tmp_path, workers, more):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [1, 2])
 def testWithoutAFolderSlicerIsNotImported(files, tmp_path, workers):
     (tmp_path / "slicer.py").write_text(NOTING)
     folder = tmp_path / "read only"

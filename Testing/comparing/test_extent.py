@@ -76,9 +76,9 @@ def slabPair():
     """Three slices in common, of which the first and the last count by half, and the one between is larger."""
     structures = []
     for first, last, shift in ((2, 7, 0), (5, 11, 3)):
-        array = np.zeros((16, 30, 30), bool)
-        array[first : last + 1, 11:19, 11 + shift : 18 + shift] = True
-        array[6, 4:26, 4 + shift : 25 + shift] = True
+        array = np.zeros((16, 20, 20), bool)
+        array[first : last + 1, 7:13, 6 + shift : 11 + shift] = True
+        array[6, 3:17, 2 + shift : 15 + shift] = True
         structures.append(structureFromImage(shapes.imageOf(array, (1, 1, 3)), "tube", None, 0.5))
     slab, _ = slabOf(*structures)
     boundaries = BoundaryPair(*(lateralOfMask(one.mask, slab) for one in structures), reach=1.5)

@@ -226,7 +226,7 @@ def ofEach(sides, numbers):
 
 
 class TestAgainstDenseSampling:
-    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("seed", range(2))
     def testNumbersConverge(self, seed):
         pair = structures(blobs(seed))
         comparison = compare(*pair, CONVERGED)

@@ -307,11 +307,12 @@ def testFarFromTheOriginItIsTheSame():
 
 
 def testSetsOfPicturesAreSmall():
+    settings = Settings(families="signed")
     size, spacing, origin = (110, 110, 110), (1.0, 1.0, 1.0), (-55, -55, -55)
     balls = [shapes.ball(radius, (shift, 1, 2), spacing, origin, size) for radius, shift in ((48, 0), (46, 3))]
-    assert len(slices.slicePictures(compare(*balls), "cut0")) < 10_000
+    assert len(slices.slicePictures(compare(*balls, settings), "cut0")) < 10_000
     blobs = [shapes.imageOf(shapes.blob(seed, (90, 90, 70), 0.35, 10.0)) for seed in (1, 2)]
-    assert len(slices.slicePictures(compare(*blobs), "cut0")) < 10_000
+    assert len(slices.slicePictures(compare(*blobs, settings), "cut0")) < 10_000
     noise = [shapes.imageOf(shapes.blob(seed, (60, 60, 60), 0.2, 0.5)) for seed in (1, 2)]
-    text = slices.slicePictures(compare(*noise), "cut0")
+    text = slices.slicePictures(compare(*noise, settings), "cut0")
     assert 10_000 < len(text) < 25_000 and "in this plane" not in text
