@@ -6,7 +6,6 @@ searched only if it may hold something of the same patient, as a few of its file
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator
 from functools import lru_cache
@@ -19,6 +18,8 @@ from . import isDicom, read, readable, textOf
 
 # More files than this are not searched for the slices of an image.
 MOST_FILES = 20_000
+# What these hold are no files, and who reads them may wait forever. They lie beside what is mounted into a container.
+SYSTEM = ("/dev", "/proc", "/sys")
 # So many files of a folder, spread over their names, tell whose it is.
 SAMPLES = 5
 # What an object says of the patient and of what it belongs to, and where it says which images it was made from.
@@ -32,15 +33,16 @@ SEQUENCES = (
 
 
 def filesNear(path: Path, identifiers: frozenset[str] = frozenset()) -> Iterator[Iterator[Path]]:
-    """Yield the files among which the slices of a file's image are looked for, folder by folder, not too many of each.
+    """Yield the files among which the slices of a file's image are looked for, folder by folder, not too many.
 
     First those beside the file and below, then those of the folders beside its own. identifiers: of the file, as
     identifiersOf() tells them; with any, folders that hold only what belongs to others are left out there.
     """
     home = path.absolute().parent
-    yield _filesBelow(home)
+    yield _filesBelow(home, iter(range(MOST_FILES)))
+    allowed = iter(range(MOST_FILES))  # of all folders together
     for folder in sorted(folder for folder in home.parent.iterdir() if folder.is_dir() and folder != home):
-        yield _filesBelow(folder, identifiers)
+        yield _filesBelow(folder, allowed, identifiers)
 
 
 def identifiersOf(dataset) -> frozenset[str]:
@@ -57,15 +59,20 @@ def identifiersIn(path: Path) -> frozenset[str]:
         return identifiersOf(read(path, specific_tags=[*OWN, *SEQUENCES], stop_before_pixels=True))
 
 
-def _filesBelow(folder: Path, identifiers: frozenset[str] = frozenset()) -> Iterator[Path]:
-    def everyFile() -> Iterator[Path]:
-        # as it goes: nobody waits for a walk through all that somebody keeps
-        for parent, folders, names in os.walk(folder):
-            folders.sort()
-            if not (identifiers and _isOfOthers(Path(parent), identifiers)):
-                yield from (Path(parent, name) for name in sorted(names))
-
-    return (file for file in itertools.islice(everyFile(), MOST_FILES) if file.is_file())
+def _filesBelow(folder: Path, allowed: Iterator, identifiers: frozenset[str] = frozenset()) -> Iterator[Path]:
+    """Yield the files in a folder and below, but for those of others, as long as one more is allowed."""
+    # as it goes: nobody waits for a walk through all that somebody keeps
+    for parent, folders, names in os.walk(folder):
+        if parent in SYSTEM:
+            folders.clear()
+            continue
+        folders.sort()
+        if identifiers and _isOfOthers(Path(parent), identifiers):
+            continue
+        for name, _ in zip(sorted(names), allowed):
+            file = Path(parent, name)
+            if file.is_file():
+                yield file
 
 
 def _isOfOthers(folder: Path, identifiers: frozenset[str]) -> bool:

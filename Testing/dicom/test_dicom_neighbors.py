@@ -43,13 +43,24 @@ def gridOf(path):
 
 
 def testNotAllThatSomebodyKeepsIsSearched(tmp_path, monkeypatch):
-    monkeypatch.setattr(neighbors, "MOST_FILES", 3)
-    for folder in ("set", "a", "b/deep"):
+    monkeypatch.setattr(neighbors, "MOST_FILES", 6)
+    for folder in ("set", "set/more", "a", "b/deep", "c"):
         (tmp_path / folder).mkdir(parents=True)
-        for number in range(5):
+        for number in range(4):
             (tmp_path / folder / f"{number}.dcm").write_bytes(b"")
     found = [[file.parent.name for file in files] for files in neighbors.filesNear(tmp_path / "set" / "0.dcm")]
-    assert found == [["set"] * 3, ["a"] * 3, ["deep"] * 3]
+    assert found == [["set"] * 4 + ["more"] * 2, ["a"] * 4, ["deep"] * 2, []]
+
+
+def testFoldersOfTheSystemAreNotSearched(tmp_path, monkeypatch):
+    """Reading what looks like a file there may never end."""
+    monkeypatch.setattr(neighbors, "SYSTEM", tuple(str(tmp_path / name) for name in ("proc", "set/sys")))
+    for folder in ("set/sys", "proc/1", "other/deep"):
+        (tmp_path / folder).mkdir(parents=True)
+        for place in (tmp_path / folder, (tmp_path / folder).parent):
+            (place / "0.dcm").write_bytes(b"")
+    found = [[file.parent.name for file in files] for files in neighbors.filesNear(tmp_path / "set" / "0.dcm")]
+    assert found == [["set"], ["other", "deep"], []]
 
 
 def testFoldersOfOtherPatientsAreNotSearched(tmp_path, opened):
