@@ -29,7 +29,7 @@ def written(modules, tmp_path_factory):
         patch.setattr(run, "QUICK_ROUNDS", ROUNDS)
         patch.setattr(run.measure, "FEWEST_ROUNDS", ROUNDS)
         # every tool starts processes of its own
-        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS, peers.OURS_OF_MORE[0], peers.ON_MESHES[0])
+        ours = (peers.OURS, peers.OURS_WITHOUT_BANDS, peers.ON_MESHES[0])
         patch.setattr(peers.Tool, "isInstalled", property(lambda tool: tool.name in ours))
         patch.setattr(run, "QUICK_SIZES", (500, 1000))
         patch.setattr(run.wholeset, "QUICK_SET", ((40, 32, 20), 2))
@@ -85,7 +85,7 @@ def test_tablesAreRegular(written):
     blocks = [block.splitlines() for block in written[1].split("\n\n") if block.startswith("|")]
     # times of both cases, values of the single pair with the truth, a whole set, growth, starting up
     sizes = [(len(block), block[0].count("|")) for block in blocks]
-    assert sizes == [(6, 11), (7, 9), (6, 11), (4, 5), (6, 5), (6, 3)]
+    assert sizes == [(5, 11), (6, 9), (5, 11), (4, 5), (6, 5), (6, 3)]
     for block in blocks[:4] + blocks[5:]:
         assert len({len(line) for line in block}) == 1
         assert len({line.count("|") for line in block}) == 1

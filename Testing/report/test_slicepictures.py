@@ -308,11 +308,11 @@ def testFarFromTheOriginItIsTheSame():
 
 def testSetsOfPicturesAreSmall():
     settings = Settings(families="signed")
-    size, spacing, origin = (110, 110, 110), (1.0, 1.0, 1.0), (-55, -55, -55)
-    balls = [shapes.ball(radius, (shift, 1, 2), spacing, origin, size) for radius, shift in ((48, 0), (46, 3))]
+    size, spacing, origin = (80, 80, 80), (1.0, 1.0, 1.0), (-40, -40, -40)
+    balls = [shapes.ball(radius, (shift, 1, 2), spacing, origin, size) for radius, shift in ((34, 0), (32, 3))]
     assert len(slices.slicePictures(compare(*balls, settings), "cut0")) < 10_000
-    blobs = [shapes.imageOf(shapes.blob(seed, (90, 90, 70), 0.35, 10.0)) for seed in (1, 2)]
+    blobs = [shapes.imageOf(shapes.blob(seed, (60, 60, 50), 0.35, 8.0)) for seed in (1, 2)]
     assert len(slices.slicePictures(compare(*blobs, settings), "cut0")) < 10_000
-    noise = [shapes.imageOf(shapes.blob(seed, (60, 60, 60), 0.2, 0.5)) for seed in (1, 2)]
+    noise = [shapes.imageOf(shapes.blob(seed, (60, 60, 12), 0.2, 0.5)) for seed in (1, 2)]
     text = slices.slicePictures(compare(*noise, settings), "cut0")
     assert 10_000 < len(text) < 25_000 and "in this plane" not in text
