@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import dicom
-from ..dicom.neighbors import MOST_FILES, filesNear, identifiersIn
+from ..dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..errors import InputError, oneLine
 from ..files import textheaders
 from ..files.sheets import Line, readSheet
@@ -180,8 +180,12 @@ def _filesReadWith(path: Path) -> list[Path]:
     """Return the files that hold what a header describes, or that may be the image on which contours were drawn."""
     suffix = path.suffix.lower()
     if suffix == ".dcm" or (_mayBeDicom(path) and dicom.isDicom(path)):
-        near = (file for files in filesNear(path, identifiersIn(path)) for file in files if _mayBeDicom(file))
-        return list(itertools.islice(near, MOST_FILES))
+        near = ([file for file in files if _mayBeDicom(file)] for files in filesNear(path))
+        home = next(near)
+        # nobody looks further then: a case does not depend on other patients beside it
+        if holdsWhatItNames(path, home):
+            return home
+        return list(itertools.islice(itertools.chain(home, itertools.chain.from_iterable(near)), MOST_FILES))
     name = textheaders.dataFileOf(path) if suffix in (".mhd", ".mha", ".nhdr", ".nrrd") else ""
     if not name:
         return []

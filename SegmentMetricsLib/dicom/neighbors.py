@@ -1,29 +1,21 @@
-"""The files among which the image of a structure set is looked for.
-
-Whoever keeps a folder for every patient has those of all others beside each of them. So a folder beside a file's own is
-searched only if it may hold something of the same patient, as a few of its files tell.
-"""
+"""The files near a structure set, among which the slices of its image are looked for."""
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
-
 from ..errors import InputError
-from . import isDicom, read, readable, textOf
+from ..progress import checkpoint
+from . import isDicom, read, readable
 
-# More files than this are not searched for the slices of an image.
+# More files of a folder than this are not searched for the slices of an image.
 MOST_FILES = 20_000
 # What these hold are no files, and who reads them may wait forever. They lie beside what is mounted into a container.
-SYSTEM = ("/dev", "/proc", "/sys")
-# So many files of a folder, spread over their names, tell whose it is.
-SAMPLES = 5
-# What an object says of the patient and of what it belongs to, and where it says which images it was made from.
-OWN = ("PatientID", "StudyInstanceUID", "SeriesInstanceUID", "FrameOfReferenceUID")
+SYSTEM = ("/dev/", "/proc/", "/sys/")
+# Where an object names series, and in what.
 SEQUENCES = (
     "ReferencedFrameOfReferenceSequence",
     "RTReferencedStudySequence",
@@ -32,68 +24,71 @@ SEQUENCES = (
 )
 
 
-def filesNear(path: Path, identifiers: frozenset[str] = frozenset()) -> Iterator[Iterator[Path]]:
-    """Yield the files among which the slices of a file's image are looked for, folder by folder, not too many.
+def filesNear(path: Path) -> Iterator[Iterator[Path]]:
+    """Yield the files among which the slices of a file's image are looked for, folder by folder, not too many of each.
 
-    First those beside the file and below, then those of the folders beside its own. identifiers: of the file, as
-    identifiersOf() tells them; with any, folders that hold only what belongs to others are left out there.
+    First those beside the file and below, then those of the folders beside its own.
     """
     home = path.absolute().parent
-    yield _filesBelow(home, iter(range(MOST_FILES)))
-    allowed = iter(range(MOST_FILES))  # of all folders together
-    for folder in sorted(folder for folder in home.parent.iterdir() if folder.is_dir() and folder != home):
-        yield _filesBelow(folder, allowed, identifiers)
+    yield _filesBelow(home)
+    try:
+        others = sorted(folder for folder in home.parent.iterdir() if folder != home)
+    except OSError:  # one may enter a folder and not list it
+        return
+    for folder in others:
+        if os.path.isdir(folder):
+            yield _filesBelow(folder)
 
 
-def identifiersOf(dataset) -> frozenset[str]:
-    """Return what tells to whom a DICOM object belongs: the IDs of its patient, study, images and frames."""
-    found = {textOf(dataset, name).strip() for name in OWN}
-    for name in SEQUENCES:
-        found = found.union(*map(identifiersOf, dataset.get(name, None) or ()))
-    return frozenset(found) - {""}
+def _filesBelow(folder: Path) -> Iterator[Path]:
+    return itertools.islice(_everyFileBelow(folder), MOST_FILES)
 
 
-def identifiersIn(path: Path) -> frozenset[str]:
-    """Return those of a DICOM file. Raises InputError when it cannot be read."""
-    with readable():
-        return identifiersOf(read(path, specific_tags=[*OWN, *SEQUENCES], stop_before_pixels=True))
-
-
-def _filesBelow(folder: Path, allowed: Iterator, identifiers: frozenset[str] = frozenset()) -> Iterator[Path]:
-    """Yield the files in a folder and below, but for those of others, as long as one more is allowed."""
+def _everyFileBelow(folder: Path) -> Iterator[Path]:
     # as it goes: nobody waits for a walk through all that somebody keeps
     for parent, folders, names in os.walk(folder):
-        if parent in SYSTEM:
+        checkpoint()
+        if f"{os.path.realpath(parent)}/".startswith(SYSTEM):
             folders.clear()
             continue
         folders.sort()
-        if identifiers and _isOfOthers(Path(parent), identifiers):
-            continue
-        for name, _ in zip(sorted(names), allowed):
-            file = Path(parent, name)
-            if file.is_file():
-                yield file
+        # unlike Path.is_file() that of os.path answers for what cannot be looked at, too
+        yield from (Path(parent, name) for name in sorted(names) if os.path.isfile(os.path.join(parent, name)))
 
 
-def _isOfOthers(folder: Path, identifiers: frozenset[str]) -> bool:
-    """Return whether a folder, without those in it, holds DICOM files that all belong to one and the same other."""
-    samples = _samplesOf(folder, folder.stat().st_mtime_ns)
-    if not samples:
-        return False
-    # a folder of several patients is searched, as ours may be between those that were looked at
-    return bool(frozenset.intersection(*samples)) and identifiers.isdisjoint(frozenset.union(*samples))
+def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
+    """Return whether files hold slices of all series that a structure set or segmentation names; False if it does not.
 
-
-@lru_cache(1 << 14)  # all files of a study ask about the same folders
-def _samplesOf(folder: Path, changed: int) -> tuple[frozenset[str], ...]:
-    """Return what a few files of a folder tell of whom they belong to. changed: when anything in it did, in ns."""
-    files = sorted(file for file in folder.iterdir() if file.is_file())
-    places = np.unique(np.linspace(0, len(files) - 1, SAMPLES).astype(int)) if files else ()
-    return tuple(found for found in (_identifiersOrNone(files[place]) for place in places) if found)
-
-
-def _identifiersOrNone(file: Path) -> frozenset[str] | None:
+    Where that holds of the files beside it and below, no others are looked at.
+    """
     try:
-        return identifiersIn(file) if isDicom(file) else None
-    except (InputError, OSError):  # whoever needs this file says what is wrong with it
-        return None
+        with readable():
+            missing = _seriesNamedBy(read(path, specific_tags=list(SEQUENCES), stop_before_pixels=True))
+    except (InputError, OSError):  # whoever reads it says what is wrong
+        return False
+    isNamed = bool(missing)
+    for file in files if isNamed else ():
+        checkpoint()
+        missing.discard(_seriesOf(file))
+        if not missing:
+            break
+    return isNamed and not missing
+
+
+def _seriesNamedBy(dataset) -> set[str]:
+    named = {str(item.get("SeriesInstanceUID", "")) for name in SEQUENCES for item in dataset.get(name, None) or ()}
+    return named.union(*(_seriesNamedBy(item) for name in SEQUENCES for item in dataset.get(name, None) or ())) - {""}
+
+
+def _seriesOf(file: Path) -> str:
+    """Return the series of which a file is a slice, "" if it is none."""
+    try:
+        with readable():
+            if isDicom(file):
+                header = read(
+                    file, specific_tags=["SeriesInstanceUID", "ImagePositionPatient"], stop_before_pixels=True
+                )
+                return str(header.get("SeriesInstanceUID", "")) if "ImagePositionPatient" in header else ""
+    except (InputError, OSError):  # a neighbor that cannot be read is no slice of the image
+        pass
+    return ""

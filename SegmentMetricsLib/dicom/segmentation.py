@@ -16,7 +16,6 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import NOTES, PATIENT, Structure
 from . import patientOf, read, readable, textOf
-from .neighbors import identifiersOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, allowance, leastDistance, lieOnSlices, thinned
 from .series import findSlices, gridOf, normalOf
 
@@ -113,8 +112,7 @@ class Frames:
 
         @cache
         def findHome() -> Grid | None:
-            uid = str(series.get("SeriesInstanceUID", ""))
-            return _gridOrNone(findSlices(path, uid, instances, identifiersOf(dataset)))
+            return _gridOrNone(findSlices(path, str(series.get("SeriesInstanceUID", "")), instances))
 
         return Frames(heights, positions, normal, len(instances), findHome)
 

@@ -29,15 +29,14 @@ GEOMETRY = (
 )
 
 
-def findSlices(path: Path, series: str, instances: Collection[str], identifiers: frozenset[str]) -> list:
+def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
     """Return the headers of an image's slices that lie near a file: beside it, below it, or in a folder beside its own.
 
     series: the series instance UID, "" if unknown. instances: SOP instance UIDs of some slices, which decide when the
-    series is unknown. identifiers: of the file, which tell it from those of others (see neighbors.py). Each header is a
-    pydicom Dataset with the geometry only.
+    series is unknown. Each is a pydicom Dataset with the geometry only.
     """
     wanted = set(instances)
-    for files in filesNear(path, identifiers):
+    for files in filesNear(path):
         bySeries: dict[str, dict] = {}
         for file in files:
             checkpoint()

@@ -18,7 +18,6 @@ from ..progress import checkpoint
 from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure, commaSeparated
 from . import patientOf, read, readable, textOf
 from .images import Image, imageOf, imagesOf
-from .neighbors import identifiersOf
 from .planes import axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
 from .series import findSlices, gridOf, normalOf
 
@@ -91,8 +90,7 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
     try:
-        loops = {number: own.loops for number, own in contours.items()}
-        gridFor = _grids(path, images, loops, identifiersOf(dataset))
+        gridFor = _grids(path, images, {number: own.loops for number, own in contours.items()})
     except InputError as error:
         raise (_unusable(leftOut) if leftOut else error) from None
     patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
@@ -218,19 +216,13 @@ def _contoursOf(drawn) -> Contours:
 
 
 def _grids(
-    path: Path,
-    images: Mapping[int, Image],
-    loops: Mapping[int, Sequence[np.ndarray]],
-    identifiers: frozenset[str],
+    path: Path, images: Mapping[int, Image], loops: Mapping[int, Sequence[np.ndarray]]
 ) -> Callable[[int], tuple[Grid, str]]:
     """Return what gives the grid to fill the contours of a region on, and what there is to say about it, by its number.
 
     images: that each region was drawn on. loops: closed contours, LPS points (n, 3) in mm each, by region.
-    identifiers: of the file, by which its image is looked for.
     """
-    slices = {
-        image: findSlices(path, image.series, image.instances, identifiers) for image in dict.fromkeys(images.values())
-    }
+    slices = {image: findSlices(path, image.series, image.instances) for image in dict.fromkeys(images.values())}
     together = {
         image: {number: loops[number] for number, other in images.items() if other == image and loops[number]}
         for image in slices
