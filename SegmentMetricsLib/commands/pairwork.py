@@ -40,7 +40,7 @@ class Effort:
 
 
 # A worker takes one to two seconds to start, mostly for its imports; without Slicer's classes less than one.
-WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 1.5)
+WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 2.2)
 
 
 @dataclass(frozen=True)
