@@ -15,6 +15,7 @@ from . import isDicom, read, readable
 MOST_FILES = 20_000
 # What these hold are no files, and who reads them may wait forever. They lie beside what is mounted into a container.
 SYSTEM = ("/dev/", "/proc/", "/sys/")
+SERIES, POSITION = "SeriesInstanceUID", "ImagePositionPatient"
 # Where an object names series, and in what.
 SEQUENCES = (
     "ReferencedFrameOfReferenceSequence",
@@ -56,39 +57,37 @@ def _everyFileBelow(folder: Path) -> Iterator[Path]:
         yield from (Path(parent, name) for name in sorted(names) if os.path.isfile(os.path.join(parent, name)))
 
 
+def sliceOf(file: Path, tags: Iterable[str]):
+    """Return what a file tells of a slice of an image, a pydicom Dataset with these tags; None if it is none."""
+    try:
+        if isDicom(file):
+            header = read(file, specific_tags=[POSITION, *tags], stop_before_pixels=True)
+            return header if POSITION in header else None
+    except (InputError, OSError):  # a neighbor that cannot be read is no slice of the image
+        pass
+    return None
+
+
 def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
-    """Return whether files hold slices of all series that a structure set or segmentation names; False if it does not.
+    """Return whether files hold slices of all series that a structure set or segmentation names, if it names any.
 
     Where that holds of the files beside it and below, no others are looked at.
     """
     try:
         with readable():
             missing = _seriesNamedBy(read(path, specific_tags=list(SEQUENCES), stop_before_pixels=True))
+            isNamed = bool(missing)
+            for file in files if isNamed else ():
+                checkpoint()
+                found = sliceOf(file, [SERIES])
+                missing.discard(found and str(found.get(SERIES, "")))
+                if not missing:
+                    break
     except (InputError, OSError):  # whoever reads it says what is wrong
         return False
-    isNamed = bool(missing)
-    for file in files if isNamed else ():
-        checkpoint()
-        missing.discard(_seriesOf(file))
-        if not missing:
-            break
     return isNamed and not missing
 
 
 def _seriesNamedBy(dataset) -> set[str]:
-    named = {str(item.get("SeriesInstanceUID", "")) for name in SEQUENCES for item in dataset.get(name, None) or ()}
-    return named.union(*(_seriesNamedBy(item) for name in SEQUENCES for item in dataset.get(name, None) or ())) - {""}
-
-
-def _seriesOf(file: Path) -> str:
-    """Return the series of which a file is a slice, "" if it is none."""
-    try:
-        with readable():
-            if isDicom(file):
-                header = read(
-                    file, specific_tags=["SeriesInstanceUID", "ImagePositionPatient"], stop_before_pixels=True
-                )
-                return str(header.get("SeriesInstanceUID", "")) if "ImagePositionPatient" in header else ""
-    except (InputError, OSError):  # a neighbor that cannot be read is no slice of the image
-        pass
-    return ""
+    items = [item for name in SEQUENCES for item in dataset.get(name, None) or ()]
+    return {str(item[SERIES].value) for item in items if SERIES in item}.union(*map(_seriesNamedBy, items))

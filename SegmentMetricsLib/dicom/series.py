@@ -10,8 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..geometry.grids import Grid
 from ..progress import checkpoint
-from . import isDicom, read
-from .neighbors import filesNear
+from .neighbors import filesNear, sliceOf
 from .planes import UNEVENNESS, allowance, leastDistance, stepCounts
 
 # Slices are at least so far apart, in mm.
@@ -20,7 +19,6 @@ GEOMETRY = (
     "SOPInstanceUID",
     "SeriesInstanceUID",
     "FrameOfReferenceUID",
-    "ImagePositionPatient",
     "ImageOrientationPatient",
     "PixelSpacing",
     "Rows",
@@ -40,23 +38,14 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
         bySeries: dict[str, dict] = {}
         for file in files:
             checkpoint()
-            header = _geometryOf(file)
-            if header is not None and "ImagePositionPatient" in header:
+            header = sliceOf(file, GEOMETRY)
+            if header is not None:
                 bySeries.setdefault(str(header.get("SeriesInstanceUID", "")), {})[header.SOPInstanceUID] = header
         named = series or max(bySeries, key=lambda uid: len(wanted & bySeries[uid].keys()), default="")
         found = bySeries.get(named, {})
         if found and (series or wanted & found.keys()):
             return list(found.values())
     return []
-
-
-def _geometryOf(file: Path):
-    try:
-        if not isDicom(file):
-            return None
-        return read(file, specific_tags=list(GEOMETRY), stop_before_pixels=True)
-    except (InputError, OSError):  # a neighbor that cannot be read is no slice of the image
-        return None
 
 
 def normalOf(slices: Sequence) -> np.ndarray:

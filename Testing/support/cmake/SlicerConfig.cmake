@@ -1,4 +1,4 @@
-# Takes the place of a build of Slicer: find_package(Slicer) finds this with Slicer_DIR. See Testing/test_extension.py.
+# Takes the place of a build of Slicer: find_package(Slicer) finds this with Slicer_DIR. See Testing/module/test_extension.py.
 
 set(Slicer_USE_FILE "${CMAKE_CURRENT_LIST_DIR}/UseSlicer.cmake")
 set(Slicer_EXTENSION_GENERATE_CONFIG "${CMAKE_CURRENT_LIST_DIR}/describe.cmake")
