@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
 LEFT, RIGHT = "left", "right"
+# Between the two names of a pair.
+PAIR_JOINT = " / "
 SIDE_WORDS = {
     **dict.fromkeys(("l", "lt", "lft", "left"), LEFT),
     **dict.fromkeys(("r", "rt", "rgt", "right"), RIGHT),
@@ -138,3 +141,11 @@ def parseTerminology(entry: str) -> Code | None:
         return None
     sides = {SIDE_CODES[code] for code in codes if code in SIDE_CODES}
     return Code(codes, sides.pop() if len(sides) == 1 else "")
+
+
+def pairTitle(names: Iterable[str]) -> str:
+    """Return what a pair is called, by the names of its two structures: "Lens-Lt / Lens_L", or the one that they share.
+
+    It is also what a pair that could not be compared is called among failures.
+    """
+    return PAIR_JOINT.join(dict.fromkeys(names))

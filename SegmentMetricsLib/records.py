@@ -10,6 +10,7 @@ from .measurements import Measurement
 from .metrics.places import Place
 from .metrics.similarity import Similarity
 from .metrics.slices import SliceRow
+from .naming import pairTitle
 from .recognition import asFinding
 from .settings import PRESETS
 
@@ -43,8 +44,7 @@ class Record:
     @property
     def name(self) -> str:
         """What the pair is called: the structure's name, or both names where they differ."""
-        names = dict.fromkeys((self.reference["name"], self.test["name"]))
-        return " / ".join(names)
+        return pairTitle((self.reference["name"], self.test["name"]))
 
     @property
     def dimension(self) -> int:

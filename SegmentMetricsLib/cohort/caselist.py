@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..measurements import Measurement
+from ..naming import pairTitle
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
-from ..structures import commaSeparated
-from .cases import OK
+from ..structures import REFERENCE_AND_TEST, commaSeparated
+from .alarms import inShort
+from .cases import OK, caseTitle
 
 # So many names are listed, and then how many more there are.
 MOST_NAMES = 12
@@ -19,7 +21,7 @@ MOST_NAMES = 12
 
 def titleOf(outcome: Mapping) -> str:
     """Return what the case of an outcome is called, with its method."""
-    return f"{outcome['case']} ({outcome['method']})" if outcome["method"] else outcome["case"]
+    return caseTitle(outcome["case"], outcome["method"])
 
 
 def lineOf(outcome: Mapping) -> CaseLine:
@@ -40,7 +42,14 @@ def lineOf(outcome: Mapping) -> CaseLine:
         f"{number} of {number + len(failures)}" if failures else str(number),
         why,
         outcome.get("report", ""),
+        _alarms(outcome),
     )
+
+
+def _alarms(outcome: Mapping) -> str:
+    """Return what has to be looked at before any number means anything, structure by structure; "" without any."""
+    found = [(_nameOf(pair), inShort(pair)) for pair in outcome["pairs"]]
+    return "; ".join(f"{name}: {alarms}" for name, alarms in found if alarms)
 
 
 def notPassing(judged: Sequence[tuple[str, str]]) -> list[str]:
@@ -88,9 +97,12 @@ def _ofPairs(outcome: Mapping) -> str:
     parts = [f"Only in the {side}: {commaSeparated(names)}." for side, names in outcome["unmatched"].items() if names]
     if outcome["pairs"]:
         worst = max(outcome["pairs"], key=_badness)
-        name = " / ".join(dict.fromkeys(worst[side]["name"] for side in ("reference", "test")))
-        parts.insert(0, f"{name}: {worst.get('summary', '')}")
+        parts.insert(0, f"{_nameOf(worst)}: {worst.get('summary', '')}")
     return " ".join(parts)
+
+
+def _nameOf(pair: Mapping) -> str:
+    return pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
 
 
 def _badness(pair: Mapping) -> float:

@@ -12,8 +12,9 @@ from ..comparison import Comparison
 from ..errors import InputError, oneLine, reasonOf
 from ..files.reading import readAll
 from ..measurements import Measurement
+from ..naming import pairTitle
 from ..pairing import pairStructures
-from ..protocol.judgment import Judgment, judgeCase, titleOf
+from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..structures import Match, Pairing, Structure, commaSeparated, leftOutOf, nameMeant, unusableOf
 from .cases import FAILED, OK, Task
@@ -102,7 +103,7 @@ class _Pairs:
             comparison, byConvention = compareOne(match.anew())
         except InputError as error:
             self.problems.append(oneLine(str(error)))
-            self.failures[titleOf(structure.name for structure in match)] = reasonOf(error)
+            self.failures[pairTitle(structure.name for structure in match)] = reasonOf(error)
             return
         if report is not None:
             report.add(comparison)

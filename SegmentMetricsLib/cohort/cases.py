@@ -29,6 +29,11 @@ RECORDS = "results.jsonl"
 FORM = 3
 
 
+def caseTitle(case: str, method: str) -> str:
+    """Return what a case is called, with its method."""
+    return f"{case} ({method})" if method else case
+
+
 @dataclass(frozen=True)
 class Task:
     """One case as a worker gets it: small, plain, and the same wherever it runs.
@@ -59,7 +64,7 @@ class Task:
     @property
     def title(self) -> str:
         """What the case is called in a line."""
-        return oneLine(f"{self.case} ({self.method})" if self.method else self.case)
+        return oneLine(caseTitle(self.case, self.method))
 
 
 def readCases(

@@ -15,11 +15,13 @@ from typing import TextIO
 from ..errors import InputError
 from ..files.writing import UNENCODABLE, VERDICTS_FILE, cell, harmless
 from ..measurements import Measurement
+from ..naming import pairTitle
 from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..registry import REGISTRY
 from ..report.index import INDEX, CaseLine, writeIndex
 from ..settings import OWN_CONVENTION, Settings, shortest
+from .alarms import inShort
 from .cases import OK, RECORDS, Task
 from .earlier import Earlier, measuredWith, parsed
 from .missing import BOTH, Roster
@@ -40,6 +42,7 @@ IDENTITY = {
     "TestFile": "File of the test structure",
     "Pairing": "How the two were found to belong together",
     "Verdict": "What the protocol says about the structure",
+    "Alarms": "What has to be looked at before any number means anything",
 }
 CONVENTION = {"Convention": "Tool whose convention boundary and overlap follow"}
 
@@ -220,10 +223,10 @@ class CohortFiles:
     def _cells(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[str]:
         names = [pair[side]["name"] for side in ("reference", "test")]
         files = [pair[side]["file"] for side in ("reference", "test")]
-        verdict = verdicts.get(" / ".join(dict.fromkeys(names)), "")
+        verdict = verdicts.get(pairTitle(names), "")
         found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
         how = pair["pairing"]["how"] if "pairing" in pair else ""
-        identity = [*map(harmless, (*names, *files)), how, verdict]
+        identity = [*map(harmless, (*names, *files)), how, verdict, inShort(pair)]
         identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))
         return [*identity, *(cell(found.get(key)) for key in self.columns)]
 

@@ -15,6 +15,7 @@ from ..registry import findDefinition
 from ..settings import OWN_CONVENTION
 from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
+from .alarms import Alarms
 from .boxplots import boxPlots
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
@@ -28,11 +29,17 @@ SUMMARIZED = ("DSC", "HD95", "MASD", "NSD_")
 
 
 def writeSummary(
-    cohort: Cohort, options: Options, counts: Mapping[str, int], folder: Path, convention: str = OWN_CONVENTION
+    cohort: Cohort,
+    options: Options,
+    counts: Mapping[str, int],
+    folder: Path,
+    convention: str = OWN_CONVENTION,
+    alarms: Alarms | None = None,
 ) -> list[Summary]:
     """Write all statistics of a cohort and return the summaries.
 
-    counts: of cases, by what became of them. convention: that of the settings, which the files state.
+    counts: of cases, by what became of them. convention: that of the settings, which the files state. alarms: of all
+    pairs of the cohort.
     """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
     content = {
@@ -40,6 +47,7 @@ def writeSummary(
         "software": versions(),
         "cases": dict(counts),
         "convention": convention,
+        "alarms": alarms.toDictionaries() if alarms else [],
         "treatment": options.describe(),
         "tests": "Wilcoxon signed-rank, two-sided, Bonferroni-corrected for all tests of the same measurement",
         "confidence": CONFIDENCE,

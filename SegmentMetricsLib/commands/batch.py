@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
                 unlimited += outcome["protocol"].get("withoutLimits", ())
         lines += map(lineOf, broken)
         files.writeIndex(lines, options.cases.stem)
-        summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention)
+        summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeParquet(options.output)
     table = summaryTable(summaries, together.undrawn, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers mean nothing

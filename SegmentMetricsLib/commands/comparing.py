@@ -102,7 +102,8 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
 
     from .. import multilabel
     from ..files import writing
-    from ..protocol.judgment import judgeCase, titleOf
+    from ..naming import pairTitle
+    from ..protocol.judgment import judgeCase
     from .pairwork import compareEach
 
     names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
@@ -115,7 +116,7 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
             progress.update()
 
         resultOf, errors = compareEach(job, pairing.pairs, names, workers, done)
-    failedPairs = {titleOf(s.name for s in pairing.pairs[number]): error for number, error in errors.items()}
+    failedPairs = {pairTitle(s.name for s in pairing.pairs[number]): error for number, error in errors.items()}
     notCompared = {**pairing.failures, **failedPairs}
     failed = {title: reasonOf(error) for title, error in notCompared.items()}
     failures = {**(unusableIn(pairing) if isWhole else {}), **failed}

@@ -123,7 +123,7 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
     from ..cohort.casework import comparePair
     from ..comparison import describe
     from ..conventions.output import ConventionsRecord
-    from ..protocol.judgment import titleOf
+    from ..naming import pairTitle
 
     records, errors = [], {}
     progress = tqdm(pairing.pairs, unit="pair", disable=None if len(pairing.pairs) > 1 else True, leave=False)
@@ -132,7 +132,7 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
         try:
             numbers = comparePair(reference, test, settings).conventions(tools, atEdge)
         except InputError as error:
-            errors[titleOf((reference.name, test.name))] = error
+            errors[pairTitle((reference.name, test.name))] = error
         else:
             records.append(ConventionsRecord(describe(reference), describe(test), numbers))
     if errors and not records:

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import oneLine
 from ..files.writing import IDENTITY, UNENCODABLE, harmless, versions
 from ..measurements import finite
+from ..naming import pairTitle
 from ..structures import Pairing
 from ..tables import aligned, blocks, heading
 from . import known
@@ -38,7 +39,7 @@ class ConventionsRecord:
 
     @property
     def name(self) -> str:
-        return " / ".join(dict.fromkeys((self.reference["name"], self.test["name"])))
+        return pairTitle((self.reference["name"], self.test["name"]))
 
     def referenceValues(self) -> dict[str, Reported]:
         """Return for every key that any tool knows one of its numbers, which holds the reference value."""

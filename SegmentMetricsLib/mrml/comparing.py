@@ -9,8 +9,9 @@ from dataclasses import replace
 from ..comparison import Comparison, compare
 from ..errors import InputError, reasonOf
 from ..multilabel import MultiLabel, ofShares
+from ..naming import pairTitle
 from ..pairing import withProposals
-from ..protocol.judgment import Judgment, judgeCase, titleOf
+from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..protocol.protocol import Protocol
 from ..settings import Settings, asSettings
@@ -194,7 +195,7 @@ def compareSegmentations(
         try:
             comparison, byConvention = compareMatch(match, settings, protocol, compareTwo)
         except InputError as error:
-            result.failures[titleOf((name, match.test.name))] = reasonOf(error)
+            result.failures[pairTitle((name, match.test.name))] = reasonOf(error)
             continue
         result.append(comparison)
         measured.append(((name, match.test.name), byConvention))
@@ -237,7 +238,7 @@ def _failuresOf(pairing: Pairing, problems: Sequence[Mapping[str, str]]) -> dict
     for sides in (*map(tuple, pairing.pairs), *alone):
         whys = [ofNode.get(s.source["segmentID"]) for s, ofNode in zip(sides, problems, strict=True) if s is not None]
         if any(whys):
-            failures[titleOf(s.name for s in sides if s is not None)] = " ".join(dict.fromkeys(filter(None, whys)))
+            failures[pairTitle(s.name for s in sides if s is not None)] = " ".join(dict.fromkeys(filter(None, whys)))
     return failures
 
 

@@ -13,6 +13,7 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFil
 
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
+from ..naming import pairTitle
 from ..settings import shortest
 from ..structures import REFERENCE_AND_TEST
 from . import colors, outputs
@@ -128,7 +129,7 @@ class Overlay:
             self._seenFrom = bestDirection(self._maps, *((1.0, "Hazard") if kind == "hazard" else (limit,)))
             self._direction = DIRECTIONS[self._seenFrom]
         self._coloring = kind, limit, tolerance, comparison.distances.hasSides
-        self._names = " / ".join(dict.fromkeys((comparison.reference.name, comparison.test.name)))
+        self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
 
     def write(self, path: str | Path, easel: Easel) -> Path:

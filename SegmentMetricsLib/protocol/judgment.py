@@ -16,8 +16,6 @@ from .wording import limitsText, named, unitOf, valueText
 PASS, WARN, FAIL, NOT_EVALUABLE = "pass", "warn", "fail", "not evaluable"
 # From the best to the worst: the verdict on many is the worst of theirs.
 VERDICTS = (PASS, WARN, NOT_EVALUABLE, FAIL)
-# Between the two names of a pair.
-TITLE = " / "
 
 
 @dataclass(frozen=True)
@@ -185,11 +183,11 @@ def judgeCase(
     measured: for every pair the names of its two structures, and its measurements by convention, that of the comparison
     first, and key. unmatched: the names of structures that only the "reference" or only the "test" has. isWhole:
     whether these are all structures, so that others are not there. failures: reasons by name of what could not be
-    compared; a pair of two names is named by titleOf(). A rule for a structure that is not there, that is only in one,
-    or that could not be compared, is not evaluable.
+    compared; a pair of two names is named by pairTitle(). A rule for a structure that is not there, that is only in
+    one, or that could not be compared, is not evaluable.
     """
     failures = failures or {}
-    subjects = [_Subject(titleOf(names), names, byConvention) for names, byConvention in measured]
+    subjects = [_Subject(naming.pairTitle(names), names, byConvention) for names, byConvention in measured]
     subjects += [_Subject(title, _namesIn(title), {}, reason) for title, reason in failures.items()]
     subjects += _alone(unmatched, failures)
     verdicts, withoutLimits = _judgeAll(protocol, subjects)
@@ -227,14 +225,6 @@ def _absent(protocol: Protocol, known: Collection[str]) -> Iterator[Verdict]:
             yield judge(rule.structure, rule, None, f"there is no structure {rule.structure}")
 
 
-def titleOf(names: Iterable[str]) -> str:
-    """Return what a pair is called, by the names of its two structures: "Lens-Lt / Lens_L", or the one that they share.
-
-    It is also what a pair that could not be compared is called among failures.
-    """
-    return TITLE.join(dict.fromkeys(names))
-
-
 def _namesIn(title: str) -> tuple[str, ...]:
     """Return the names that a rule may be about to be about what has a title."""
-    return tuple(dict.fromkeys((title, *title.split(TITLE))))
+    return tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT))))

@@ -9,6 +9,8 @@ from importlib import resources
 from ..protocol.judgment import FAIL, PASS, WARN
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
+# What stands above or before alarms.
+CHECK_FIRST = "Check this first"
 # Tables with more columns are set smaller on paper.
 MANY_COLUMNS = 8
 # With more than these, before the structures, a page of paper is across.

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from ..errors import counted
 from ..measurements import typeset
 from ..protocol.judgment import FAIL, VERDICTS
-from .elements import NO_DEVICE, badge, nameCell, page, table
+from .elements import CHECK_FIRST, NO_DEVICE, badge, nameCell, page, table
 
 INDEX = "index.html"
 FAILED = "failed"
@@ -25,7 +25,8 @@ class CaseLine(NamedTuple):
 
     title: its name, with the method in brackets. state: "failed", or what the protocol says, "" without one. compared:
     how many structures were compared, "1 of 2" when others could not be. why: the worst of it in sentences. report: the
-    file name of its report, "" without one.
+    file name of its report, "" without one. alarms: what has to be looked at before any number means anything, in a few
+    words, "" without any.
     """
 
     title: str
@@ -33,11 +34,15 @@ class CaseLine(NamedTuple):
     compared: str
     why: str
     report: str
+    alarms: str = ""
 
 
 def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
-    """Return lines with those first that need a look most; alike ones stay in their order."""
-    return sorted(lines, key=lambda line: STATES.index(line.state))
+    """Return lines with those first that need a look most; alike ones stay in their order.
+
+    Where there are alarms, verdicts mean nothing yet.
+    """
+    return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
 
 
 def writeIndex(lines: Sequence[CaseLine], title: str, path: Path) -> None:
@@ -63,7 +68,8 @@ def indexOf(lines: Sequence[CaseLine], title: str) -> str:
 def _cells(line: CaseLine) -> list[str]:
     name = nameCell(line.title)
     linked = f'<a href="{escape(quote(line.report), quote=True)}">{name}</a>' if line.report else name
-    return [linked, _state(line.state), escape(line.compared), escape(typeset(line.why))]
+    alarms = f"<b>{CHECK_FIRST}: {escape(line.alarms)}.</b> " if line.alarms else ""
+    return [linked, _state(line.state), escape(line.compared), alarms + escape(typeset(line.why))]
 
 
 def _state(state: str) -> str:
@@ -72,6 +78,8 @@ def _state(state: str) -> str:
 
 
 def _counts(lines: Sequence[CaseLine]) -> str:
-    """Return how many cases there are of each state, the worst first."""
+    """Return how many cases there are of each state, the worst first, and how many have alarms."""
     found = [(state, sum(line.state == state for line in lines)) for state in STATES]
-    return ", ".join(f"{number} {_state(state)}" for state, number in found if number)
+    states = ", ".join(f"{number} {_state(state)}" for state, number in found if number)
+    alarmed = sum(bool(line.alarms) for line in lines)
+    return f"{states} · <b>{counted(alarmed, 'case')} to check first</b>" if alarmed else states

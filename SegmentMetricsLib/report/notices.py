@@ -9,7 +9,7 @@ from .. import repeated
 from ..findings import split
 from ..measurements import typeset
 from ..records import Record
-from .elements import linkTo
+from .elements import CHECK_FIRST, linkTo
 
 # Names that stand before what is said of several structures.
 MOST_NAMES = 12
@@ -37,7 +37,7 @@ def alarms(records: Sequence[Record], findings: Sequence[str]) -> str:
     found = [("", text) for text in split(findings)[0]]
     for text, members in repeated.membersOf([split(record.findings)[0] for record in records]).items():
         found.append((_whom(members, records), text))
-    return _block("alarms", "Check this first", found)
+    return _block("alarms", CHECK_FIRST, found)
 
 
 def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 import shapes
 import SimpleITK
-from test_batch import batch, write
+from test_batch import batch, table, write
 from test_batch import inline as inline  # the fixtures
 from test_batch import study as study
 
@@ -20,10 +23,19 @@ def testABatchTellsOfPairsThatDoNotOverlap(study, inline, capsys):
         assert batch("--metrics", "overlap") == 0
         out = capsys.readouterr().out
         assert (
-            "\n\nAlarms: 2 of 3 pairs need a look before any number means anything; results.jsonl has the details.\n"
+            "\n\nAlarms: 2 of 3 pairs need a look before any number means anything; results.csv has all of them.\n"
             "  no overlap at all (1): Label 1 of b (new)\n"
             "  the same structure of the same file twice (1): Label 1 of c\n"
         ) in out
+    rows = table()
+    assert [row["Alarms"] for row in rows] == ["", "no overlap at all", "the same structure of the same file twice"]
+    assert json.loads(Path("out/summary.json").read_text())["alarms"] == [
+        {"alarm": "no overlap at all", "pairs": [{"case": "b", "method": "new", "structure": "Label 1"}]},
+        {
+            "alarm": "the same structure of the same file twice",
+            "pairs": [{"case": "c", "method": "", "structure": "Label 1"}],
+        },
+    ]
     write("a,ref.nrrd,t1.nrrd,,")
     assert batch("--metrics", "overlap") == 0 and "Alarms" not in capsys.readouterr().out
 

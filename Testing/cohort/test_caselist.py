@@ -135,6 +135,17 @@ def testTheOrderOfCasesThatAreAlikeIsKept():
     assert '<table class="prose">' in indexOf(lines, "x") and 'data-head="Structures compared"' in indexOf(lines, "x")
 
 
+def testCasesWithAlarmsComeBeforeVerdicts(study):
+    """What was measured of another place means nothing, however well it keeps to the limits."""
+    SimpleITK.WriteImage(shapes.box((6, 20, 20), (15, 23, 23)), "t1/B.nrrd")
+    assert batch("--report", "--protocol", "limits.csv") == 1
+    found = [[words(cell) for cell in row] for row in rows()]
+    assert [row[0] for row in found[:4]] == ["farB", "gone", "two", "&lt;b&gt;"]
+    assert found[3][3].startswith("Check this first: B: no overlap at all; another")
+    text = Path("out/reports/index.html").read_text("utf-8")
+    assert "1 case to check first" in text
+
+
 def testACaseThatNoRuleIsAbout():
     outcome = {"case": "a", "method": "m", "status": "ok", "reason": "", "pairs": [], "reference": "r", "test": "t"}
     judged = {"verdict": "not evaluable", "structures": []}
