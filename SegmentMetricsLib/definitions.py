@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -116,6 +117,23 @@ class Definition:
             if words.get(name, "1") == "1":
                 return self.key.replace(f"_{{{name}}}", "")
         return self.key.format(**words)
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], ...]:
+        templates = [self.key]
+        if self.unmentioned:
+            templates.append(self.keyFor({}))
+        # a parameter in braces is a number in a key
+        return tuple(
+            re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(template))) for template in templates
+        )
+
+    def wordsIn(self, key: str) -> dict[str, str] | None:
+        """Return the parameters in a key as text, {} without any, or None if it is no key of this definition."""
+        for pattern in self._patterns:
+            if found := pattern.fullmatch(key):
+                return {**dict.fromkeys(self.unmentioned, "1"), **found.groupdict()}
+        return None
 
     def unitFor(self, dimension: int, settings: Settings) -> str:
         """Return the unit for surfaces in space (dimension 3) or contours in a plane (2): these have mm2 for mm3."""

@@ -6,7 +6,9 @@ function in its family's file and one entry in the file of the same name here.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 from ..definitions import Definition
 from .agreement import AGREEMENT
@@ -22,13 +24,11 @@ from .voxels import VOXEL
 REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *SIMILARITY, *EFFORT)
 
 
-def findDefinition(key: str) -> tuple[Definition, dict[str, str]] | None:
-    """Return the definition to which a key like "NSD_2mm" belongs and its parameter as text, None if there is none."""
+# every key read from a file is looked up, in a cohort the same few ones many thousand times
+@lru_cache(maxsize=4096)
+def findDefinition(key: str) -> tuple[Definition, Mapping[str, str]] | None:
+    """Return the definition of a key like "NSD_2mm" and its parameters as text, or None if the key is unknown."""
     for definition in (*REGISTRY, *MULTI_LABEL):
-        for template in dict.fromkeys(
-            (definition.key, definition.keyFor({}) if definition.unmentioned else definition.key)
-        ):
-            pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(template))
-            if found := re.fullmatch(pattern, key):
-                return definition, {**dict.fromkeys(definition.unmentioned, "1"), **found.groupdict()}
+        if (words := definition.wordsIn(key)) is not None:
+            return definition, MappingProxyType(words)
     return None
