@@ -16,18 +16,19 @@ from slicer.ScriptedLoadableModule import (
 )
 from slicer.util import VTKObservationMixin
 
-# In a source tree the library is beside the module's folder; in an installed extension it is beside this file.
+# In a source tree, the library is next to the module's folder; in an installed extension, it is next to this file.
 for folder in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1]):
     if (folder / "SegmentMetricsLib").is_dir() and str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
 PACKAGES = ("SegmentMetricsLib", "SegmentMetricsPanel")
-# Major and minor version of the first Slicer whose Python can import them; that of Slicer 5.8 can only read this file.
+# Major and minor version of the first Slicer whose Python can import the packages; that of Slicer 5.8 can only import
+# this file.
 OLDEST_SLICER = (5, 10)
 
 
 def tooOld() -> str:
-    """Return why the module cannot work in this version of Slicer, "" when it can."""
+    """Return the reason why the module cannot work in this version of Slicer, or "" if it can."""
     version = (slicer.app.majorVersion, slicer.app.minorVersion)
     if version >= OLDEST_SLICER:
         return ""
@@ -36,7 +37,7 @@ def tooOld() -> str:
 
 
 class SegmentMetrics(ScriptedLoadableModule):
-    """What Slicer has to know about the module."""
+    """The module's metadata for Slicer."""
 
     def __init__(self, parent):
         super().__init__(parent)
@@ -54,26 +55,26 @@ class SegmentMetrics(ScriptedLoadableModule):
             "(NSD) is that of Nikolov et al., arXiv:1809.04430, the boundary IoU that of Cheng et al., "
             "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
         )
-        if slicer.util.mainWindow() is None:  # the application starts: it makes its modules before its window
+        if slicer.util.mainWindow() is None:  # during startup, modules are created before the main window
             slicer.app.connect("startupCompleted()", registerSampleData)
         else:
             registerSampleData()
 
 
 def registerSampleData() -> None:
-    """Offer two observers' head-and-neck contours in the Sample Data module."""
+    """Register the two observers' head-and-neck contours with the Sample Data module."""
     if tooOld():
         return
     try:
         import SampleData
-    except ImportError:  # custom applications may leave it out
+    except ImportError:  # custom applications may not include it
         return
 
     icon = Path(__file__).parent / "Resources" / "Icons" / "SegmentMetrics.png"
     SampleData.SampleDataLogic.registerCustomSampleDataSource(
         category="Segment Metrics",
         sampleName="HeadAndNeckObservers",
-        uris="",  # nothing is downloaded, but there has to be one
+        uris="",  # required, although nothing is downloaded
         fileNames="HeadAndNeckObservers.seg.nrrd",
         nodeNames="Observer 1",
         thumbnailFileName=str(icon),
@@ -82,20 +83,20 @@ def registerSampleData() -> None:
 
 
 class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
-    """The module's panel in the life of the application: shown, hidden, and while scenes come and go."""
+    """Hosts the panel through the application's lifecycle: shown, hidden, and while scenes are opened and closed."""
 
     def __init__(self, parent=None):
         ScriptedLoadableModuleWidget.__init__(self, parent)
         VTKObservationMixin.__init__(self)
         self.logic = None
         self.panel = None
-        self.isOpen = False  # whether the panel follows the scene: from enter() to exit()
-        self.isSceneChanging = False  # whether a scene comes or goes
+        self.isOpen = False  # whether the panel follows the scene: between enter() and exit()
+        self.isSceneChanging = False  # whether a scene is being closed or imported
 
     def setup(self) -> None:
-        """Build the panel; called once, before it is shown for the first time. In an older Slicer there is none.
+        """Build the panel; called once, before it is first shown. Versions of Slicer that are too old get a message.
 
-        It leaves the scene alone until enter(): a script may make it that wants no more than its parameters.
+        The panel does not change the scene before enter(), because a script may only need its parameters.
         """
         ScriptedLoadableModuleWidget.setup(self)
         problem = tooOld()
@@ -117,25 +118,25 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         scene = slicer.mrmlScene
         self.addObserver(scene, scene.StartCloseEvent, self.onSceneStart)
         self.addObserver(scene, scene.StartImportEvent, self.onSceneStart)
-        # closing and loading are batches, and so is loading that closes first
+        # closing, loading, and loading that closes first are each one batch
         self.addObserver(scene, scene.EndBatchProcessEvent, self.onSceneEnd)
-        # nobody calls enter() for one that is reloaded while it is shown, nor for one in a window of its own
+        # enter() is not called for a module reloaded while it is shown, nor for one in its own window
         self.isOpen = getattr(self.parent, "isEntered", True)
         self.useParameterNode()
 
     def enter(self) -> None:
-        """Work with the scene; called each time the user opens the module."""
+        """Follow the scene; called each time the user opens the module."""
         self.isOpen = True
         self.useParameterNode()
 
     def exit(self) -> None:
-        """Leave the scene alone; called each time the user opens another module."""
+        """Stop following the scene; called each time the user switches to another module."""
         self.isOpen = False
         if self.panel:
             self.panel.pause()
 
     def cleanup(self) -> None:
-        """Let go of the scene; called when the application closes or the module is reloaded."""
+        """Release the scene; called when the application closes or the module is reloaded."""
         self.removeObservers()
         if self.panel:
             self.panel.close()
@@ -147,23 +148,23 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         super().onReload()
 
     def onSceneStart(self, _caller, _event) -> None:
-        """Let go of the scene that is about to be closed, or to get nodes from a file."""
+        """Release the scene before it is closed or nodes are imported into it."""
         if self.panel.parameters:
             self.isSceneChanging = True
         self.panel.releaseScene()
 
     def onSceneEnd(self, _caller, _event) -> None:
-        """Work with the scene as it is now, with a fresh wrapper: one made before would not see nodes that came."""
+        """Follow the new scene with a new parameter node wrapper: the old one would not see imported nodes."""
         if slicer.mrmlScene.IsBatchProcessing():
             return
         isChanged, self.isSceneChanging = self.isSceneChanging, False
         if not isChanged:
-            self.panel.onNews()  # what happened in the batch was not shown yet
-        elif self.isOpen:  # else enter() does it
+            self.panel.onNews()  # changes made in the batch have not been shown yet
+        elif self.isOpen:  # otherwise enter() will do it
             self.useParameterNode()
 
     def useParameterNode(self) -> None:
-        """Work with the parameters of the scene, and show and follow them while the module is open."""
+        """Use the scene's parameter node; show and follow it if the module is open."""
         if not self.panel or slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
         if self.panel.parameters is None:
@@ -173,7 +174,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
 
 
 class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
-    """Comparisons as the module makes them; everything is done by SegmentMetricsLib.
+    """Runs the module's comparisons; all computations are in SegmentMetricsLib.
 
     comparison = SegmentMetricsLogic().compareSegments(referenceNode, "Liver", testNode, "Liver")
     comparison["HD95"].value
@@ -195,13 +196,16 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     @staticmethod
     def compareSegmentations(*arguments, **options):
-        """Compare all segments that belong together: see SegmentMetricsLib.mrml.compareSegmentations."""
+        """Compare all matching segments: see SegmentMetricsLib.mrml.compareSegmentations."""
         from SegmentMetricsLib import mrml
 
         return mrml.compareSegmentations(*arguments, **options)
 
     def measure(self, parameters, work):
-        """Compare what the parameter node says and return the Outcome, kept in a table node. work: a LongWork."""
+        """Run the comparison that the parameter node describes and return its Outcome, stored in a table node.
+
+        work: a LongWork.
+        """
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.pairs import choicesOf
         from SegmentMetricsPanel.parameters import settingsOf
@@ -213,13 +217,13 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         judgment = self.judge(p, comparisons, work)
         for number, comparison in enumerate(comparisons):
             work.report(number, len(comparisons), comparison.reference.name)
-            work.run(comparison.record)  # the worst places of large structures take long to find, and are kept
+            work.run(comparison.record)  # finding the worst places in large structures is slow; the result is cached
         if p.mode == Mode.allStructures:
             return outcomes.keepAll(comparisons, p.reference, p.test, settings, judgment=judgment, choices=choicesOf(p))
         return outcomes.keepPair(comparisons[0], judgment=judgment)
 
     def compareChosen(self, parameters, settings, work) -> list:
-        """Compare the segments that the parameter node says and return Comparisons. work: a LongWork."""
+        """Compare the segments chosen in the parameter node and return Comparisons. work: a LongWork."""
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.pairs import choicesOf
 
@@ -234,7 +238,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         return Comparisons([self.compareSegments(*pair, settings, run=work.run, by="ID")])
 
     def judge(self, parameters, comparisons, work):
-        """Return what the chosen protocol says about Comparisons, a Judgment; None without a protocol."""
+        """Return the Judgment of Comparisons by the chosen protocol, or None without a protocol."""
         from SegmentMetricsPanel.enumerations import Mode
         from SegmentMetricsPanel.protocols import protocolOf
 
@@ -253,14 +257,14 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     @staticmethod
     def loadSample() -> list:
-        """Load the two observers' contours that come with the extension and return their segmentation nodes."""
+        """Load the two observers' contours that come with the extension, and return their segmentation nodes."""
         from SegmentMetricsLib.mrml.sample import loadSample
 
         return loadSample(slicer.mrmlScene)
 
 
 class SegmentMetricsTest(ScriptedLoadableModuleTest):
-    """Short tests in the running application; the whole test suite is in the folder Testing."""
+    """Short tests in the running application; the full test suite is in the folder Testing."""
 
     def setUp(self) -> None:
         slicer.mrmlScene.Clear()
@@ -272,7 +276,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         self.delayDisplay("Segment Metrics: tests passed")
 
     def openModule(self):
-        """Open the module as a user does, without a main window as that would do it, and return its widget."""
+        """Open the module and return its widget; without a main window, call enter() as the window would."""
         widget = slicer.modules.segmentmetrics.widgetRepresentation().self()
         if slicer.util.mainWindow():
             slicer.util.selectModule("SegmentMetrics")
@@ -282,7 +286,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         return widget
 
     def leaveModule(self, widget) -> None:
-        """Open another module."""
+        """Switch to another module."""
         if slicer.util.mainWindow():
             slicer.util.selectModule("Data")
         else:
@@ -290,7 +294,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         slicer.app.processEvents()
 
     def choose(self, name: str):
-        """Choose a structure of the sample in the module, on both sides, and return the module's widget."""
+        """Choose a structure of the sample on both sides, and return the module's widget."""
         nodes = SegmentMetricsLogic().loadSample()
         widget = self.openModule()
         parameters = widget.panel.parameters
@@ -300,23 +304,23 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         return widget
 
     def measure(self, name: str = "Eye_L"):
-        """Compare a structure of the sample in the module, and return the module's widget."""
+        """Compare a structure of the sample, and return the module's widget."""
         widget = self.choose(name)
         self.assertTrue(widget.panel.apply())
         return widget
 
     def shownValues(self, widget) -> dict:
-        """Return what was measured by key, as the panel shows it."""
+        """Return the values that the panel shows, by key."""
         return {key: m.value for key, m in widget.panel.outcome.records[0].measurements.items()}
 
     def maps(self) -> list:
-        """Return the models of all distance maps of the scene."""
+        """Return the models of all distance maps in the scene."""
         from SegmentMetricsLib.mrml import maps
 
         return maps.allMaps(slicer.mrmlScene)
 
     def test_SegmentMetrics1(self) -> None:
-        """Two clicks from two segmentations to numbers and a map, without touching the segmentations."""
+        """Two clicks lead from two segmentations to numbers and a map, without changing the segmentations."""
         widget = self.choose("Parotid_L")
         parameters = widget.panel.parameters
         reference, test = parameters.reference, parameters.test
@@ -329,7 +333,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         self.assertEqual([node.GetSegmentation().GetMTime() for node in (reference, test)], before)
 
     def test_SavedAndLoaded(self) -> None:
-        """Numbers and the map come back with the scene, and are up to date."""
+        """A saved scene restores the numbers and the map, and they are up to date."""
         widget = self.measure()
         before = self.shownValues(widget)
         with tempfile.TemporaryDirectory() as folder:
@@ -345,7 +349,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         self.assertTrue(model.GetPolyData().GetPointData().HasArray("SignedDistance"))
 
     def test_Closed(self) -> None:
-        """A closed scene leaves an empty panel, which works with the next one."""
+        """Closing the scene leaves an empty panel, which works with the next scene."""
         widget = self.measure()
         slicer.mrmlScene.Clear()
         slicer.app.processEvents()
@@ -356,7 +360,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         self.assertGreater(widget.ui.resultsTable.rowCount, 0)
 
     def test_LeftAndOpened(self) -> None:
-        """While another module is open, the panel shows what a script measures, and follows nothing else."""
+        """While another module is open, the panel shows the results of scripts and follows nothing else."""
         widget = self.measure()
         panel, before = widget.panel, self.shownValues(widget)
         self.leaveModule(widget)
@@ -375,7 +379,7 @@ class SegmentMetricsTest(ScriptedLoadableModuleTest):
         self.assertEqual(self.shownValues(widget), before)
 
     def test_DeletedTable(self) -> None:
-        """The table goes alone; the next run of the pair fills the map that is left."""
+        """Deleting the table keeps the map; the next run of the same pair reuses it."""
         widget = self.measure()
         (model,) = self.maps()
         count = slicer.mrmlScene.GetNumberOfNodes()

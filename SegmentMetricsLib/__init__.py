@@ -38,7 +38,7 @@ __all__ = [
     "stressTest",
 ]
 
-# Public names are imported when first used: the package itself loads at once.
+# Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
     "Comparison": "comparison",
     "Grid": "geometry.grids",

@@ -17,32 +17,32 @@ from .errors import InputError, Mistakes, oneLine
 from .version import __version__
 
 INTERRUPTED, TERMINATED = 130, 143
-# Why writing a file fails that is open: no space, no more of it for this user, too large, read only, a bad disk.
+# Errors of writing to an open file: no space, quota exceeded, file too large, read-only file system, I/O error.
 ABOUT_WRITING = {
     number
     for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO")
-    if (number := getattr(errno, name, None)) is not None  # not all systems know all of them
+    if (number := getattr(errno, name, None)) is not None  # not all systems have all of them
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0, 1 if some cases failed, 2 for input that cannot be used.
 
-    Who asks for it with --fail-on gets 3 for a verdict that is too bad.
+    With --fail-on, it is 3 if a verdict is at least that bad.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # a name that the terminal cannot show is no reason to fail
+            # do not fail because of a name that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     with closedWithoutComplaint():
         return _run(makeParser().parse_args(arguments))
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run a command and return the exit status. What is wrong goes to standard error, a line each."""
+    """Run a command and return the exit status. Problems are written to standard error, one per line."""
     giveBackLargeArrays()
     try:
-        # what a batch system sends; like Ctrl-C, it must leave nothing half-written
+        # batch systems send it; like Ctrl-C, it must leave nothing half-written
         before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     except ValueError:  # not in the main thread, where signals do not arrive
         before = None
@@ -68,19 +68,19 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _problemOf(error: OSError, output: Path | None) -> str:
-    """Return what the system refused, with the file. output: the folder of the results, None without one."""
+    """Return an error of the system in words, with the file. output: the folder of the results, None without one."""
     reason = error.strerror or str(error)
-    # writing to a full disk names no file; what else names none has nothing to do with the results
+    # errors of writing, such as on a full disk, name no file; other errors without one do not concern the results
     isAboutWriting = error.errno in ABOUT_WRITING
     if where := error.filename or (output if isAboutWriting else None):
         return f"{where}: {reason}"
-    if isAboutWriting or error.errno is None:  # what the system did not say is a sentence of its own
+    if isAboutWriting or error.errno is None:  # without errno, the message is a complete sentence
         return reason
     return f"The system refused something that the command needs: {reason}."
 
 
 def makeParser() -> Parser:
-    """Return the parser of all commands; each leaves the function that runs it in `run`."""
+    """Return the parser of all commands; each sets `run` to the function that runs it."""
     parser = Parser(
         prog="segment-metrics",
         description="How two segmentations differ: exact boundary, overlap and signed metrics, and where.",

@@ -1,32 +1,32 @@
-"""How the C library hands out memory, where a process works through many structures of very different size."""
+"""Memory allocation of the C library, for processes that work through many structures of very different sizes."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# Names of two settings of glibc's mallopt(), and its variables that say the same.
+# Two parameters of glibc's mallopt(), and the environment variables for them.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 VARIABLES = "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"
-# Bytes of an array from which on it has pages of its own. Of arrays of organs, which are smaller, those that were freed
-# are used again, which is faster.
+# Arrays of at least this many bytes are allocated in pages of their own. Those of organs are smaller; they reuse freed
+# memory, which is faster.
 LARGE = 4 << 20
 
 
 def giveBackLargeArrays() -> None:
-    """Let the memory of every large array go back to the system as soon as the array is gone.
+    """Make the C library return the memory of every large array to the system as soon as the array is freed.
 
-    By itself glibc, the C library of most Linux systems, does so only until the first large array is freed: from then
-    on arrays of up to 32 MB share one heap, where those that live on hold fast what was freed around them. Of the
-    largest structures that is up to a quarter of a GB. It takes no more time, as the heap keeps what smaller arrays
-    leave. Nothing is changed on other systems, nor where the environment has set it.
+    By default glibc, the C library of most Linux systems, does so only until the first large array is freed. From then
+    on arrays of up to 32 MB share one heap, where live arrays prevent freed memory around them from being returned: up
+    to a quarter of a GB for the largest structures. The change costs no time, as the heap still keeps the memory of
+    smaller arrays. Nothing is changed on other systems, or where the environment sets these parameters.
     """
     if not sys.platform.startswith("linux") or any(name in os.environ for name in VARIABLES):
         return
     import ctypes
 
     setting = getattr(ctypes.CDLL(None), "mallopt", None)
-    if setting is not None:  # other C libraries of Linux have none
+    if setting is not None:  # other C libraries on Linux do not have it
         setting(M_MMAP_THRESHOLD, LARGE)
-        # as glibc itself would choose for that
+        # the ratio that glibc itself uses
         setting(M_TRIM_THRESHOLD, 2 * LARGE)

@@ -1,4 +1,4 @@
-"""Cautions: findings that say when the pair at hand is one of those for which a chosen metric tells less than it seems.
+"""Cautions: findings that a chosen metric is less informative than it seems for the pair at hand.
 
 Sources: the guidelines of Taha & Hanbury, doi:10.1186/s12880-015-0068-x, and of Metrics Reloaded (Maier-Hein et al.,
 doi:10.1038/s41592-023-02151-z).
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from .measurements import Measurement
     from .pair import Pair
 
-# A structure is small that spans less than this share of its image along an axis, and has no more than so many voxels.
+# A structure is small if it spans less than this fraction of its image along an axis and has at most this many voxels.
 SMALL, FEW_VOXELS = 0.05, 1000
-# From this share of true negatives on, measures that count them hardly tell good from bad.
+# Above this fraction of true negatives, measures that count them hardly distinguish good from bad.
 MOSTLY_BACKGROUND = 0.95
-# The Hausdorff distance is an outlier's when it is so many times that of 95 % of the boundary, and so many voxels more.
+# HD is due to outliers if it is more than this many times HD95 and exceeds it by more than this many voxels.
 OUTLYING_FACTOR, OUTLYING_VOXELS = 3, 3
-# So many parts and more are no structure's when most of them are single voxels.
+# At least this many parts, most of them single voxels, indicate noise.
 MANY_PARTS = 50
 THRESHOLD = whereToSet("--threshold 0.5", "threshold=0.5")
 UNION = whereToSet("--grid union", 'grid="union"', "Advanced > Evaluated grid")
@@ -83,7 +83,7 @@ def _parts(pair: Pair) -> Iterator[str]:
                 "are mostly theirs."
             )
     numbers = [max(len(found), 1) for found in sizes]
-    # how many parts a mesh has is not known: a shell may be a cavity
+    # the number of parts of a mesh is unknown: a shell may be a cavity
     if any(s.mask is None for s in pair.structures) or max(numbers) == 1:
         return
     if numbers[0] == numbers[1]:
@@ -97,7 +97,7 @@ def _parts(pair: Pair) -> Iterator[str]:
 
 
 def _units(pair: Pair) -> Iterator[str]:
-    """Yield that the structures are smaller than every tolerance, which those of patients never are."""
+    """Warn if the structures are smaller than every tolerance, which structures of patients never are."""
     if not _isTolerant(pair):
         return
     smallest = min(pair.settings.tolerances)
@@ -110,7 +110,7 @@ def _units(pair: Pair) -> Iterator[str]:
 
 
 def _percentiles(pair: Pair) -> Iterator[str]:
-    """Yield what percentiles that look like shares of 1 are."""
+    """Warn about percentiles below 1, which were probably meant as fractions."""
     if _chosen(pair, "boundary"):
         for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
             better = shortest(round(100 * percentile, 9))
@@ -122,14 +122,14 @@ def _percentiles(pair: Pair) -> Iterator[str]:
 
 
 def _isTolerant(pair: Pair) -> bool:
-    """Return whether a chosen family counts what is within a tolerance."""
+    """Return whether a chosen family uses the tolerances."""
     return bool(pair.settings.tolerances) and _chosen(pair, "boundary", "signed", "effort")
 
 
 def _tolerances(pair: Pair) -> Iterator[str]:
     if not _isTolerant(pair) or not any(s.samplingGrid for s in pair.structures):
         return
-    # a slice may be thicker; below the finest side of the voxels, though, no difference is within the tolerance
+    # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
     finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)
     small = [shortest(t) for t in pair.settings.tolerances if t < finest * (1 - 1e-6)]
     if small:
@@ -168,7 +168,7 @@ def _background(pair: Pair) -> Iterator[str]:
 
 
 def _critical(pair: Pair) -> Iterator[str]:
-    """Yield that the reference is a critical structure itself, as when all structures of a patient are compared."""
+    """Warn if the reference is itself a critical structure, as when all structures of a patient are compared."""
     mask = pair.given[0].mask
     if mask is not None and any(s.mask is not None and mask.isSameAs(s.mask) for s, _ in pair.criticals):
         yield (
@@ -178,11 +178,11 @@ def _critical(pair: Pair) -> Iterator[str]:
 
 
 def _coarsest(pair: Pair) -> float:
-    """Return the largest side of a voxel of either structure in mm; for meshes, of the grid made for them."""
+    """Return the longest voxel side in mm of both structures; for two meshes, the mesh spacing of the settings."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)
 
 
 def _sides(grid: Grid) -> np.ndarray:
-    """Return how long the sides of a voxel are in mm; of a planar grid, those in the plane."""
+    """Return the lengths of the sides of a voxel in mm, for a planar grid those in the plane only."""
     return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)

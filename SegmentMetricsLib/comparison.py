@@ -1,4 +1,4 @@
-"""compare(): the one road that every number takes."""
+"""compare(): the single path by which every number is computed."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Mapping):
-    """The result of comparing two structures: a mapping from keys like "HD95" to measurements, and how they came about.
+    """The result of comparing two structures: a mapping from keys like "HD95" to measurements, with their context.
 
-    measurements: by key. findings: sentences that a reader of the numbers should know. grid: the voxels on which
-    overlap was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty
-    or no measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures.
-    similarity: how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice
-    profile, () if it was not asked for or there is none. extent: what the common extent is, None if the whole
-    structures were compared. share: what the two have in common and alone in mm3 (mm2), None without the agreement
+    measurements: by key. findings: sentences that a reader of the numbers should know. grid: the grid on which overlap
+    was counted, None if it was not. distances: of all elements of both boundaries, None if a structure is empty or no
+    measurement needed them. hazard: that of the evaluated grid's voxels, None without critical structures. similarity:
+    the slice-by-slice agreement of the contours, None if it was not measured. slices: the per-slice profile, () if it
+    was not requested or does not exist. extent: a description of the common extent, None if the whole structures were
+    compared. share: the volumes (areas) of both and of their intersection in mm3 (mm2), None without the agreement
     family. criticals: the critical structures that were considered.
     """
 
@@ -86,7 +86,7 @@ class Comparison(Mapping):
 
     @cached_property
     def worstPlaces(self) -> tuple[Place, ...]:
-        """The patches that lie farther apart than the first tolerance, the worst first; () without distances."""
+        """The patches that lie farther apart than the first tolerance, worst first; () without distances."""
         if self.distances is None or not self.settings.tolerances:
             return ()
         return worstPlaces(self.distances, self.settings.tolerances[0])
@@ -97,19 +97,19 @@ class Comparison(Mapping):
         return summary.sentence(self)
 
     def conventions(self, keys: Iterable[str] | None = None, atEdge: bool = False) -> dict[str, dict[str, Reported]]:
-        """Return what other tools would have reported: convention -> key -> value, difference to ours, and why.
+        """Return the values that other tools would have reported: convention -> key -> Reported.
 
-        Keys that a tool does not report are not there; the KeyError says which ones are. keys: the conventions, in any
-        case, all when None. atEdge: whether the image ends where it ends; else background goes on
-        beyond its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown
-        convention.
+        Keys that a tool does not report are missing; the KeyError lists those that exist. keys: the conventions, in any
+        case; all when None. atEdge: whether to keep the image edge, as the tools find it in the files. Otherwise
+        background continues beyond the edge, so that a number does not depend on how the image was cropped. Raises
+        ValueError for an unknown convention.
         """
         from .conventions.evaluation import conventions
 
         return conventions(self, keys, atEdge)
 
     def record(self) -> Record:
-        """Return the comparison without its geometry, small enough to keep many of them."""
+        """Return the comparison without its geometry, so small that many can be kept."""
         return Record(
             reference=describe(self.reference),
             test=describe(self.test),
@@ -128,7 +128,7 @@ class Comparison(Mapping):
         )
 
     def toDictionary(self) -> dict:
-        """Return the comparison as in metrics.json: plain values, null for those that are not finite."""
+        """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
         return self.record().toDictionary()
 
 
@@ -139,16 +139,16 @@ def compare(
     label: int | None = None,
     criticals: Mapping[str, object] | None = None,
 ) -> Comparison:
-    """Compare a test structure with a reference structure and return all measurements that the settings ask for.
+    """Compare a test structure with a reference structure and return all measurements that the settings select.
 
-    Empty structures are no error: their measurements are zero, infinite or undefined, with a reason.
+    Empty structures are not an error: their measurements are zero, infinite or undefined, with a reason.
 
     reference, test: SimpleITK images (masks, label maps, or memberships in [0, 1]; 2D or 3D), vtkPolyData in LPS mm
     (closed surfaces, or closed contours in a plane) or Structures; the two may differ in kind, grid and orientation.
-    settings: what to measure and how; None is the defaults. label: the label to compare when an image holds several; it
-    is the same in both, and of memberships there is none.
-    criticals: critical structures of the hazard family by name, of the same kinds; those that the settings name count,
-    or all. Raises ValueError for input that is not a structure.
+    settings: what to measure and how; None means the defaults. label: the label to compare in images that hold several,
+    the same in both; images of memberships have no labels. criticals: critical structures for the hazard family by
+    name, of the same kinds as reference and test. Only those named in the settings are used, or all if the settings
+    name none. Raises ValueError for input that is not a structure.
     """
     settings = asSettings(settings)
     pair = Pair(
@@ -192,7 +192,7 @@ def compared(pair: Pair) -> Comparison:
 
 
 def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
-    """Return the per-slice profile if it was asked for, and the finding that there is none."""
+    """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
     if "slices" not in pair.settings.families:
         return (), ()
     try:
@@ -204,7 +204,7 @@ def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
 
 
 def asCriticals(given: Mapping[str, object], settings: Settings) -> dict[str, Structure]:
-    """Return critical structures by name. Raises InputError for what is none, or is several labels."""
+    """Return critical structures by name. Raises InputError for input that is not a structure or has several labels."""
     return {
         name: asStructure(one, f"critical structure {name}", None, settings, canChoose=False)
         for name, one in given.items()
@@ -212,10 +212,10 @@ def asCriticals(given: Mapping[str, object], settings: Settings) -> dict[str, St
 
 
 def asStructure(given, which: str, label: int | None, settings: Settings, canChoose: bool = True) -> Structure:
-    """Return what compare() was given as a structure. which: what it is called in a message.
+    """Return an argument of compare() as a structure. which: its name in messages.
 
-    canChoose: whether a label could have been given. A displayed surface is put aside where the settings ask for that
-    of the voxels. Raises InputError for what is none.
+    canChoose: whether the caller could have given a label. A displayed surface is dropped if the settings ask for the
+    unsmoothed one. Raises InputError for input that is not a structure.
     """
     if isinstance(given, Structure):
         if settings.surface == "unsmoothed":
@@ -234,7 +234,7 @@ def asStructure(given, which: str, label: int | None, settings: Settings, canCho
 
 
 def _hint(given) -> str:
-    """Return how what compare() was given becomes something that it takes, "" where that is not known."""
+    """Return advice on converting an unsupported argument of compare() to a supported one, "" if there is none."""
     if isinstance(given, (str, os.PathLike)):
         return ": readStructures(path, name=...) of SegmentMetricsLib reads files"
     if isinstance(given, np.ndarray):
@@ -243,7 +243,7 @@ def _hint(given) -> str:
 
 
 def describe(structure: Structure) -> dict:
-    """Return who a structure is, for files."""
+    """Return the name, file and volume (area) of a structure, for files."""
     volume = 0.0 if structure.isEmpty else structure.surface.volume
     key = "volumeMm3" if structure.dimension == 3 else "areaMm2"
     return {"name": structure.name, "file": structure.file, key: finite(volume)}

@@ -1,4 +1,4 @@
-"""How many of the computer's cores this process may use, and work on several of them side by side."""
+"""The number of cores that this process may use, and parallel work in threads on several of them."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from .progress import Cancelled, alsoStoppable, checkpoint, stoppable
 
 S, T = TypeVar("S"), TypeVar("T")
 
-# Seconds between two looks whether the work in other threads is still wanted.
+# Seconds between checks for cancellation while waiting for other threads.
 PATIENCE = 0.02
-# Whether onOneThread() is in force.
+# Whether onOneThread() is active.
 _isOnOneThread = False
 
 
 def availableProcessors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def threads() -> int:
-    """Return how many threads long work shall have: one where the environment says so, as in worker processes."""
+    """Return the number of threads for long work: one inside onOneThread() or if VTK is limited to one, as in workers."""
     isOne = _isOnOneThread or os.environ.get("VTK_SMP_MAX_THREADS") == "1"
     return 1 if isOne else availableProcessors()
 
 
 @contextmanager
 def onOneThread() -> Iterator[None]:
-    """Let long work inside the block have one thread, as other processes work beside this one."""
+    """Use one thread for long work inside the block, because other processes work at the same time."""
     global _isOnOneThread
     before, _isOnOneThread = _isOnOneThread, True
     try:
@@ -45,11 +45,12 @@ def onOneThread() -> Iterator[None]:
 
 
 def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]:
-    """Return the results of tasks, in their order, each done in a thread of its own where there are cores.
+    """Return the results of tasks in order; each runs in its own thread if several cores are available.
 
-    isLong: whether the tasks take so long that starting threads does not matter. Arrays of numbers are worked on
-    without Python's lock, so such tasks do proceed side by side, if the arrays are long: with less than some 10,000
-    numbers, waiting for the lock between two steps takes longer than the steps. Stopping the work around stops all.
+    isLong: whether the tasks take so long that the cost of starting threads is negligible. NumPy releases Python's lock
+    while it works on arrays, so tasks do run in parallel if their arrays are long. With fewer than about 10,000
+    numbers, waiting for the lock between steps takes longer than the steps. Stopping the surrounding work stops all
+    tasks.
     """
     tasks = list(tasks)
     if not isLong or len(tasks) < 2 or threads() == 1:
@@ -62,7 +63,7 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
             with stoppable(isStopped.is_set):
                 return task()
         except BaseException:
-            isStopped.set()  # what the others find is not wanted any more
+            isStopped.set()  # the results of the other tasks are no longer needed
             raise
 
     with ThreadPoolExecutor(len(others)) as pool:
@@ -74,7 +75,7 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
                     checkpoint()
         except BaseException as stopped:
             isStopped.set()
-            # of those that stopped because another one failed, nobody wants to hear
+            # report the error that stopped the others, not their cancellation
             for error in (future.exception() for future in futures) if isinstance(stopped, Cancelled) else ():
                 if error is not None and not isinstance(error, Cancelled):
                     raise error from error.__cause__
@@ -83,7 +84,7 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
 
 
 def eachSideBySide(function: Callable[[S], T], values: Iterable[S], isLong: bool = True) -> list[T]:
-    """Return what a function returns for each of some values, several at a time where there are cores.
+    """Return the results of a function for each value, in order, computed in parallel if several cores are available.
 
     isLong: as for sideBySide().
     """
@@ -96,9 +97,10 @@ def eachSideBySide(function: Callable[[S], T], values: Iterable[S], isLong: bool
 
 
 def evenParts(length: int, most: int) -> list[slice]:
-    """Return the parts into which to cut what is that long, none longer than `most`, for eachSideBySide().
+    """Return slices that divide a length into parts no longer than `most`, for eachSideBySide().
 
-    They are equally long, and if it takes several, as many for every thread: all are done at about the same time.
+    They are equally long. If there are several, each thread gets the same number, so that all finish at about the same
+    time.
     """
     count = -(-length // most)
     if count > 1:
@@ -116,9 +118,9 @@ def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
 
 
 def lockedCache(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Keep the latest results of a function, so many, as lru_cache does, and make each for one thread only.
+    """Cache the latest results of a function like lru_cache(count), but compute each of them in one thread only.
 
-    The others wait for it: two of them would each get a result of their own, and work twice.
+    Other threads wait for it; otherwise two of them could compute the same result twice.
     """
 
     def decorated(function: Callable[..., T]) -> Callable[..., T]:
@@ -138,7 +140,7 @@ def lockedCache(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
 def allCores() -> Iterator[None]:
     """Let VTK use all cores inside the block; applications start it with one.
 
-    Not where the environment allows one only: every change of VTK's threads leaves some memory behind.
+    Does nothing if only one thread is allowed, as every change of VTK's backend leaks some memory.
     """
     if threads() == 1:
         yield

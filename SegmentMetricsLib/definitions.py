@@ -1,4 +1,4 @@
-"""What the registry knows about a kind of measurement."""
+"""The properties of a kind of measurement in the registry."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ OURS = "SegmentMetrics"
 
 
 class Empty(enum.Enum):
-    """What a measurement is when exactly one structure is empty. When both are, it is undefined."""
+    """The value of a measurement when exactly one structure is empty. When both are, it is undefined."""
 
     INFINITE = "infinite"
     ZERO = "0"
     SIGNED = "infinite, negative when the test is empty"
     ONE = "1"
-    # its formula holds for one empty structure
+    # by its formula, which holds for one empty structure
     COUNTED = "as counted"
-    # and for two
+    # by its formula, which holds for two empty structures as well
     COMPUTED = "as computed"
 
 
-# Volumes in space, and the areas that contours in a plane have in their place.
+# Units of volumes of surfaces in space, and of areas of contours in a plane.
 VOLUME, AREA = "mm3", "mm2"
-# What a key may hold, and the setting that lists its values; of some, the value 1 is left out of the key.
+# Parameters in keys, with the setting that lists their values; UNMENTIONED ones are omitted from the key if 1.
 PARAMETERS = {"percentile": "percentiles", "tolerance": "tolerances", "beta": "betas", "quantile": "quantiles"}
 UNMENTIONED = ("beta", "quantile")
 
@@ -49,20 +49,20 @@ class Definition:
 
     key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings. unit:
     "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
-    compute: takes the pair and, if there is one, the parameter. symmetric: whether it stays when reference and test are
-    exchanged. identity: its value when both are the same, None if that depends on them. dependsOnGrid: whether the
-    voxels outside both structures count. hint: when to choose it or not. emptiness: takes the pair and says which
-    structure is empty for this measurement, "" if none is. note: takes the pair and says what a value leaves out, "" if
-    nothing. side: of the patient, in words, of a measurement that exists for each of them. trend: how the value changes
-    with a larger parameter, "rising", "falling" or "any"; "" without a parameter. formula: in LaTeX, lines parted by
-    two backslashes, with the symbols that docs/formulas.md explains; the same for all keys of a kind, such as those of
-    the six sides. code: the function or property in which the arithmetic of the formula is to be seen and that returns
-    the measurement, by its name in the library. steps: further ones that compute what the formula is made of. symbols:
-    those of the formula behind which there are settings, in LaTeX, each with the names of these; parameters need not be
-    told. deviation: how the formula differs from what its source prints or computes, "" if it does not. heading: a
-    short name for the head of a column, "" where the key is one. isMain: whether an overview of many structures shows
-    it. unitSetting: returns the unit that settings ask for, None where they do not decide it. areaTitle,
-    areaDescription: of volumes, title and description for contours in a plane, which have areas.
+    compute: takes the pair and, if there is one, the parameter. symmetric: whether the value stays the same when
+    reference and test are exchanged. identity: its value for identical structures, None if that depends on them.
+    dependsOnGrid: whether the voxels outside both structures count. hint: when to choose it or not. emptiness: takes
+    the pair and returns which structure is empty for this measurement, "" if none is. note: takes the pair and returns
+    what the value leaves out, "" if nothing. side: the side of the patient, in words, of a measurement that exists for
+    each of them. trend: how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a
+    parameter. formula: in LaTeX, lines separated by two backslashes, with the symbols that docs/formulas.md explains;
+    the same for all keys of a kind, such as those of the six sides. code: the function or property, by its name in the
+    library, that implements the formula and returns the measurement. steps: further ones that compute parts of the
+    formula. symbols: symbols of the formula that stand for settings, in LaTeX, each with the names of the settings;
+    parameters may be omitted. deviation: how the formula differs from what its source prints or computes, "" if it does
+    not. heading: a short name for the head of a column, "" where the key is one. isMain: whether an overview of many
+    structures shows it. unitSetting: returns the unit that the settings choose, None if they do not determine it.
+    areaTitle, areaDescription: for volumes, the title and description for contours in a plane, which have areas.
     """
 
     key: str
@@ -96,7 +96,7 @@ class Definition:
     note: Callable[[Pair], str] = lambda pair: ""
 
     def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
-        """Yield the parameters to compute the measurement for: none, or every value of the setting that it has."""
+        """Yield the parameters to compute the measurement for: none, or each value of the setting for its parameter."""
         if self._parameter is None:
             yield {}
         else:
@@ -112,7 +112,7 @@ class Definition:
         return tuple(name for name in UNMENTIONED if f"_{{{name}}}" in self.key)
 
     def keyFor(self, words: Mapping[str, str]) -> str:
-        """Return the key for a parameter as text; beta 1 and quantile 1 are not mentioned."""
+        """Return the key for a parameter as text; beta 1 and quantile 1 are omitted."""
         for name in self.unmentioned:
             if words.get(name, "1") == "1":
                 return self.key.replace(f"_{{{name}}}", "")
@@ -123,33 +123,33 @@ class Definition:
         templates = [self.key]
         if self.unmentioned:
             templates.append(self.keyFor({}))
-        # a parameter in braces is a number in a key
+        # a parameter in braces stands for a number in a key
         return tuple(
             re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(template))) for template in templates
         )
 
     def wordsIn(self, key: str) -> dict[str, str] | None:
-        """Return the parameters in a key as text, {} without any, or None if it is no key of this definition."""
+        """Return the parameters in a key as text, {} without any, or None if the key is not of this definition."""
         for pattern in self._patterns:
             if found := pattern.fullmatch(key):
                 return {**dict.fromkeys(self.unmentioned, "1"), **found.groupdict()}
         return None
 
     def unitFor(self, dimension: int, settings: Settings) -> str:
-        """Return the unit for surfaces in space (dimension 3) or contours in a plane (2): these have mm2 for mm3."""
+        """Return the unit for surfaces in space (dimension 3) or contours in a plane (2), where mm2 replaces mm3."""
         if self.unitSetting is not None:
             return self.unitSetting(settings)
         return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
     def titleIn(self, unit: str) -> str:
-        """Return the title of a measurement in a unit: that of its area if it has one."""
+        """Return the title of a measurement in a unit: the area title for areas, if there is one."""
         return self.areaTitle if self.areaTitle and unit == AREA else self.title
 
     def descriptionIn(self, unit: str) -> str:
-        """Return the description of a measurement in a unit: that of its area if it has one."""
+        """Return the description of a measurement in a unit: the area description for areas, if there is one."""
         return self.areaDescription if self.areaDescription and unit == AREA else self.description
 
 
 def ofMemberships(pair: Pair) -> str:
-    """Return which structure is empty for a measurement in which memberships count."""
+    """Return which structure is empty for measurements that count memberships; a value for Definition.emptiness."""
     return pair.emptinessOfMemberships

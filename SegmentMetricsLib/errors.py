@@ -1,4 +1,4 @@
-"""What users can do wrong, and how they are told."""
+"""Errors that users can cause, and helpers for their messages."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import enum
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-# More mistakes in a file than this are no typing errors, and told by their number.
+# Most mistakes in a file that are listed; more are not typing errors, and only counted.
 MOST_MISTAKES = 20
-# Control characters, line breaks, and those that turn the direction of writing: names may contain them.
+# Control characters, line breaks, and characters that change the writing direction, which names may contain.
 UNSHOWABLE = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
 
 
 class InputError(ValueError):
-    """Input that cannot be compared or settings out of range; the message says what and which, in words for users."""
+    """Input that cannot be compared or settings out of range; the message names the problem in words for users."""
 
 
 class PairError(InputError):
     """Two structures that cannot be compared: the message names them and their files, and ends with the reason.
 
-    reason: alone, for where files must not be named or are known.
+    reason: the reason alone, for places where files are known or must not be named.
     """
 
     def __init__(self, message: str, reason: str = ""):
@@ -28,9 +28,9 @@ class PairError(InputError):
 
 
 class Mistakes(InputError):
-    """Several mistakes in one file, told a line each; so many lines say how many more there are.
+    """Several mistakes in one file, one per line; after MOST_MISTAKES lines, the number of further ones.
 
-    problems: the sentences that are told.
+    problems: the sentences of the message.
     """
 
     def __init__(self, *problems: str):
@@ -45,22 +45,22 @@ class Mistakes(InputError):
 
 
 def raiseAny(problems: Sequence[InputError]) -> None:
-    """Raise one error that tells all problems; nothing where there are none."""
+    """Raise a single error that lists all problems; do nothing if there are none."""
     if problems:
         raise problems[0] if len(problems) == 1 else Mistakes(*map(str, problems))
 
 
 def reasonOf(error: Exception) -> str:
-    """Return why something cannot be compared, in a line without the names of its files where these are known."""
+    """Return the reason in an error as one line; for a PairError without the names of the structures and files."""
     return oneLine(error.reason if isinstance(error, PairError) else str(error))
 
 
 class NoSegmentation(InputError):
-    """An image that is whole and can be read, but holds no structures: a CT, say, or a dose."""
+    """An image that is intact and readable but holds no structures, such as a CT or a dose."""
 
 
 class Cause(enum.Enum):
-    """Why a measurement has no value, where something else depends on it."""
+    """The cause of a measurement without a value, for causes that other code depends on."""
 
     NOT_CLOSED = "the surface of one of both is not closed"
     DEFECT = "the surface of one of both is closed, and has no inside all the same"
@@ -68,7 +68,7 @@ class Cause(enum.Enum):
 
 
 class Undefined(ValueError):
-    """A measurement has no value for a pair; the message is the reason. cause: None where nothing depends on it."""
+    """A measurement has no value for a pair; the message is the reason. cause: None if no other code depends on it."""
 
     def __init__(self, reason: str, cause: Cause | None = None):
         super().__init__(reason)
@@ -76,7 +76,7 @@ class Undefined(ValueError):
 
 
 def requireText(path: Path) -> None:
-    """Raise InputError when a path is not valid Unicode: the libraries that read and write files end the program."""
+    """Raise InputError when a path is not valid Unicode, as the libraries that read and write files would crash."""
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
@@ -84,16 +84,16 @@ def requireText(path: Path) -> None:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number and what there are so many of, in a sentence: 1 triangle, 2 triangles. many: one + "s" if "".
+    """Return a number with its noun, singular or plural: 1 triangle, 2 triangles. many: one + "s" if "".
 
-    The words go on as far as they depend on the number.
+    The words may include more of the sentence, as far as it depends on the number.
     """
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def didYouMean(given: str, choices: Iterable[str]) -> str:
-    """Return what goes below a message about a name that there is not, " Did you mean X?", "" if none is like it."""
-    import difflib  # a command's help does without it
+    """Return " Did you mean X?" to append to a message about an unknown name, "" if no choice is similar."""
+    import difflib  # not needed for a command's help
 
     known = {choice.casefold(): choice for choice in choices}
     likely = difflib.get_close_matches(given.casefold(), known, 1)
@@ -101,10 +101,10 @@ def didYouMean(given: str, choices: Iterable[str]) -> str:
 
 
 def inAnyCase(given: str, names: Iterable[str]) -> str:
-    """Return a name as it is written, whatever its capitals are here; what is none of the names stays."""
+    """Return the name that differs from a given one only in case; the given one if there is none."""
     return next((name for name in names if name.casefold() == given.casefold()), given)
 
 
 def oneLine(text: str) -> str:
-    """Return text as it can stand in a line on a terminal."""
+    """Return text without characters that would break a line on a terminal."""
     return text.translate(UNSHOWABLE)

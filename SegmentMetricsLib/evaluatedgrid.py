@@ -16,11 +16,11 @@ PARALLEL = 1 - 5e-7
 
 
 def extended(home: Grid, grid: Grid, extents: tuple[Mask, Mask], name: str) -> tuple[Grid, str]:
-    """Return the evaluated grid that a volume makes, extended to contain both structures, and what it is in words.
+    """Return a volume extended to contain both structures, as the evaluated grid, and its description in words.
 
-    home: the volume's grid. grid: the lattice on which overlap is counted. extents: both structures on it. name: what
-    the volume is called. Where the axes of both run alike the result is a box of the lattice; else it keeps the
-    volume's own voxels, and voxelsOf() tells how many of the lattice's size fill it.
+    home: the volume's grid. grid: the lattice on which overlap is counted. extents: both structures on it. name: of the
+    volume. If the axes of both grids are parallel, the result is a box of the lattice. Otherwise it keeps the volume's
+    own voxels, and voxelsOf() returns its size in voxels of the lattice.
     """
     same = home.offsetOn(grid) is not None
     if not (same or grid.planar or isParallel(home, grid)):
@@ -28,7 +28,7 @@ def extended(home: Grid, grid: Grid, extents: tuple[Mask, Mask], name: str) -> t
         grown = home.grownTo(np.concatenate(corners)) if corners else home
         return grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else "")
     index = grid.toIndex(home.corners())
-    # as many voxels as fit, wherever between those of the lattice the volume starts
+    # as many voxels as fit, however the volume is offset from the lattice
     low = np.rint(index.min(axis=0) + 0.5).astype(int)
     high = low + np.maximum(np.rint(np.ptp(index, axis=0)).astype(int), 1) - 1
     if grid.flatAxis is not None:
@@ -46,7 +46,7 @@ def isParallel(first: Grid, second: Grid) -> bool:
 
 
 def voxelsOf(evaluated: Grid, grid: Grid) -> int:
-    """Return how many voxels of a lattice fill the evaluated grid."""
+    """Return the size of the evaluated grid in voxels of a lattice, a whole number of at least 1."""
     number = math.prod(evaluated.size)
     if evaluated.offsetOn(grid) is not None:
         return number
@@ -54,9 +54,9 @@ def voxelsOf(evaluated: Grid, grid: Grid) -> int:
 
 
 def voxelsAround(volume: Grid | None, reference: Mask, test: Mask, grid: Grid) -> float:
-    """Return how many voxels of a lattice fill the box around two masks and a volume, if there is one.
+    """Return the size, in voxels of a lattice, of the box around two masks and a volume, if there is one.
 
-    The axes of all run along the same lines. Nothing is resampled, so the number need not be whole.
+    The axes of all grids must be parallel. Nothing is resampled, so the size need not be whole.
     """
     corners = [mask.corners() for mask in (reference, test)] + ([volume.corners()] if volume else [])
     lengths = np.ptp(grid.toIndex(np.concatenate(corners)), axis=0)

@@ -1,4 +1,4 @@
-"""What measurements and settings mean, in the words of tool tips; made from the registry."""
+"""Explanations of measurements and settings for tool tips, made from the registry."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ FAMILIES = {
 
 
 def ofMeasurement(measurement: Measurement) -> str:
-    """Return what a measurement means, where it comes from, and why it has no number if so."""
+    """Return the meaning of a measurement, its bounds or the reason for a missing value, and its source."""
     better = {"lower": "Lower is better.", "higher": "Higher is better."}.get(measurement.better, "")
     lines = [measurement.title, " ".join(filter(None, (measurement.description, better)))]
     found = findDefinition(measurement.key)
@@ -82,13 +82,13 @@ def ofMeasurement(measurement: Measurement) -> str:
 
 
 def ofFamily(family: str) -> str:
-    """Return what a family of metrics tells, and which metrics it has."""
+    """Return the purpose of a family of metrics, and its metrics."""
     keys = [_keyOf(definition) for definition in REGISTRY if definition.family == family]
     return f"{FAMILIES[family]}\n{', '.join(keys)}".strip()
 
 
 def ofSetting(name: str) -> str:
-    """Return what a setting does, and which metrics depend on it where not all do."""
+    """Return the effect of a setting, and the metrics that have it as a parameter, if any."""
     keys = [_keyOf(definition) for definition in REGISTRY if f"{{{name}}}" in definition.key]
     return SETTINGS[name] + (f"\nUsed by {', '.join(keys)}." if keys else "")
 

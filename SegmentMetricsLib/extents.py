@@ -1,17 +1,18 @@
 """The common extent: two structures reduced to the slab that both contours cover, without their end caps.
 
-Where the contours of a spinal cord, an esophagus or a vessel end is often arbitrary. The caps at these ends are no
-boundary that anybody drew, and how far the ends lie apart says little about how well the organ was found. Over the
-common extent only what both observers contoured is compared:
+Where the contours of a spinal cord, an esophagus or a vessel end is often arbitrary. Nobody drew the caps at these ends
+as a boundary, and the distance between the ends says little about the quality of the contours. Over the common extent,
+only what both observers contoured is compared:
 
-- The slab runs from the first to the last slice plane in which both have a contour: slices of the reference, else of
-  the test. Between meshes it runs along the patient's axis from where the lower cap of the one that begins later ends
-  to where the upper cap of the one that stops earlier begins. Gaps within the slab are differences and count.
-- Boundary: the lateral boundary within the slab. Distances are measured to the lateral boundary of the other within
-  the slab, in both directions, so that neither a cap nor what lies beyond the slab is ever the nearest place. To tell
-  inside from outside, a structure is thought to go on beyond the slab as it is at its ends.
-- Volumes, overlap and everything else that is counted: the voxels of the slices in the slab, a half slice beyond its
-  end planes.
+- The slab runs from the first to the last slice plane in which both have a contour; the slices are those of the
+  reference, or of the test if the reference is a mesh. Between two meshes it runs along the patient's axis, from where
+  the last of the two lower caps ends to where the first of the two upper caps begins. Gaps within the slab are
+  differences and count.
+- Boundary: the lateral boundary within the slab. Distances are measured to the lateral boundary of the other structure
+  within the slab, in both directions, so that neither a cap nor anything beyond the slab is ever the nearest point. To
+  distinguish inside from outside, a structure is assumed to continue beyond the slab as it is at the slab's ends.
+- Volumes, overlap and everything else that is counted: the voxels of the slices in the slab, which reach half a slice
+  beyond its end planes.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ from .geometry.surfaces import Surface, outwardNormals
 from .settinglocations import whereToSet
 from .structures import Structure
 
-# A cap of a mesh is what faces its end within 60 degrees of the axis.
+# Triangles that face the end of a mesh within 60 degrees of the axis belong to its cap.
 CAP_COSINE = 0.5
-# A structure is long if it is that many times as long as wide; its ends decide HD if without them it were that share.
+# A structure is long if it is at least LONG times as long as wide. Its ends decide HD if HD without them is at most the
+# fraction DECISIVE of it.
 LONG, DECISIVE = 2.0, 0.75
-# As a share of the structure's length no distance: no reason to speak of where it lies.
+# Distances up to this fraction of the structure's length are ignored.
 NEGLIGIBLE = 1e-4
 COMMON = whereToSet("--extent common", 'extent="common"', "Advanced > Extent")
 NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the slices"
@@ -43,7 +45,7 @@ NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the
 
 @dataclass(frozen=True, eq=False)
 class Section(Structure):
-    """The part of a structure within a slab. whole: the structure."""
+    """The part of a structure within a slab. whole: the whole structure."""
 
     whole: Structure = field(kw_only=True)
     slab: Slab = field(kw_only=True)
@@ -61,9 +63,9 @@ class Section(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Extent:
-    """How much of two structures is compared. slab: None is all. problem: why nothing can be compared, "" if it can.
+    """The part of two structures that is compared. slab: None for all. problem: why nothing can be compared, or "".
 
-    description: for files. sentence: for people, "" if there is nothing to say.
+    description: for files, None for the whole structures. sentence: for people, "" if there is nothing to say.
     """
 
     slab: Slab | None = None
@@ -73,10 +75,10 @@ class Extent:
 
 
 def common(reference: Structure, test: Structure) -> tuple[Structure, Structure, Extent]:
-    """Return two structures reduced to their common extent.
+    """Return two structures reduced to their common extent, and that extent.
 
-    An empty structure has no ends, nor have contours in one plane: such structures stay as they are, and so do two
-    that have no common extent, whose extent tells the problem.
+    Pairs with an empty structure and contours in one plane have no ends and are returned unchanged. So are structures
+    without a common extent, or with a surface that has no inside; the extent then states the problem.
     """
     if reference.isEmpty or test.isEmpty or reference.dimension == 2:
         why = "contours in one plane have no ends" if reference.dimension == 2 else "one structure is empty"
@@ -98,7 +100,7 @@ def common(reference: Structure, test: Structure) -> tuple[Structure, Structure,
 
 
 def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -> Extent:
-    """Return the extent with its descriptions. spans: of the two structures along the normal, mm."""
+    """Return the extent with its descriptions. spans: lower and upper end of each structure along the normal in mm."""
     slices = None
     if home is not None:
         first, last = slab.rows(home, 2)
@@ -125,12 +127,12 @@ def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -
 
 
 def homeGrid(reference: Structure, test: Structure) -> Grid | None:
-    """Return the grid whose slices, across its k axis, tell where structures begin and end; None for two meshes."""
+    """Return the grid whose slices, across its k axis, define the ends of the structures; None for two meshes."""
     return next((s.mask.grid.slicesLast() for s in (reference, test) if s.mask is not None), None)
 
 
 def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tuple[float, float]]]:
-    """Return the slab that two structures in space have in common, None if there is none, and the span of either."""
+    """Return the slab that two structures in space have in common, None if there is none, and the span of each."""
     structures = (reference, test)
     home = homeGrid(*structures)
     normal = np.array([0.0, 0.0, 1.0])
@@ -144,8 +146,7 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
     if home is None:
         return (Slab(normal, low, high, low, high, reach) if high - low > SAME_PLANE else None), spans
     step, start = (float(vector @ normal) for vector in (home.axes[:, 2], home.origin))
-    # slices in a left-handed order count backward
-    # where both share one slice only, rounding must not part them
+    # step is negative for slices in a left-handed order; rounding must not separate two that share only one slice
     areApart = low - high > SAME_PLANE * abs(step)
     first, last = (1, 0) if areApart else sorted((height - start) / step for height in (low, high))
     first, last = int(np.ceil(first - SAME_PLANE)), int(np.floor(last + SAME_PLANE))
@@ -153,13 +154,13 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
         return None, spans
     low, high = sorted(start + row * step for row in (first, last))
     outer = low - abs(step) / 2, high + abs(step) / 2
-    if first == last:  # one slice only: as thick as it is
+    if first == last:  # a single slice keeps its thickness
         low, high = outer
     return Slab(normal, low, high, *outer, reach), spans
 
 
 def spanOf(structure: Structure, normal: np.ndarray) -> tuple[float, float]:
-    """Return from where to where in mm along a normal a structure's slices, or its boundary without caps, go."""
+    """Return the lower and upper end in mm along a normal of a structure's slices, or of its boundary without caps."""
     if structure.mask is not None and not structure.mask.isEmpty:
         mask = structure.mask
         if alignedAxis(mask.grid, normal) is not None:
@@ -172,7 +173,7 @@ def spanOf(structure: Structure, normal: np.ndarray) -> tuple[float, float]:
 
 
 def _endWithoutCap(surface: Surface, normal: np.ndarray) -> float:
-    """Return where in mm along a normal the cap begins with which a mesh ends there."""
+    """Return the position in mm along a normal where the cap at that end of a mesh begins."""
     heights = surface.points @ normal
     facing = np.flatnonzero(outwardNormals(surface, np.arange(len(surface.cells))) @ normal >= CAP_COSINE)
     cells = surface.cells[facing]
@@ -198,7 +199,7 @@ def section(structure: Structure, slab: Slab) -> Section:
 
 
 def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistances) -> Iterator[str]:
-    """Yield the finding that the ends of two long structures decide the Hausdorff distance, if they do."""
+    """Yield the finding that the ends of two long structures determine the Hausdorff distance, if they do."""
     structures = (reference, test)
     if reference.dimension == 2 or not all(s.surface.isClosed for s in structures):
         return
@@ -212,7 +213,7 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     place = worst.largestPlace
     if slab.contains(place[None])[0]:
         return
-    # mostly one of the few places that are nearly as far tells that it is not the ends alone
+    # usually one of the few other distances that are nearly as large shows that it is not the ends alone
     limits = DECISIVE * worst.largest * 0.5 ** np.arange(8)
     within = max(_largestWithin(direction, slab, limits) for direction in distances.directions)
     if within > DECISIVE * worst.largest:
@@ -229,8 +230,8 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
 def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray) -> float:
     """Return the largest distance in mm of the elements in a slab, 0 if there are none.
 
-    limits: falling distances in mm: elements beyond the first one are looked at first, as where elements lie costs more
-    to tell than how far.
+    limits: descending distances in mm. Elements are examined in batches, those above the first limit first, as their
+    positions are more expensive to compute than their distances.
     """
     above = np.inf
     for limit in (*limits, -1.0):
@@ -243,7 +244,7 @@ def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray)
 
 
 def isLong(structure: Structure) -> bool:
-    """Return whether a closed structure is much longer than wide, by its box and its volume."""
+    """Return whether a closed structure is much longer than wide, judging by its box and its volume."""
     low, high = structure.box
     length, volume = float((high - low).max()), structure.surface.volume
     return volume > 0 and length >= LONG * float(np.sqrt(volume / length))

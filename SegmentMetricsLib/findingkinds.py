@@ -1,4 +1,4 @@
-"""What kinds of findings there are, and findings, which are sentences that know their kind."""
+"""The kinds of findings, and findings: sentences with a kind."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Severity(enum.Enum):
 
 
 class Kind(enum.Enum):
-    """What findings something depends on, their severity and their sentences with blanks; the others are remarks."""
+    """Kinds of findings that code depends on, with severity and sentence template; all others are remarks."""
 
-    # whether the two are what they shall be
+    # identity of the two structures
     NO_OVERLAP = (
         Severity.ALARM,
         "The two contours do not overlap at all: check that they are the same structure of the same patient.",
@@ -31,14 +31,14 @@ class Kind(enum.Enum):
         Severity.ALARM,
         "The two structures have terminology codes {what}: check that they are the same.",
     )
-    # which side of the patient they are on
+    # side of the patient
     OTHER_SIDES = Severity.ALARM, "Check the sides: {reference} is compared with {test}."
     MIRRORED = (
         Severity.ALARM,
         "The test matches better when mirrored left-right (Dice {best} instead of {dice}): "
         "check the sides, or the orientation in the file's header.",
     )
-    # where they are
+    # location
     OTHER_FRAMES = (
         Severity.ALARM,
         "The files have different frames of reference ({reference} and {test}): "
@@ -57,7 +57,7 @@ class Kind(enum.Enum):
         "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
         "coordinates, the other one in LPS.",
     )
-    # why there are no numbers
+    # missing numbers
     ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
     NOTHING_COMPARED = Severity.ADVICE, "Nothing was compared: {reason}."
     NO_PROFILE = Severity.ADVICE, "There is no per-slice profile: {reason}."
@@ -68,10 +68,10 @@ class Kind(enum.Enum):
 
 
 class Finding(str):
-    """A sentence that a reader of the numbers should know; a string for everybody who needs no more of it.
+    """A sentence that a reader of the numbers should know; a plain string to code that does not need its kind.
 
-    kind: what it is about. reason: why numbers are missing, as their measurements have it, where the sentence tells
-    that, else "".
+    kind: see Kind. reason: why numbers are missing, in the words of their measurements, if the sentence states that;
+    else "".
     """
 
     kind: Kind
@@ -84,7 +84,7 @@ class Finding(str):
 
     @staticmethod
     def of(kind: Kind, **blanks: object) -> Finding:
-        """Return the finding of a kind. blanks: what stands in those of its sentence."""
+        """Return a finding of a kind. blanks: the values for the placeholders in its sentence."""
         return Finding(kind.sentence.format(**blanks), kind, str(blanks.get("reason", "")))
 
     @property

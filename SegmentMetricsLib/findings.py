@@ -1,4 +1,4 @@
-"""Findings: what a reader of the numbers should know about the pair, in sentences."""
+"""Findings: sentences that a reader of the numbers should know about the pair."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ if TYPE_CHECKING:
     from .measurements import Measurement
     from .pair import Pair
 
-# Share of the boundary exactly at the tolerance from which NSD is worth a word.
+# What DICOM calls a frame of reference.
+UID = re.compile(r"[\d.]+")
+# Fraction of the boundary exactly at the tolerance above which its effect on NSD is mentioned.
 TIES_WORTH_A_WORD = 0.005
-# Families that need more of voxels than how many are shared: both structures on one grid.
+# Families that need both structures on one voxel grid, not only the volume of their intersection.
 BY_VOXEL = {"voxel", "hazard"}
-# Of these it is the slices of the reference, and in words what is measured there.
+# Families measured in the slices of the reference, with what is measured there in words.
 BY_SLICE = {"similarity": "the Medical Similarity Index", "effort": "the added path length", "slices": "the slices"}
-# A mirrored test must match this much better to be reported. Structures in the middle of the body look alike in a
-# mirror: their centers must be at least so many mm off the plane, and the Dice of the reference with its own mirror
-# image at most this.
+# Least gain in Dice for a mirrored test to be reported. Structures in the middle of the body hardly change in a mirror,
+# so the centers must be at least MIRROR_DISTANCE mm off the plane, and the Dice of the reference with its own mirror
+# image at most MIRROR_LIKENESS.
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
-# How many mm the units are that files may be in instead, and which they are; and which share of both boxes has to be
-# common for structures to be alike in another unit or with other axes.
+# Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
+# structures are alike in another unit or with other axes.
 UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
 
 def split(findings: Iterable[str]) -> tuple[list[Finding], list[Finding]]:
-    """Return the alarms among findings, after which no number means anything, and all others, both in their order."""
+    """Return the alarms among findings, which make all numbers doubtful, and all other findings, both in order."""
     alarms: list[Finding] = []
     advice: list[Finding] = []
     for finding in map(asFinding, findings):
@@ -49,7 +51,7 @@ def split(findings: Iterable[str]) -> tuple[list[Finding], list[Finding]]:
 
 
 def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
-    """Return findings in the order in which everybody lists them."""
+    """Return findings in the order in which they are listed everywhere: alarms first."""
     alarms, advice = split(findings)
     return (*alarms, *advice)
 
@@ -90,7 +92,7 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         counts = "they count" if len(drawn) == 2 else "it counts"
         yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
     elif pair.reference.isEmpty and pair.test.isEmpty:
-        # of labels that neither image has it is not known what they stand for
+        # if neither image has the label, it is unknown whether it denotes a structure at all
         if not all(s.source.get(WITHOUT_LABEL) for s in pair.structures):
             yield "Absent in both: neither observer drew this structure."
     elif pair.emptiness:
@@ -98,7 +100,7 @@ def _emptiness(pair: Pair) -> Iterator[str]:
 
 
 def _extent(pair: Pair) -> Iterator[str]:
-    """Yield over which extent was compared, or that the ends decide the Hausdorff distance."""
+    """Yield a finding about the evaluated extent, or that the ends determine the Hausdorff distance."""
     if pair.extent.problem:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
@@ -108,7 +110,7 @@ def _extent(pair: Pair) -> Iterator[str]:
 
 
 def _notes(pair: Pair) -> Iterator[str]:
-    """Yield what reading the files had to say; what both have in common is said once."""
+    """Yield the remarks from reading the files; whole sentences that both have appear only once."""
     notes = [s.source.get(NOTES, ()) for s in pair.structures]
     for note in notes[0]:
         yield _noteOf("reference", note)
@@ -118,7 +120,7 @@ def _notes(pair: Pair) -> Iterator[str]:
 
 
 def _noteOf(which: str, note: str) -> str:
-    """Return what reading a file had to say as a sentence; "it" and "its" mean the structure."""
+    """Return a remark from reading a file as a sentence; "it" and "its" mean the structure."""
     if note[0].isupper():
         return note
     if found := re.match(r"(\d+ of )?its? ", note):
@@ -130,7 +132,8 @@ def _noteOf(which: str, note: str) -> str:
 
 def _frames(pair: Pair) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
-    if all(frames) and frames[0] != frames[1]:
+    # the UID of a DICOM file and the name of a NIfTI file's space say nothing about each other
+    if all(frames) and frames[0] != frames[1] and len({bool(UID.fullmatch(frame)) for frame in frames}) == 1:
         yield Finding.of(Kind.OTHER_FRAMES, reference=frames[0], test=frames[1])
     if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
         yield Finding.of(Kind.SAME)
@@ -160,7 +163,7 @@ def _placement(pair: Pair) -> Iterator[str]:
 
 
 def _otherCoordinates(pair: Pair) -> Iterator[str]:
-    """Yield that one structure would lie on the other in other units or axes, where they do not overlap as they are."""
+    """Yield findings that structures, which do not overlap, would match in another unit or with other axes."""
     reference, test = (np.array(s.box) for s in pair.structures)
     for scale, units in UNITS.items():
         for which, one, other in (("test", test, reference), ("reference", reference, test)):
@@ -172,7 +175,7 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
 
 
 def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return intersection over union of boxes, each given by its lowest and highest corner (..., 2, 3)."""
+    """Return the intersection over union of boxes, each given by its lowest and highest corner (..., 2, 3)."""
     common = np.minimum(first[..., 1, :], second[..., 1, :]) - np.maximum(first[..., 0, :], second[..., 0, :])
     both = np.prod(np.maximum(common, 0), axis=-1)
     either = sum(np.prod(np.ptp(boxes, axis=-2), axis=-1) for boxes in (first, second)) - both
@@ -180,7 +183,7 @@ def shareOfBoxes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _sides(pair: Pair) -> Iterator[str]:
-    """Yield whether left and right are exchanged, where that explains the difference better than anything else."""
+    """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
     dice = overlap.dice(pair.counts)
     if dice >= 1 - MIRROR_GAIN:
         return
@@ -191,20 +194,20 @@ def _sides(pair: Pair) -> Iterator[str]:
 
 
 def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
-    """Return whether the box around the reference and that around the mirrored test meet.
+    """Return whether the boxes around the reference and the mirrored test intersect.
 
-    Mostly they lie on either side of the body, which spares making the mirrored one.
+    Usually they lie on opposite sides of the body, so that the test need not be mirrored.
     """
     reference, (low, high) = pair.reference.box, np.array(pair.test.box)
     low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
-    # two voxels, whichever way they run: as far off as putting the voxels of both on one grid, and those in the mirror
-    # where there are voxels, can move them together
+    # two voxels in any direction: resampling both to one grid, and the mirror image to its voxels, can move structures
+    # at most that far toward each other
     margin = 2 * pair.overlapGrid[0].spacing.sum()
     return _meet(reference, (low - margin, high + margin))
 
 
 def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
-    """Return the Dice of the reference with the mirrored test; 0 for structures that a mirror hardly moves."""
+    """Return the Dice of the reference with the mirrored test; 0 for structures that mirroring hardly changes."""
     reference, test = masks
     for mask in masks:
         center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
@@ -216,12 +219,12 @@ def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
 
 
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
-    """Return whether two boxes, each given by its lowest and highest corner, have a point in common."""
+    """Return whether two boxes, each given by its lowest and highest corner, intersect or touch."""
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
 
 
 def sagittalPlanes(pair: Pair) -> set[float]:
-    """Return the LPS x in mm at which sides may be exchanged: the origin and the middle of each image."""
+    """Return the LPS x in mm of planes at which sides may be exchanged: the origin and the middle of each image."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
 
@@ -229,7 +232,7 @@ def sagittalPlanes(pair: Pair) -> set[float]:
 def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
     """Return a mask reflected at a sagittal plane, on its own grid. plane: LPS x in mm.
 
-    The plane is moved to the nearest one that maps voxels to voxels, where their sides run left-right.
+    The plane is moved to the nearest one that maps voxels to voxels, if an axis of the grid runs left-right.
     """
     half = np.abs(mask.grid.axes[0]).max() / 2
     plane = mask.grid.origin[0] + half * round((plane - mask.grid.origin[0]) / half)
@@ -282,7 +285,7 @@ def _grids(pair: Pair) -> Iterator[str]:
 
 
 def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
-    """Yield how masks on different grids were measured in slices. families: those measured there, and in words what."""
+    """Yield how masks on different grids were measured in slices. families: as in BY_SLICE."""
     cut = [words for family, words in families.items() if not (asPublished and family == "similarity")]
     if cut:
         yield (
@@ -297,7 +300,7 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
 
 
 def _howCounted(pair: Pair) -> str:
-    """Return how overlap was counted of masks on different grids."""
+    """Return a sentence on how the overlap of masks on different grids was counted."""
     isExact = pair.sharedVolume is not None and not pair.isFuzzy
     exactly = "Overlap was counted in parts of voxels, exactly."
     if isExact and not BY_VOXEL & set(pair.settings.families):
@@ -327,7 +330,7 @@ def _ties(pair: Pair) -> Iterator[str]:
 def _slices(pair: Pair) -> Iterator[str]:
     found = pair.done(inSlices)
     if found is not None and found.flagged:
-        # not by their number, which differs between an image and the part of it that Slicer keeps
+        # in mm, as slice numbers differ between an image and the part of it that Slicer keeps
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)
         axes = pair.overlapGrid[0].axes if grid is None else grid.axes
         normal = normalOf(np.roll(axes, 2 - found.axis, axis=1))

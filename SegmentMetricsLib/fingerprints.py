@@ -1,4 +1,4 @@
-"""Whether two structures have the same contents: voxels or triangles, and where they are."""
+"""Hashes of structures by their contents: voxels or triangles, and their positions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from .structures import Structure
 
-# Positions are compared in steps of this many mm: saving and loading a scene changes the last digits.
+# Positions are rounded to multiples of this many mm, as saving and loading a scene changes the last digits.
 STEP = 1e-5
 
 
 def contentHash(structure: Structure) -> hashlib.blake2b:
-    """Return a hash that is the same for structures with the same contents; the structure is not empty."""
+    """Return a hash that is equal for structures with equal contents. structure: not empty."""
     digest = hashlib.blake2b(digest_size=12)
     if structure.mask is not None:
         digest.update(repr(structure.mask.voxels.shape).encode())

@@ -1,4 +1,4 @@
-"""From images and polydata in memory to structures."""
+"""Conversion of images and polydata in memory to structures."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .settinglocations import whereToSet
 from .settings import shortest
 from .structures import NOTES, WITHOUT_LABEL, Structure
 
-# A label map has few values; an image whose integers pass this is a CT or MR, not a segmentation.
+# A label map has few values; an image with more different values than this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000
-# Images with more values than this are looked at more closely: labels lie together, intensities do not.
+# Images with more values than this are examined for intensities: equal labels are adjacent, equal intensities are not.
 MOST_UNSUSPICIOUS_LABELS = 30
-# How many slices that takes, and how many rows of each.
+# The number of slices sampled for that, and of rows in each.
 SLICES_LOOKED_AT, ROWS_LOOKED_AT = 16, 64
-# Membership from which a voxel belongs to the surface that is measured, where no threshold is given.
+# Membership at or above which a voxel belongs to the measured surface if no threshold is given.
 HALF = 0.5
-# Memberships this far from 0 and 1 decide nothing; of a structure that was segmented, no larger share of an image does.
+# Memberships farther than this from 0 and 1 are undecided; largest fraction of a segmentation's voxels that are.
 UNDECIDED, MOST_UNDECIDED = 0.1, 0.5
-# By how much rounding in single precision may leave the range of memberships.
+# By how much single-precision rounding may exceed the range of memberships.
 ROUNDING = 1e-6
-# Whole numbers beyond this are not exact in files of floating-point numbers.
+# Larger integers are not exact as double-precision floating-point numbers.
 LARGEST_FLOAT_LABEL = 2**53
-# What memberships beyond 1 mostly go up to: percent, and 8 and 16 bits.
+# Usual values of full membership above 1: percent, 8 bits and 16 bits.
 FULL_MEMBERSHIPS = (100, 255, 65535)
 NO_NUMBERS = "The image has values that are not numbers."
 
@@ -44,15 +44,15 @@ def structureFromImage(
     maximum: int | None = None,
     canChoose: bool = True,
 ) -> Structure:
-    """Return the structure of a mask, of one label of a label map, or of memberships.
+    """Return the structure in a mask, a membership image, or one label of a label map.
 
-    label: of a label map; memberships have none and are taken as they are. threshold, maximum: see Settings. canChoose:
-    whether whoever gave the image could have given a label. Raises ValueError when a label is needed or impossible, and
-    when the image is no segmentation.
+    label: of a label map; it is ignored for membership images. threshold, maximum: see Settings. canChoose: whether the
+    caller could have given a label. Raises ValueError when a label is needed or invalid, and when the image is not a
+    segmentation.
     """
     if label is not None:
         label = _positiveLabel(label)
-    if image.GetPixelIDTypeAsString().startswith("label of"):  # asked for its voxels, it would end the program
+    if image.GetPixelIDTypeAsString().startswith("label of"):  # accessing its voxels would crash the process
         raise InputError("The image is a list of labeled objects without voxels; make it a label map first.")
     memberships = membershipsOf(image, maximum)
     if memberships is not None:
@@ -60,7 +60,7 @@ def structureFromImage(
     threshold = HALF if threshold is None else threshold
     if label is not None:
         mask, others = labelMask(image, label, threshold)
-        # the note tells a label that was mistyped from a structure that nobody drew
+        # the note distinguishes a mistyped label from a structure that was not drawn
         note = f"Label {label} does not occur in the {name}, which has {_listed(others)}."
         return Structure(name, mask, source={WITHOUT_LABEL: others, NOTES: (note,)} if others else {})
     found = labelMasks(image, threshold)
@@ -71,13 +71,13 @@ def structureFromImage(
 
 
 def _listed(labels: Collection[int]) -> str:
-    """Return some of the labels of an image, in words."""
+    """Return the first labels of an image, in words."""
     shown = ", ".join(map(str, list(labels)[:10])) + (", ..." if len(labels) > 10 else "")
     return f"labels ({shown})" if len(labels) > 1 else f"label {shown}"
 
 
 def structureFromMemberships(name: str, memberships: masks.Mask, threshold: float | None, **common) -> Structure:
-    """Return a structure whose voxels count in part, or that of the voxels with at least so high a membership."""
+    """Return a structure whose voxels count in part, or with a threshold, that of the voxels at or above it."""
     undecided = np.count_nonzero((memberships.voxels > UNDECIDED) & (memberships.voxels < 1 - UNDECIDED))
     if undecided > MOST_UNDECIDED * math.prod(memberships.grid.size):
         between = f"{UNDECIDED:g} and {1 - UNDECIDED:g}"
@@ -90,16 +90,16 @@ def structureFromMemberships(name: str, memberships: masks.Mask, threshold: floa
 
 
 def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.Mask | None:
-    """Return the voxels of an image of memberships, None when it is a mask or a label map.
+    """Return the voxels of a membership image, None for a mask or a label map.
 
-    maximum: full membership of images with values beyond 1; None: those are no memberships. Raises NoSegmentation, a
-    ValueError, when the image has larger or negative values.
+    maximum: full membership of images with values above 1; None if such values are not memberships. Raises
+    NoSegmentation, a ValueError, when an image with values above 1 also has negative ones, or ones above the maximum.
     """
     array = SimpleITK.GetArrayViewFromImage(image)
     if image.GetNumberOfComponentsPerPixel() != 1 or array.dtype.kind not in ("fiu" if maximum is not None else "f"):
         return None
     if not array.size:
-        return None  # which is told by whoever looks for labels
+        return None  # reported when looking for labels
     grid = Grid.fromImage(image)
     low, high = _span(array)
     if high > 1 and maximum is not None:
@@ -107,7 +107,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
             raise NoSegmentation(
                 f"The image is not a map of memberships from 0 to {maximum}: it has values from {low:g} to {high:g}."
             )
-        # as exact as single precision is: 8 bits of 255, or percent
+        # single precision is exact enough for integers of 8 or 16 bits
         array = array / np.float32(maximum) if array.dtype.itemsize < 4 else array / maximum
     elif array.dtype.kind != "f" or not _areMemberships(low, high) or _areWhole(array):
         return None
@@ -117,7 +117,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
 
 
 def _areMemberships(low: float, high: float) -> bool:
-    """Return whether values from low to high are memberships in [0, 1], but for what rounding did to them."""
+    """Return whether values from low to high are memberships in [0, 1], apart from rounding."""
     return low >= -ROUNDING and high <= 1 + ROUNDING
 
 
@@ -129,9 +129,9 @@ def structureFromPolyData(polyData: vtkPolyData, name: str) -> Structure:
 def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask]:
     """Return the mask of every label of an image, {1: mask} for memberships.
 
-    threshold: membership from which a voxel belongs to the structure. Raises NoSegmentation, a ValueError, for images
-    that are no segmentation: vector images, values outside [0, 1] that are not whole, negative values, more values than
-    labels.
+    threshold: membership at or above which a voxel belongs to the structure. Raises NoSegmentation, a ValueError, for
+    images that are not segmentations: vector images, fractional values outside [0, 1], negative values, or too many
+    different values for labels.
     """
     labels, peaks = _labelsOf(image, threshold)
     found = masks.fromLabels(labels, Grid.fromImage(image), peaks)
@@ -141,10 +141,10 @@ def labelMasks(image: SimpleITK.Image, threshold: float) -> dict[int, masks.Mask
 
 
 def labelMask(image: SimpleITK.Image, label: int, threshold: float) -> tuple[masks.Mask, tuple[int, ...]]:
-    """Return the mask of one label of an image, sooner than labelMasks() finds all.
+    """Return the mask of one label of an image, faster than labelMasks(), and the labels that occur if it does not.
 
-    It is empty if the label does not occur; only then the labels that do are returned as well. threshold, errors: as
-    for labelMasks(), but however many labels there are.
+    The mask is then empty; otherwise the labels are (). The threshold and errors are as for labelMasks(), except that
+    the number of labels is not limited.
     """
     labels, peaks = _labelsOf(image, threshold)
     mask = masks.oneOfLabels(labels, label, Grid.fromImage(image), peaks)
@@ -189,7 +189,7 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
 
 
 def _ifScaled(low: float, high: float) -> str:
-    """Return how values from low to high would be taken for memberships that go beyond 1, "" where they hardly are."""
+    """Return advice on treating values from low to high as memberships above 1, "" if they are unlikely to be."""
     full = next((full for full in FULL_MEMBERSHIPS if full / 2 < high <= full), 0)
     if low < 0 or not full:
         return ""
@@ -212,13 +212,13 @@ def _areWhole(array: np.ndarray) -> bool:
 
 
 def _span(array: np.ndarray) -> tuple[float, float]:
-    """Return the smallest and the largest of some numbers, both NaN if one of them is."""
+    """Return the smallest and the largest value of an array, both NaN if any value is."""
     lows, highs = zip(*((part.min(), part.max()) for part in _parts(array)), strict=True)
     return float(np.min(lows)), float(np.max(highs))
 
 
 def _wholeNumbers(array: np.ndarray, low: float, high: float) -> np.ndarray | None:
-    """Return floating-point numbers as integers of as few bytes as they need, None where not all of them are whole.
+    """Return floating-point numbers as uint8 if they fit, else as int64; None if not all of them are whole.
 
     low, high: the smallest and the largest of them.
     """
@@ -231,7 +231,7 @@ def _wholeNumbers(array: np.ndarray, low: float, high: float) -> np.ndarray | No
 
 
 def _parts(array: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield an array in parts that fit in the processor's cache, for what is asked of them one after the other."""
+    """Return an iterator over an array in parts that fit in the processor's cache, for several passes over each."""
     numbers = array.reshape(-1)
     return (numbers[first : first + masks.BLOCK] for first in range(0, len(numbers), masks.BLOCK))
 
@@ -239,14 +239,14 @@ def _parts(array: np.ndarray) -> Iterator[np.ndarray]:
 def _looksLikeIntensities(array: np.ndarray) -> bool:
     """Return whether most values of an image [k, j, i] are scattered: their neighbors in the slice have other values.
 
-    A look at some rows is enough. It spares the user the separate comparison of thousands of gray values.
+    Only some rows are sampled. This prevents thousands of gray values from being compared as separate labels.
     """
     slices, rows = (
         np.unique(np.linspace(0, count - 1, most).astype(int))
         for count, most in zip(array.shape, (SLICES_LOOKED_AT, ROWS_LOOKED_AT))
     )
     asked = array[np.ix_(slices, rows)]
-    # the last row has none below
+    # the last row has no row below
     pairs = (asked[..., 1:], asked[..., :-1]), (asked[:, :-1], array[np.ix_(slices, rows[:-1] + 1)])
     values = np.unique(asked)
     if np.count_nonzero(values) <= MOST_UNSUSPICIOUS_LABELS:

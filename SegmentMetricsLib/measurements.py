@@ -1,4 +1,4 @@
-"""Measurements: one number each, and how a pair's are computed from the registry."""
+"""Measurements: one number each, computed for a pair from the definitions in the registry."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
 if TYPE_CHECKING:
     from .pair import Pair
 
-# Values that differ by no more than this share of them are equal but for rounding: what distances are looked up in has
-# the digits of single precision.
+# Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
 LENGTHS = ("mm", "voxel", "pixel")
-# Digits behind the point by unit, the same for all numbers of a column; those of other units are as for fractions.
+# Decimal places by unit, the same for all numbers of a column; other units have those of fractions.
 DECIMALS = {**dict.fromkeys((*LENGTHS, "cm3", "cm2"), 2), "mm3": 1, "mm2": 1, "": 3}
-# How many mm3 (mm2) there are in the unit in which volumes (areas) are shown.
+# The larger unit in which volumes (areas) are shown, and its size in mm3 (mm2).
 IN_CENTIMETERS = {"mm3": ("cm3", 1000), "mm2": ("cm2", 100)}
-# Less than this in the larger unit has too few digits there: of small organs, volumes are compared by their ratio.
+# Volumes below this in the larger unit would have too few digits to compare small organs.
 LEAST_IN_CENTIMETERS = 0.1
-# Below these, numbers are nothing but rounding: lengths, and others.
+# Below these, numbers are rounding errors: lengths, and others.
 LEAST_LENGTH, LEAST = 1e-5, 1e-12
 
 
@@ -39,12 +38,12 @@ LEAST_LENGTH, LEAST = 1e-5, 1e-12
 class Measurement:
     """One number of a comparison.
 
-    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined", with the reason if not ok,
-    or what was left out. referenceToTest, testToReference: the value of either direction alone, None where there is
-    none. lower, upper: what the true value lies between, for the largest distances with certainty and for others in
-    about 95 % of pairs; None where that is not known. position: LPS in mm of the one place that the value is about,
-    None when there is no such place. empty: which structure is empty, in words, "" if none is. cause: that of
-    which the reason tells, None for most reasons.
+    value: may be infinite, or NaN when undefined. status: "ok", "infinite" or "undefined". reason: why it is not ok, or
+    what the value leaves out. referenceToTest, testToReference: the value of each direction alone, None if there is
+    none. lower, upper: bounds of the true value, certain for the largest distances and valid for about 95 % of pairs
+    for others; None if unknown. position: LPS in mm of the single place that the value refers to, None if there is
+    none. empty: which structure is empty, in words, "" if none is. cause: the cause that the reason describes, None for
+    most reasons.
     """
 
     key: str
@@ -71,7 +70,7 @@ class Measurement:
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
 
-        JSON knows no infinity; "sign": -1 says that an infinite value is negative.
+        JSON has no infinity; "sign": -1 marks a negative infinite value.
         """
         result = {"value": finite(self.value), "unit": self.unit, "status": self.status}
         if self.value == -math.inf:
@@ -91,9 +90,9 @@ class Measurement:
 
     @staticmethod
     def fromDictionary(key: str, data: Mapping) -> Measurement:
-        """Return the measurement that toDictionary() described; words come from the registry.
+        """Return the measurement from the result of toDictionary(); title and other texts come from the registry.
 
-        A key that the registry does not know, of another version, is its own title.
+        A key that the registry does not know, from another version, is its own title.
         """
         definition, words = findDefinition(key) or (None, {})
         missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
@@ -125,7 +124,7 @@ class Measurement:
         )
 
     def text(self) -> str:
-        """Return value and unit as people read them."""
+        """Return value and unit as text for people."""
         if self.status == "undefined":
             return "undefined"
         if self.status == "infinite":
@@ -134,7 +133,7 @@ class Measurement:
 
 
 def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurement:
-    """Return the measurement of a key. Raises KeyError, which tells the likeliest key, or those that there are."""
+    """Return the measurement of a key. Raises KeyError that suggests the likeliest key, or lists all keys."""
     try:
         return measurements[key]
     except KeyError:
@@ -143,7 +142,7 @@ def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurem
 
 
 def withUnit(value: float, unit: str) -> str:
-    """Return a number with its unit as people read it, as by fixed(); volumes in cm3 unless they are small."""
+    """Return a number with its unit as text, formatted as by fixed(); volumes in cm3 unless they are small."""
     if unit in IN_CENTIMETERS:
         larger, scale = IN_CENTIMETERS[unit]
         if abs(value) <= LEAST or abs(value) / scale >= LEAST_IN_CENTIMETERS:
@@ -152,9 +151,9 @@ def withUnit(value: float, unit: str) -> str:
 
 
 def fixed(value: float, unit: str) -> str:
-    """Return a number with the decimals of its unit, so that all numbers of a column have the same.
+    """Return a number with the decimal places of its unit, so that all numbers of a column have the same.
 
-    One that is not 0 but would be shown as 0 is "< 0.01" or "> -0.01".
+    A number that is not 0 but would be shown as 0 becomes "< 0.01" or "> -0.01".
     """
     decimals = decimalsOf(unit)
     if _isSeen(value, unit) or abs(value) <= (LEAST_LENGTH if unit in LENGTHS else LEAST):
@@ -163,32 +162,32 @@ def fixed(value: float, unit: str) -> str:
 
 
 def decimalsOf(unit: str) -> int:
-    """Return how many digits behind the point numbers of a unit have."""
+    """Return the number of decimal places for a unit."""
     return DECIMALS.get(unit, DECIMALS[""])
 
 
 def _isSeen(value: float, unit: str) -> bool:
-    """Return whether a number is not 0 with the decimals of its unit."""
+    """Return whether a number differs from 0 when rounded to the decimal places of its unit."""
     return round(value, decimalsOf(unit)) != 0
 
 
 def rounded(value: float, digits: int) -> str:
-    """Return a number with so many digits behind the point; nothing is negative zero."""
+    """Return a number with the given number of decimal places, without negative zero."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def typeset(text: str) -> str:
-    """Return a text with proper exponents: the terminal has to do without."""
+    """Return a text with superscript exponents in units, which are not used on the terminal."""
     return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
 
 
 def finite(value: float | None) -> float | None:
-    """Return a value as JSON can hold it."""
+    """Return a value, None if it is not finite, which JSON cannot represent."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def evaluate(pair: Pair) -> dict[str, Measurement]:
-    """Return all measurements of a pair that its settings ask for, by key."""
+    """Return all measurements of a pair that its settings select, by key."""
     measurements = {}
     for definition in REGISTRY:
         if definition.family in pair.settings.families:
@@ -255,7 +254,7 @@ def _withoutSignOfZero(number: float | None) -> float | None:
 
 
 def _emptiness(definition: Definition, pair: Pair) -> str:
-    """Return which structure is empty for a measurement, "" if none is or if it is undefined, as its reason says."""
+    """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
     try:
         return definition.emptiness(pair)
     except Undefined:
@@ -263,7 +262,11 @@ def _emptiness(definition: Definition, pair: Pair) -> str:
 
 
 def _emptyValue(definition: Definition, pair: Pair) -> float | None:
-    """Return what a measurement of structures one or both of which are empty is by definition, else None."""
+    """Return the value that a measurement has by definition when a structure is empty.
+
+    None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless
+    the value is computed.
+    """
     emptiness = definition.emptiness(pair)
     if not emptiness or definition.empty == Empty.COMPUTED:
         return None

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Share:
-    """What one label has in both segmentations, in mm3 (mm2 for contours); memberships count in part.
+    """The volumes of one label in mm3 (areas in mm2 for contours); memberships count in part.
 
-    problem: why that is not known, "" if it is.
+    both: of the intersection. reference, test: of the label in each segmentation. problem: why these are unknown, "" if
+    they are known.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Share:
 class MultiLabel(Mapping):
     """The overlap of all labels of two segmentations: a mapping from keys like "JACml" to measurements.
 
-    shares: what it follows from, label by label.
+    shares: the volumes of each label that the measurements are computed from.
     """
 
     measurements: Mapping[str, Measurement]
@@ -73,7 +74,7 @@ class MultiLabel(Mapping):
         return len(self.measurements)
 
     def toDictionary(self) -> dict:
-        """Return the overlap as in metrics.json: plain values, null for those that are not finite."""
+        """Return the overlap as plain values, as in metrics.json; values that are not finite are null."""
         return {
             "labels": [share.toDictionary() for share in self.shares],
             "measurements": {key: measurement.toDictionary() for key, measurement in self.items()},
@@ -83,13 +84,14 @@ class MultiLabel(Mapping):
 def compareLabels(reference, test, settings: Settings | None = None, weights: Mapping[str, float] | None = None):
     """Return DICEml and JACml of all labels of two segmentations, each in [0, 1], as a MultiLabel.
 
-    Labels are paired by name; one that a side lacks is empty there, and one that is empty on both counts nothing. Keys
-    without a suffix weight all labels alike, "_volume" by 1 / volume in the reference, "_given" as given. They are
-    undefined, with a reason, when no label has any volume, and by volume when the reference lacks a label of the test.
+    Labels are paired by name. A label that one side lacks is empty there; labels that are empty on both sides are
+    ignored. Keys without a suffix weight all labels equally, "_volume" by 1 / volume in the reference, "_given" by the
+    given weights. Measurements are undefined, with a reason, when no label has any volume; those by volume also when
+    the reference lacks a label of the test.
 
-    reference, test: a SimpleITK label map, whose labels are named `Label 5`; several Structures; or name -> image of a
-    mask or of memberships, polydata or Structure, such as {"Liver": image}. weights: name -> weight > 0, instead of the
-    settings' label weights; labels without one have weight 1. Raises ValueError for input that is no segmentation or
+    reference, test: a SimpleITK label map, whose labels are named `Label 5`; several Structures; or name -> mask or
+    membership image, polydata or Structure, such as {"Liver": image}. weights: name -> weight > 0, instead of the
+    settings' label weights; labels without one have weight 1. Raises ValueError for input that is not a segmentation or
     has no names, and for weights of unknown labels.
     """
     from .pair import Pair
@@ -111,10 +113,11 @@ def ofShares(
     settings: Settings,
     failures: Mapping[str, str] | None = None,
 ) -> MultiLabel | None:
-    """Return the overlap of all labels of two sets that were compared; None for a single label or without agreement.
+    """Return the overlap of all labels of two sets that were compared.
 
-    shares: of the pairs, as Comparison.share. unmatchedReference, unmatchedTest: structures that only one set has.
-    failures: why others could not be compared. Raises ValueError when labels have weights and there is no such number.
+    None for a single label or if the pairs were compared without the agreement family. shares: Comparison.share of each
+    pair. unmatchedReference, unmatchedTest: structures that only one set has. failures: reasons by name for structures
+    that could not be compared. Raises ValueError instead of returning None if the settings have label weights.
     """
     unmatchedReference, unmatchedTest, failures = list(unmatchedReference), list(unmatchedTest), failures or {}
     number = len(shares) + len(unmatchedReference) + len(unmatchedTest) + len(failures)
@@ -129,7 +132,7 @@ def ofShares(
 
 
 def shareOf(pair: Pair) -> Share:
-    """Return what a pair of structures has in common and alone."""
+    """Return the volumes of both structures of a pair and of their intersection."""
     name = pair.reference.name
     if pair.emptinessOfMemberships == BOTH_EMPTY:
         return Share(name)
@@ -142,7 +145,7 @@ def shareOf(pair: Pair) -> Share:
 
 
 def alone(structures: Iterable[Structure], settings: Settings, side: str) -> list[Share]:
-    """Return the shares of structures that only one side has, "reference" or "test"."""
+    """Return the shares of structures that only one side has. side: "reference" or "test"."""
     shares = []
     for structure in structures:
         try:
@@ -164,7 +167,7 @@ def _size(structure: Structure, settings: Settings) -> Fraction:
 
 
 def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
-    """Return the overlap of all labels from those of each. Raises ValueError for weights of unknown labels."""
+    """Return the overlap of all labels from the share of each. Raises ValueError for weights of unknown labels."""
     given = dict(settings.labelWeights)
     names = [share.name for share in shares]
     for name in given:
@@ -201,7 +204,10 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
 
 
 def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fraction:
-    """Return the weighted sum of what labels share over that of what either side covers, exactly, in [0, 1]."""
+    """Return the weighted sum of the intersections of labels over that of their unions, exact, in [0, 1].
+
+    Raises Undefined for a label with a problem, for an infinite weight, and when no label has any volume.
+    """
     both = either = Fraction(0)
     infinite = []
     for share in shares:
@@ -245,7 +251,7 @@ def _structures(given, which: str, settings: Settings) -> list[Structure]:
 
 
 def _named(given, which: str):
-    """Return one of several labels as it was given. Raises InputError for one that has no name to be paired by."""
+    """Return one of several labels unchanged. Raises InputError for an image or mesh, which has no name."""
     if isinstance(given, (SimpleITK.Image, vtkPolyData)):
         kind = "image" if isinstance(given, SimpleITK.Image) else "mesh"
         raise InputError(

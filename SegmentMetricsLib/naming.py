@@ -1,4 +1,4 @@
-"""Names and codes of structures: which spellings mean the same, and which side of the body they are on."""
+"""Names and codes of structures: equivalent spellings, and sides of the body."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 LEFT, RIGHT = "left", "right"
-# Between the two names of a pair.
+# Separates the two names of a pair.
 PAIR_JOINT = " / "
 SIDE_WORDS = {
     **dict.fromkeys(("l", "lt", "lft", "left"), LEFT),
     **dict.fromkeys(("r", "rt", "rgt", "right"), RIGHT),
 }
-# Words that AAPM Task Group 263 (doi:10.1016/j.ijrobp.2017.12.013) shortens in the names of organs.
+# Words that AAPM Task Group 263 (doi:10.1016/j.ijrobp.2017.12.013) abbreviates in the names of organs.
 ABBREVIATIONS = {"glnd": "gland", "nrv": "nerve", "submand": "submandibular"}
-# Words that are left out as often as they are written.
+# Words that are often omitted.
 DISPENSABLE = frozenset({"gland"})
-# What Slicer writes for a segment that nobody gave a meaning: SNOMED CT's "Tissue", in its own and its older codes.
+# Codes that Slicer writes for a segment without a terminology: "Tissue", in SNOMED CT's current and older codes.
 UNSPECIFIC = frozenset({("SCT", "85756007"), ("SRT", "T-D0050")})
-# Lung+5mm is not Lung-5mm, Dose>50% not Dose<50%; AAPM Task Group 263 puts ~ before partial structures and ! behind
-# those that were cropped. Others only separate words, also < and > as brackets.
+# Signs that distinguish structures: Lung+5mm from Lung-5mm, Dose>50% from Dose<50%. AAPM Task Group 263 puts ~ before
+# partial structures and ! after cropped ones. Other signs only separate words, as do < and > as brackets.
 SIGNS = r"[+~!\u2212]|[<>](?=\s*=?\s*\d)"
-# A hyphen before a target takes it away: Lungs-GTV are the lungs without it. Elsewhere it separates words, as in
-# Optic-Nerve, and also behind what only says which target it is, as in HR-CTV or Boost-PTV.
+# A hyphen before a target subtracts it: Lungs-GTV are the lungs without it. Elsewhere it separates words, as in
+# Optic-Nerve, and also after a word that only qualifies the target, as in HR-CTV or Boost-PTV.
 MINUS = "\u2212"
 HYPHEN_BEFORE_TARGET = re.compile(r"\s*[-\u2013]\s*(?=i?(?:[gcp]tv|itv))", re.IGNORECASE)
 QUALIFIERS = frozenset(
@@ -42,9 +42,9 @@ SIDE_CODES = {
 
 @dataclass(frozen=True)
 class Name:
-    """What a structure's name says.
+    """The parsed name of a structure.
 
-    words: in order, in small letters, without the side. side: "left", "right" or "".
+    words: in order, in lower case, without the side. side: "left", "right" or "".
     """
 
     words: tuple[str, ...]
@@ -52,12 +52,12 @@ class Name:
 
     @property
     def spelled(self) -> tuple[str, str]:
-        """Equal for names that differ in case and separators only, or in how and where they write the side."""
+        """Equal for names that differ only in case and separators, or in the spelling and position of the side."""
         return _joined(self.words), self.side
 
     @property
     def meaning(self) -> tuple[str, str]:
-        """Equal also for names with their words in another order, in full or shortened, with "gland" or without."""
+        """Equal also for names that differ in word order, in abbreviations, or in the word "gland"."""
         words = [word for part in _parts(self.words) for word in sorted(ABBREVIATIONS.get(word, word) for word in part)]
         return _joined([word for word in words if word not in DISPENSABLE] or words), self.side
 
@@ -70,26 +70,26 @@ class Name:
 def parse(name: str) -> Name:
     """Return the words and the side of a structure's name.
 
-    Words end at anything but letters and numbers, and where a small letter is followed by a capital. Signs that tell
-    structures apart are words. A side is a word of its own: L, Lt, Left and so on, anywhere; not if a number follows,
-    as in the vertebra "L 1".
+    Words end at anything but letters and digits, and where a lower-case letter is followed by a capital. Signs that
+    distinguish structures are words. A side is a separate word at any position: L, Lt, Left and so on, unless a number
+    follows, as in the vertebra "L 1".
     """
     text = _withMinus(unicodedata.normalize("NFKC", name).replace(MINUS, "-"))
     words = re.findall(f"{SIGNS}|[^\\W_]+", _apart(text).casefold())
     isSide = [word in SIDE_WORDS and not (following[:1].isdigit()) for word, following in zip(words, [*words[1:], ""])]
     sides = {SIDE_WORDS[word] for word, found in zip(words, isSide) if found}
     rest = tuple(word for word, found in zip(words, isSide) if not found)
-    # a name that is nothing but a side, or names both, has no side to compare
+    # a name that consists only of a side, or contains both, has no side to compare
     return Name(rest, sides.pop()) if rest and len(sides) == 1 else Name(tuple(words), "")
 
 
 def _apart(text: str) -> str:
-    """Return a name with a space where a small letter is followed by a capital."""
+    """Return a name with a space between words in camel case."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
 
 
 def _withMinus(text: str) -> str:
-    """Return a name with a minus sign in place of a hyphen that takes a target away."""
+    """Return a name with a minus sign in place of each hyphen that subtracts a target."""
 
     def sign(found: re.Match) -> str:
         before = re.findall(r"[^\W\d_]{3,}", _apart(text[: found.start()]).casefold())
@@ -99,24 +99,24 @@ def _withMinus(text: str) -> str:
 
 
 def _parts(words: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the words cut before every minus: what is taken away is not what it is taken from."""
+    """Return the words split before every minus, so that subtracted structures are not mixed with the others."""
     starts = [0, *(number for number, word in enumerate(words) if word == MINUS), len(words)]
     return [words[start:end] for start, end in pairwise(starts)]
 
 
 def _joined(words) -> str:
-    """Return words as one, so that SpinalCord is Spinal_Cord; numbers stay apart, so that 1 2 is not 12."""
+    """Return words joined, so that SpinalCord equals Spinal_Cord; numbers stay separate, so that 1 2 is not 12."""
     return re.sub(r"(?<=\d) (?=\d)", "_", " ".join(words)).replace(" ", "")
 
 
 def oppositeSides(first: str, second: str) -> bool:
-    """Return whether one name says left and the other right."""
+    """Return whether one name is of a left structure and the other of a right one."""
     return {parse(first).side, parse(second).side} == {LEFT, RIGHT}
 
 
 @dataclass(frozen=True)
 class Code:
-    """What a segment is by its terminology.
+    """The meaning of a segment by its terminology.
 
     parts: (scheme, value) of its type, the type's modifier, its region, the region's modifier. side: as for names.
     """
@@ -126,7 +126,7 @@ class Code:
 
 
 def parseTerminology(entry: str) -> Code | None:
-    """Return the code in a segment's terminology entry as Slicer writes it; None if there is none or it says nothing.
+    """Return the code in a segment's terminology entry as Slicer writes it; None if it is missing or unspecific.
 
     The entry is context~category~type~modifier~region context~region~region modifier, each scheme^value^meaning.
     """
@@ -144,8 +144,14 @@ def parseTerminology(entry: str) -> Code | None:
 
 
 def pairTitle(names: Iterable[str]) -> str:
-    """Return what a pair is called, by the names of its two structures: "Lens-Lt / Lens_L", or the one that they share.
+    """Return the title of a pair, from the names of its two structures: "Lens-Lt / Lens_L", or the name they share.
 
-    It is also what a pair that could not be compared is called among failures.
+    Pairs that could not be compared have the same title among failures.
     """
     return PAIR_JOINT.join(dict.fromkeys(names))
+
+
+def notAmong(names: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the names that are not among others, in any spelling."""
+    spelled = {parse(other).spelled for other in others}
+    return [name for name in names if parse(name).spelled not in spelled]

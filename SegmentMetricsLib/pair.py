@@ -1,4 +1,4 @@
-"""A pair of structures and what its measurements share."""
+"""A pair of structures and the quantities that its measurements share."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from .settinglocations import whereToSet
 from .settings import Settings
 from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, commaSeparated, dimensionOf
 
-# Beyond these a comparison would take more memory than computers have.
+# Beyond this a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
-# Of so many elements of both boundaries, what distances were found with does not stay in memory beside other work.
+# Above this many elements of both boundaries, search trees and cached distances are freed before other work.
 MANY_ELEMENTS = 1_000_000
-# Voxels of both masks from which on their surfaces are made by all cores.
+# Above this many voxels of both masks, their surfaces are made on all cores.
 FEW_TO_SHARE = 500_000
-# Why the grid for voxels of both is neither mask's own.
+# Reason for an overlap grid that is neither mask's own.
 RESAMPLED = "both masks resampled to the finer spacing"
 
 T = TypeVar("T")
 
 
 class Pair:
-    """Two structures and what their measurements share, each computed when first asked for."""
+    """Two structures and the quantities that their measurements share, each computed on first use."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Pair:
         self._done: dict[tuple, object] = {}
 
     def _requireReachable(self) -> None:
-        """Raise InputError when the box around both structures has more voxels, or more in a row, than any image."""
+        """Raise InputError when the box around both structures has more voxels, in all or in a row, than any image."""
         grids = [s.samplingGrid for s in self.structures if s.samplingGrid is not None]
         if not grids:
             return
@@ -71,7 +71,7 @@ class Pair:
         size = np.max(high, axis=0) - np.min(low, axis=0)
         steps = np.min([grid.worldSteps for grid in grids], axis=0)
         voxels = np.maximum(size / steps, 1)
-        # slices that are a million times as thick as those of the other image are few voxels all the same
+        # very thick slices, in steps as thin as those of the other image, make a long row of few voxels
         if np.prod(voxels) > LARGEST_BOX or voxels.max() > LARGEST_ROW:
             apart = np.linalg.norm(np.maximum(np.max(low, axis=0) - np.min(high, axis=0), 0))
             raise InputError(
@@ -87,22 +87,22 @@ class Pair:
         return dimensionOf(*self.structures)
 
     def once(self, compute: Callable[..., T], *arguments: Hashable) -> T:
-        """Return compute(self, *arguments), computed when first asked for: what a family's measurements share."""
+        """Return compute(self, *arguments), computed only once: for quantities that a family's measurements share."""
         key = compute, *arguments
         if key not in self._done:
             self._done[key] = compute(self, *arguments)
         return self._done[key]
 
     def done(self, compute: Callable[..., T], *arguments: Hashable) -> T | None:
-        """Return what once() has computed so far, None if nothing."""
+        """Return the result of an earlier once() with the same arguments, None if there was none."""
         return self._done.get((compute, *arguments))
 
     def wasComputed(self, name: str) -> bool:
-        """Return whether a shared quantity was needed so far; findings must not cause further computation."""
+        """Return whether a shared quantity was computed so far; findings must not cause further computation."""
         return name in self.__dict__
 
     def forget(self) -> None:
-        """Give back what is larger than the surfaces themselves, and rarely asked again."""
+        """Free caches that are larger than the surfaces themselves and rarely needed again."""
         if self.wasComputed("boundaries"):
             self.boundaries.forget()
         if self.wasComputed("distances"):
@@ -110,11 +110,11 @@ class Pair:
 
     @property
     def isLarge(self) -> bool:
-        """Whether the boundaries are there, and what distances were found with should not stay beside other work."""
+        """Whether the boundaries exist and are so large that their caches should be freed before other work."""
         return self.wasComputed("boundaries") and sum(len(s.cells) for s in self.boundaries.surfaces) > MANY_ELEMENTS
 
     def forgetIfLarge(self) -> None:
-        """Give back, of large boundaries, what distances were found with: it is too much beside what comes next."""
+        """Free the caches of large boundaries, which need too much memory beside what comes next."""
         if self.isLarge:
             self.forget()
 
@@ -125,7 +125,7 @@ class Pair:
 
     @property
     def emptinessOfMemberships(self) -> str:
-        """Which structure is empty where voxels count in part: faint memberships are something."""
+        """Which structure is empty where voxels count in part: one with memberships is not, however faint they are."""
         if not self.isFuzzy:
             return self.emptiness
         return _whichIsEmpty(*(s.isEmpty and s.memberships is None for s in self.structures))
@@ -139,7 +139,7 @@ class Pair:
     def boundaries(self) -> BoundaryPair:
         reach = max(self.settings.tolerances, default=0.0)
         voxels = [s.mask.voxels.size for s in self.structures if s.mask is not None]
-        # VTK's filters keep Python's lock, but divide their own work
+        # VTK's filters hold Python's lock, but are multithreaded themselves
         with allCores() if sum(voxels) > FEW_TO_SHARE else nullcontext():
             return BoundaryPair(*(s.surface for s in self.structures), reach)
 
@@ -160,7 +160,7 @@ class Pair:
 
     @property
     def signedDistances(self) -> SurfaceDistances:
-        """The distances, if both boundaries have an inside."""
+        """The distances; raises Undefined unless both boundaries have an inside."""
         self.requireClosed(*self.structures)
         return self.distances
 
@@ -178,13 +178,13 @@ class Pair:
         return self.masksOn(self.overlapGrid[0])
 
     def masksOn(self, grid: Grid) -> tuple[Mask, Mask]:
-        """Return the voxels of both structures on a grid on whose lattice the masks among them are."""
+        """Return the voxels of both structures on a grid; meshes are filled on it."""
         self.requireClosed(*(s for s in self.structures if s.mask is None))
         return tuple(s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
 
     @cached_property
     def overlapGrid(self) -> tuple[Grid, str]:
-        """The grid on which overlap is counted, and why it is that one."""
+        """The grid on which overlap is counted, and the reason for this choice."""
         masks = [s.mask for s in self.structures]
         if all(masks):
             grid, resampled = commonGrid(*masks)
@@ -196,7 +196,7 @@ class Pair:
         return self.gridForMeshes(voxelization.STEPS_ACROSS), "made for the meshes"
 
     def gridForMeshes(self, steps: int) -> Grid:
-        """Return a grid on which two meshes are filled, with so many steps across the smaller one at least."""
+        """Return a grid on which two meshes are filled, with at least this many steps across the smaller one."""
         surfaces = (s.surface for s in self.structures)
         return voxelization.gridForMeshes(*surfaces, self.settings.meshSpacing, steps)
 
@@ -217,7 +217,7 @@ class Pair:
 
     @cached_property
     def sharedVolume(self) -> float | None:
-        """What two masks share whose grids differ but run along the same axes, mm3 (mm2); None for all other pairs."""
+        """The intersection of two masks on different grids with the same axes, in mm3 (mm2); None for other pairs."""
         masks = [s.mask for s in self.structures]
         if not all(masks) or not self.isResampled:
             return None
@@ -225,7 +225,7 @@ class Pair:
 
     @property
     def weightedCounts(self) -> overlap.Counts:
-        """The counts, with voxels that count in part where there are memberships."""
+        """The counts; voxels with memberships count in part."""
         if not self.isFuzzy:
             return self.counts
         table = self.table
@@ -233,7 +233,7 @@ class Pair:
 
     @cached_property
     def memberships(self) -> tuple[Mask, Mask]:
-        """How much of each voxel belongs to either structure, on the grid on which overlap is counted."""
+        """The fraction of each voxel that belongs to each structure, on the grid on which overlap is counted."""
         grid, _ = self.overlapGrid
         return tuple(
             mask if s.memberships is None else s.memberships.on(grid)
@@ -242,7 +242,7 @@ class Pair:
 
     @cached_property
     def evaluatedGrid(self) -> tuple[Grid, str]:
-        """The grid whose voxels outside both structures are true negatives, and why it is that one."""
+        """The grid whose voxels outside both structures are true negatives, and the reason for this choice."""
         grid, _ = self.overlapGrid
         volume, why = self._chosenVolume
         if self.settings.grid == "union":
@@ -270,9 +270,9 @@ class Pair:
 
     @cached_property
     def evaluatedVoxels(self) -> float:
-        """How many voxels the evaluated grid has, each as large as those in which overlap is counted.
+        """The size of the evaluated grid in voxels of the grid on which overlap is counted.
 
-        It has parts of voxels where overlap is counted in parts of voxels.
+        It need not be whole where overlap is counted in parts of voxels.
         """
         evaluatedGrid, grid = self.evaluatedGrid[0], self.overlapGrid[0]
         volume, _ = self._chosenVolume
@@ -288,7 +288,7 @@ class Pair:
 
     @cached_property
     def table(self) -> Table:
-        """What is in both, in either and in neither."""
+        """The confusion matrix of the two structures."""
         if self.isFuzzy:
             return Table.ofMemberships(*self.memberships, self.evaluatedVoxels)
         counts = self.counts
@@ -309,7 +309,7 @@ class Pair:
         return structure.surface.volume
 
     def voxelVolume(self, number: int) -> float:
-        """Return the voxel count times voxel size in mm3 (mm2) of the reference (0) or the test (1)."""
+        """Return the voxel count times the voxel size, in mm3 (mm2), of the reference (0) or the test (1)."""
         structure = self.structures[number]
         if structure.mask is not None:
             return structure.mask.size
@@ -323,7 +323,7 @@ def _whichIsEmpty(reference: bool, test: bool) -> str:
 
 
 def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> list[tuple[Structure, float]]:
-    """Return the critical structures that the settings name, or all with weight 1 when they name none."""
+    """Return the critical structures that the settings name with their weights; all with weight 1 if they name none."""
     if "hazard" not in settings.families:
         return []
     weights = dict(settings.critical) or dict.fromkeys(criticals, 1.0)

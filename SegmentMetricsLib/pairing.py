@@ -1,8 +1,8 @@
-"""Which structures of two sets belong together: by name, by code, or, as a proposal, by where they lie."""
+"""Pairing of the structures of two sets: by name, by code or, as a proposal, by location."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from .structures import (
     Structure,
     commaSeparated,
     inAnySpelling,
+    leftOutOf,
     nameMeant,
     namesOfSeveral,
     pairByName,
@@ -33,11 +34,11 @@ from .structures import (
     severalNamed,
 )
 
-# How sure a match is that is not by equal names.
+# Confidence of a match by anything but equal names.
 CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
-# Two structures that share less are no proposal.
+# Least Dice of two structures for a proposal.
 LEAST_DICE = 0.1
-# A structure lies where another one is when they share so much.
+# Least Dice of two structures that lie in the same place.
 SAME_PLACE = 0.5
 REASONS = {
     "spelling": "their names differ in spelling only",
@@ -56,17 +57,17 @@ def pairStructures(
     isAlonePair: bool = True,
     labelNames: Mapping[int, str] | None = None,
 ) -> Pairing:
-    """Return the structures of two sets paired by what they are called and coded as, in the order of the reference.
+    """Return the structures of two sets paired by name and terminology code, in the order of the reference.
 
-    Equal names come first, then names that differ in spelling or in the order of words, then terminology codes; left
-    and right are never paired. One structure on each side is a pair whatever it is called, unless isAlonePair is False.
-    What is left over stays unmatched; where two of it share voxels they are a proposal. names: structures to choose, in
-    any spelling, all when None. choices: names of the test's structures by names of the reference's, which go before
-    everything and are pairs whatever the names are; None keeps a structure without a counterpart. isProposing: False
-    looks at names and codes only, never at where the structures lie. labelNames: what labels are called, by number, so
-    that names and choices may be numbers of labels. A name that one set has more than once is among the failures of the
-    pairing, and so are those that differ from it in spelling only. Raises ValueError for a chosen name that is not
-    there, or that occurs more than once, and when such names leave no pair.
+    Equal names are paired first, then names that differ only in spelling, then equal terminology codes, then names of
+    the same words; left and right are never paired. A single structure on each side is a pair regardless of its name,
+    unless isAlonePair is False. Other structures stay unmatched; two of these that overlap are a proposal. A name that
+    a set has more than once is among the failures of the pairing, as are names that differ from it only in spelling.
+    names: structures to pair, in any spelling, all when None. choices: names of test structures by names of reference
+    structures. They take precedence and are paired regardless of their names; None leaves a structure without a
+    counterpart. isProposing: False to use names and codes only, never locations. labelNames: names of labels by number,
+    so that names and choices may be numbers of labels. Raises ValueError for a chosen name that does not exist or
+    occurs more than once, and when names that occur more than once leave no pair.
     """
     reference, test = list(reference), list(test)
     chosen, alone = _chosen(reference, test, _namedChoices(choices or {}, reference, test, labelNames))
@@ -87,7 +88,7 @@ def pairStructures(
     left[0] += alone
     matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in matches]
     if names is not None:
-        # who gives a pair wants it compared
+        # explicitly chosen pairs are always compared
         matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
     order = {structure.name: number for number, structure in enumerate(reference)}
@@ -103,10 +104,11 @@ def pairStructures(
 def withProposals(
     pairing: Pairing, alone: Collection[str], sets: tuple[list[Structure], list[Structure]] | None = None
 ) -> Pairing:
-    """Return a pairing with proposals for what it leaves over, and findings about them.
+    """Return a pairing with proposals for its unmatched structures, and findings about them.
 
-    Pairs of which one lies where another structure of the other side is say so, too. alone: names of structures of the
-    reference that shall have no counterpart. sets: all structures of either side, None for those of the pairing.
+    Matches also get a finding if one of their structures lies in the place of another structure of the other side.
+    alone: names of reference structures that are to have no counterpart. sets: all structures of each side, None for
+    those of the pairing.
     """
     if sets is None:
         sets = (
@@ -124,9 +126,9 @@ def withProposals(
 
 
 def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[Match]:
-    """Return which structures share most voxels when each is used at most once, the surest first.
+    """Return the one-to-one assignment of structures with the largest sum of Dice, best matches first.
 
-    The confidence is their Dice similarity coefficient. The sum of all is the largest possible.
+    The confidence of a match is its Dice similarity coefficient. Those below LEAST_DICE are omitted.
     """
     reference, test = list(reference), list(test)
     if not reference or not test:
@@ -141,9 +143,9 @@ def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[M
 
 
 def _byEqualNames(reference: list[Structure], test: list[Structure], names: Collection[str] | None, isWhole: bool):
-    """Return the matches by equal names and the lists of structures that are left over.
+    """Return the matches by equal names and the two lists of remaining structures.
 
-    isWhole: whether these are all structures; of parts, two that are left over need not belong together.
+    isWhole: whether the lists hold all structures; otherwise a single one on each side need not belong together.
     """
     if not isWhole and not (reference and test):
         return [], [reference, test]
@@ -166,16 +168,16 @@ def _without(structures: list[Structure], matches: Iterable[Match], others: Iter
 
 
 def noted(comparison, match: Match):
-    """Return a comparison with what there is to say about how its structures were matched among its findings."""
+    """Return a comparison with the findings of its match added to its own."""
     if not match.findings:
         return comparison
     return replace(comparison, findings=alarmsFirst((*match.findings, *comparison.findings)))
 
 
 def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:
-    """Return why structures cannot be paired, by name: a set has several of that name, or of one that is spelled alike.
+    """Return the errors, by name, for structures that cannot be paired because a set has several of their name.
 
-    Not of one that is spelled alike and has a counterpart of its own name.
+    Names that differ from it only in spelling are included, unless they have a counterpart with exactly their name.
     """
     failures: dict[str, PairError] = {}
     sets = reference, test
@@ -197,7 +199,7 @@ def _namedChoices(
     test: list[Structure],
     labelNames: Mapping[int, str] | None,
 ) -> dict[str, str | None]:
-    """Return choices with names in place of numbers of labels. Raises InputError when two are about one structure."""
+    """Return choices with names in place of label numbers. Raises InputError when two are for the same structure."""
     named: dict[str, str | None] = {}
     for name, counterpart in choices.items():
         own = nameMeant(name, reference, labelNames)
@@ -208,7 +210,7 @@ def _namedChoices(
 
 
 def _chosen(reference: list[Structure], test: list[Structure], choices: Mapping[str, str | None]):
-    """Return the matches that somebody chose, and the structures of the reference that shall have none."""
+    """Return the explicitly chosen matches, and the reference structures that are to have no counterpart."""
     matches, alone, used = [], [], {}
     for name, counterpart in choices.items():
         one = _theOnly(name, reference, "reference")
@@ -235,7 +237,7 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
 
 
 def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
-    """Return the names together with those under which the other set may have the same structures."""
+    """Return the names together with related names that may denote the same structures in the other set."""
     everything = [s for structures in sets for s in structures]
     wanted = {key(s) for s in everything if s.name in names for key in (_spelling, _code, _words)} - {None}
     related = [s.name for s in everything if wanted & {key(s) for key in (_spelling, _code, _words)}]
@@ -256,7 +258,7 @@ def _code(structure: Structure) -> Hashable | None:
 
 
 def _matchBy(key: Callable, how: str, reference: list[Structure], test: list[Structure]):
-    """Return the structures that a key finds to be the same, and what is not clear about others."""
+    """Return the matches of structures with equal keys, and sentences about ambiguous ones."""
     matches, doubts = [], []
     for value in dict.fromkeys(key(s) for s in reference):
         if value is None:
@@ -281,7 +283,7 @@ def _matchBy(key: Callable, how: str, reference: list[Structure], test: list[Str
 
 
 def _doubts(match: Match) -> list[Finding]:
-    """Return what is not beyond doubt about a match, in sentences."""
+    """Return findings about the doubtful aspects of a match."""
     reference, test = match
     sentences = []
     if match.how in REASONS:
@@ -297,10 +299,10 @@ def _doubts(match: Match) -> list[Finding]:
 
 
 def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) -> list[Finding]:
-    """Return that another structure of the other side lies where one of a match is; [] where nothing says so.
+    """Return the finding that one structure of a match lies in the place of another structure of the other side.
 
-    reference, test: all structures that are not empty. What was chosen is not doubted, nor what shares a part: targets
-    lie within each other, and one that is drawn too large looks like the next.
+    The list is empty if there is none. reference, test: all structures that are not empty. Chosen matches are not
+    doubted, nor are those that overlap: targets are nested, and one that is drawn too large looks like the next.
     """
     if match.how == "choice" or any(structure.isEmpty for structure in match):
         return []
@@ -321,12 +323,12 @@ def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) 
 
 
 def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Structure]) -> Structure | None:
-    """Return which of the others a structure shares most with, None where that is little or they are no better.
+    """Return the one of the others that lies in the place of a structure and fits better than its counterpart, or None.
 
-    counterpart: what it is paired with, which is none of the others, as told by its name.
+    counterpart: the structure that it is paired with; others of the same name are ignored.
     """
     others = [s for s in others if s.name != counterpart.name]
-    # boxes are quick to compare, voxels are not: mostly no other structure has a box that is more alike
+    # boxes are quick to compare and usually rule out all other structures, so that no voxels need to be compared
     shares = shareOfBoxes(np.array(own.box), np.array([s.box for s in (counterpart, *others)]))
     likely = [s for s, share in zip(others, shares[1:], strict=True) if share > max(shares[0], ALIKE)]
     best = max(likely, key=lambda structure: _dice(own, structure), default=None)
@@ -348,7 +350,7 @@ def _proposed(match: Match) -> str:
 
 
 def _dice(reference: Structure, test: Structure) -> float:
-    """Return the Dice of two structures, 0 where there is none."""
+    """Return the Dice of two structures, 0 if it is undefined."""
     checkpoint()
     if reference.isEmpty or test.isEmpty or reference.dimension != test.dimension:
         return 0.0
@@ -359,3 +361,26 @@ def _dice(reference: Structure, test: Structure) -> float:
         return overlap.dice(Pair(reference, test, Settings()).counts)
     except (InputError, Undefined):
         return 0.0
+
+
+def whyNothingIsPaired(
+    pairing: Pairing,
+    sets: Sequence[Sequence[Structure]],
+    owners: Sequence[str] = ("the reference", "the test"),
+    isChosen: bool = False,
+) -> list[str]:
+    """Return why a pairing of two sets has no pair, and what may help, in sentences.
+
+    owners: whose the sets are, in words. isChosen: whether only some structures were to be paired.
+    """
+    if isChosen:
+        unmatched = zip(REFERENCE_AND_TEST, (pairing.unmatchedReference, pairing.unmatchedTest), strict=True)
+        sides = [f"only the {which} has {commaSeparated(s.name for s in left)}" for which, left in unmatched if left]
+        problem = f"None of the chosen structures is in both: {'; '.join(sides)}."
+    else:
+        sides = [
+            f"{owner} has {commaSeparated(f'{s.name} (empty)' if s.isEmpty else s.name for s in structures)}"
+            for owner, structures in zip(owners, sets, strict=True)
+        ]
+        problem = f"No structure has the same name in both: {'; '.join(sides)}."
+    return [problem, *pairing.findings, *leftOutOf(*sets)]

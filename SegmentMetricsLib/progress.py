@@ -1,4 +1,4 @@
-"""Long work can be stopped: it looks every few milliseconds whether whoever waits for it still wants the result."""
+"""Cancellation of long work, which checks every few milliseconds whether its result is still wanted."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _isStopped: ContextVar[Callable[[], bool] | None] = ContextVar("isStopped", defa
 
 
 class Cancelled(Exception):
-    """Somebody stopped the work before it was done."""
+    """The work was stopped before it was done."""
 
 
 @contextmanager
 def stoppable(isStopped: Callable[[], bool]) -> Iterator[None]:
     """Stop the work inside the block, by raising Cancelled there, as soon as isStopped() returns True.
 
-    isStopped is called often, in the thread of the work, and should take no time.
+    isStopped is called often, in the thread of the work, and must be fast.
 
         with progress.stoppable(lambda: dialog.wasCanceled):
             comparison = compare(reference, test)
@@ -31,14 +31,14 @@ def stoppable(isStopped: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def alsoStoppable(isStopped: Callable[[], bool]) -> Iterator[None]:
-    """Stop the work inside the block as soon as isStopped() returns True, or what stops the work around does."""
+    """Stop the work inside the block as soon as isStopped() returns True, or when the surrounding work is stopped."""
     around = _isStopped.get()
     with stoppable(lambda: isStopped() or (around is not None and around())):
         yield
 
 
 def checkpoint() -> None:
-    """Raise Cancelled if the work around has been stopped; called from within every loop that may take long."""
+    """Raise Cancelled if the surrounding work has been stopped; called in every loop that may take long."""
     isStopped = _isStopped.get()
     if isStopped is not None and isStopped():
         raise Cancelled("The comparison was stopped.")

@@ -1,7 +1,7 @@
-"""What sentences mean that were kept as text: files and saved scenes have nothing else.
+"""Recognition of findings and reasons from their text, which is all that files and saved scenes contain.
 
-Nowhere else do words decide. A sentence that is said in other words from now on has to be recognized in its former
-ones, too, as there are files that have them.
+Only this module depends on wording. When a sentence is reworded, its former wording must still be recognized, because
+existing files contain it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .structures import WITHOUT_INSIDE
 
 
 def _patternOf(sentence: str, end: str = "") -> re.Pattern:
-    """Return what matches a sentence whatever stands in its blanks, each of which is a group.
+    """Return a pattern that matches a sentence template, with a named group for each placeholder.
 
-    end: a pattern of what may follow.
+    end: a pattern of optional text after the sentence.
     """
-    # as short as can be, else "is not" would belong to the first blank of "the {which} {why}"
+    # non-greedy, else "is not" would belong to the first placeholder of "the {which} {why}"
     return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.*?)", re.escape(sentence)) + end, flags=re.DOTALL)
 
 
-# In what words earlier versions said the same.
+# Sentences of earlier versions.
 FORMER = (
     (
         Kind.OTHER_UNITS,
@@ -34,12 +34,12 @@ FORMER = (
 )
 _SENTENCES = (*((kind, kind.sentence) for kind in Kind if kind != Kind.REMARK), *FORMER)
 _KINDS = [(kind, _patternOf(sentence)) for kind, sentence in _SENTENCES]
-# numbers of other tools may have a remark behind their reason
+# reasons for numbers of other tools may be followed by a remark
 _WITHOUT_INSIDE, _NO_BOUNDARY = (_patternOf(reason, "(?:;.*)?") for reason in (WITHOUT_INSIDE, NO_BOUNDARY))
 
 
 def asFinding(text: str) -> Finding:
-    """Return a sentence as a finding: as it is if it is one that knows its kind, else with the kind that it reads."""
+    """Return a sentence as a finding: unchanged if it is one already, else with the kind recognized from its text."""
     if isinstance(text, Finding):
         return text
     for kind, pattern in _KINDS:
@@ -49,7 +49,7 @@ def asFinding(text: str) -> Finding:
 
 
 def causeOf(reason: str) -> Cause | None:
-    """Return the cause of which the reason tells that a measurement has no value, None for any other reason."""
+    """Return the cause recognized from the reason for a measurement without a value, None for other reasons."""
     if found := _WITHOUT_INSIDE.fullmatch(reason):
         return Cause.NOT_CLOSED if found["why"] == NOT_CLOSED else Cause.DEFECT
     return Cause.NO_BOUNDARY if _NO_BOUNDARY.fullmatch(reason) else None

@@ -1,4 +1,4 @@
-"""The outcome of one comparison as plain, small data: what tables, files and other processes need of it."""
+"""The outcome of one comparison as small, plain data: the part that tables, files and other processes need."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from .settings import PRESETS
 
 @dataclass(frozen=True)
 class Record:
-    """All numbers of one pair and how they came about, without the geometry.
+    """All numbers of one pair and their context, without the geometry.
 
-    reference, test: name, file and volume of the structures. grid: the voxels on which overlap was counted, None if it
-    was not. surface: on which surfaces was measured. method: how distances were found, "" if none were. worstPlaces:
-    where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence. similarity:
-    how well the contours are followed slice by slice, None if that was not measured. slices: the per-slice profile, ()
-    if it was not asked for or there is none. extent: what the common extent is, None if all was compared.
+    reference, test: name, file and volume of the structures. grid: the grid on which overlap was counted, None if it
+    was not. surface: the kind of the measured surfaces. method: how distances were computed, "" if none were.
+    worstPlaces: where the boundaries lie farther apart than the first tolerance. summary: the outcome in one sentence.
+    similarity: the slice-by-slice agreement of the contours, None if it was not measured. slices: the per-slice
+    profile, () if it was not requested or does not exist. extent: a description of the common extent, None if the whole
+    structures were compared.
     """
 
     reference: Mapping
@@ -43,7 +44,7 @@ class Record:
 
     @property
     def name(self) -> str:
-        """What the pair is called: the structure's name, or both names where they differ."""
+        """The title of the pair: the structure's name, or both names where they differ."""
         return pairTitle((self.reference["name"], self.test["name"]))
 
     @property
@@ -53,12 +54,12 @@ class Record:
 
     @property
     def hasSides(self) -> bool:
-        """Whether both boundaries are closed, so that inside and outside can be told apart."""
+        """Whether both boundaries are closed, so that inside and outside can be distinguished."""
         asking = ("SignedMean", "VolumeReference", "VolumeTest")
         return all(self.measurements[key].status != "undefined" for key in asking if key in self.measurements)
 
     def toDictionary(self) -> dict:
-        """Return the record as in metrics.json: plain values, null for those that are not finite."""
+        """Return the record as plain values, as in metrics.json; values that are not finite are null."""
         values = {
             "reference": dict(self.reference),
             "test": dict(self.test),
@@ -80,9 +81,9 @@ class Record:
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Record:
-        """Return the record that toDictionary() described, for example one that was saved with a scene.
+        """Return the record from the result of toDictionary(), for example one that was saved with a scene.
 
-        Raises ValueError when the data are something else.
+        Raises ValueError for any other data.
         """
         try:
             return Record(
@@ -106,7 +107,7 @@ class Record:
 
 
 def _measurement(key: str, data: Mapping, convention: str) -> Measurement:
-    """Return a measurement in the words of its convention."""
+    """Return a measurement with the texts of its convention."""
     measurement = Measurement.fromDictionary(key, data)
     if convention in PRESETS:
         return measurement

@@ -1,4 +1,4 @@
-"""Which settings decide the numbers of which families of metrics, so that nobody is asked for what changes nothing."""
+"""The families of metrics that each setting affects, so that users see only settings that have an effect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from .definitions import PARAMETERS
 from .registry import REGISTRY
 
-# Of settings that neither a key nor a definition of the registry mentions.
+# Families affected by settings that are in no key or definition of the registry.
 FAMILIES_OF = {
     "convention": ("boundary", "overlap"),
     "subdivisions": ("boundary", "signed"),
@@ -23,16 +23,16 @@ FAMILIES_OF = {
 
 
 def isRelevant(setting: str, families: Collection[str]) -> bool:
-    """Return whether a setting changes numbers of any of these families.
+    """Return whether a setting affects numbers of any of these families.
 
     setting: "percentile", "tolerance", "beta" or "quantile" for the parameter of that name, else a field of Settings.
-    Raises KeyError for a setting of which nothing is known.
+    Raises KeyError for unknown settings.
     """
     return not familiesUsing(setting).isdisjoint(families)
 
 
 def familiesUsing(setting: str) -> set[str]:
-    """Return the families whose numbers a setting changes; setting and errors as for isRelevant."""
+    """Return the families whose numbers a setting affects; setting and errors as for isRelevant()."""
     if setting in PARAMETERS:
         return {definition.family for definition in REGISTRY if f"{{{setting}}}" in definition.key}
     if setting == "grid":

@@ -1,4 +1,4 @@
-"""Findings of many structures: what many have in common is said once, with the names, instead of under each."""
+"""Findings of many structures: those that many have in common are listed once, with the names of the structures."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import NamedTuple
 from .findingkinds import Finding
 from .findings import split
 
-# In so many structures at least something is said to be worth being said once for all.
+# Least number of structures for which a text is listed once for all.
 FEWEST = 3
-# So many names are listed of structures that are left out of "all".
+# Most names that are listed as exceptions from "all".
 MOST_LEFT_OUT = 3
-# Advice on an option, which is long and the same whatever the structure; and the ends of sentences.
+# Advice on an option, which is long and the same for all structures; and ends of sentences.
 ADVICE, END = re.compile(r"\(--[a-z]"), re.compile(r"(?<=[.!?]) (?=[A-Z])")
 
 
 class Common(NamedTuple):
-    """What is said of several structures. members: their numbers, from 0."""
+    """A text that applies to several structures. members: their numbers, from 0."""
 
     text: str
     members: tuple[int, ...]
 
 
 def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple[str, ...]]]:
-    """Return what many structures have in common, and what is left of the findings of each.
+    """Return the texts that many structures have in common, and the remaining findings of each structure.
 
-    findings: of every structure. Common are findings, or single sentences of these, that most structures have, and
-    those that advise an option from three structures on. Alarms stay with their structures.
+    findings: of each structure. Findings, or single sentences of these, are common if at least three structures and
+    more than half of all have them; if they advise an option, three structures are enough. Alarms are never common.
     """
     alarms, advice = zip(*map(split, findings), strict=True) if findings else ((), ())
     whole = _often(advice)
-    # of those that differ, such as by a number, the rest may be the same
+    # findings that differ, such as by a number, may have sentences in common
     parts = [[END.split(text) for text in own if text not in whole] for own in advice]
     sentences = _often([[sentence for one in own for sentence in one] for own in parts])
     left = [
@@ -43,7 +43,7 @@ def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tup
 
 
 def _often(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
-    """Return which of the texts of structures are worth being said once for all, with the numbers of the structures."""
+    """Return the texts that are listed once for all, with the numbers of the structures that have them."""
 
     def isOften(text: str, members: Collection[int]) -> bool:
         return len(members) >= FEWEST and (2 * len(members) > len(texts) or ADVICE.search(text) is not None)
@@ -52,7 +52,7 @@ def _often(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
 
 
 def membersOf(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
-    """Return the numbers, from 0, of the structures that have a text, by text in the order in which they come."""
+    """Return the numbers, from 0, of the structures that have each text, by text in order of first occurrence."""
     members: dict[str, list[int]] = {}
     for number, own in enumerate(texts):
         for text in dict.fromkeys(own):
@@ -61,7 +61,7 @@ def membersOf(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
 
 
 def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
-    """Yield all that is said of several structures, each thing once: alarms, what many have in common, and the rest."""
+    """Yield all findings of several structures, each once: alarms, then common ones, then the rest."""
     common, left = sortedOut(findings)
     kinds = [[split(own)[which] for own in left] for which in (0, 1)]
     alarms, rest = ([Common(text, tuple(members)) for text, members in membersOf(kind).items()] for kind in kinds)
@@ -69,7 +69,10 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
 
 
 def whom(members: Collection[int], names: Sequence[str] | Mapping[int, str], most: int = 3) -> str:
-    """Return of which structures something is said, in words. names: of all. most: to be listed if there are more."""
+    """Return a phrase for some structures. members: their numbers. names: of all. most: names listed if there are more.
+
+    If nearly all are members, the phrase is "All structures", possibly with exceptions.
+    """
     lacking = [names[n] for n in range(len(names)) if n not in members]
     if len(members) >= FEWEST and len(lacking) <= MOST_LEFT_OUT and len(lacking) < len(members):
         return f"All structures but {', '.join(lacking)}" if lacking else "All structures"

@@ -1,7 +1,7 @@
-"""The demonstration sample: two observers' contours of a few head-and-neck organs, made by computation.
+"""The demonstration sample: two observers' synthetic contours of a few head-and-neck organs.
 
-The anatomy is the table ORGANS: each organ is a blend of simple shapes in millimetres, and each observer's drawing is a
-short list of departures from it, such as a margin, a missed lobe or a cord that ends lower. No patient is behind it.
+The anatomy is the table ORGANS: each organ is a blend of simple shapes in millimeters, and each observer's drawing is a
+short list of deviations from it, such as a margin, a missed lobe or a cord that ends lower. No patient data are used.
 
     reference, test = writeHeadAndNeck("demo")
 """
@@ -24,7 +24,7 @@ SPACING = (500 / 512, 500 / 512, 2.5)
 ORIGIN = (-77.0, -100.0, -150.0)
 SIZE = (158, 136, 82)
 
-# Room around an organ's shapes for whatever an observer adds to it.
+# Margin in mm around an organ's shapes for additions of the observers.
 CLEARANCE = 12.0
 
 
@@ -106,7 +106,7 @@ class Bulge:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How an observer's contour departs from the anatomy, in mm; wobble is the standard deviation of a smooth noise."""
+    """How an observer's contour deviates from the anatomy, in mm; wobble is the standard deviation of smooth noise."""
 
     wobble: float = 0.3
     margin: float = 0.0
@@ -118,7 +118,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Organ:
-    """One row of the anatomy: shapes blended over some mm, minus the hollows, and how the two observers drew it."""
+    """One row of the anatomy: shapes blended over some mm, minus the hollows, and the drawings of the two observers."""
 
     name: str
     color: tuple[int, int, int]
@@ -131,7 +131,7 @@ class Organ:
     mirrored: bool = False
 
 
-# The anatomy is a table, one row a line.
+# The anatomy is a table with one row per line.
 # fmt: off
 BRAINSTEM = (
     Column((  # z, x, y, radius x, radius y: medulla, pons, midbrain, leaning forward
@@ -209,7 +209,7 @@ def writeHeadAndNeck(folder: str | Path) -> tuple[Path, Path]:
     """Write observer1.seg.nrrd (reference) and observer2.seg.nrrd (test) into a folder and return the two paths.
 
     The files are compressed NRRD label maps that 3D Slicer loads as segmentations with names and colors. The folder is
-    made when it does not exist. Raises ValueError when the folder cannot be written to.
+    created if it does not exist. Raises ValueError when the folder cannot be written to.
     """
     folder = Path(folder)
     paths = folder / "observer1.seg.nrrd", folder / "observer2.seg.nrrd"
@@ -266,7 +266,7 @@ def _drawnDistance(organ: Organ, drawing: Drawing, position: tuple, seed: tuple[
         distance = -_smoothMaximum(-distance, -shape.distance(*anatomy), organ.blend)
     for hollow in organ.hollows:
         distance = _smoothMaximum(distance, -hollow.distance(*anatomy), organ.blend)
-    # What both observers see is drawn with the organ's seed alone, what each adds with the observer's as well.
+    # Irregularities that both observers draw depend on the organ's seed only, others on the observer's as well.
     distance = distance - organ.irregularity * _smoothNoise((x, y, z), seed[:1], (18, 45))
     distance -= drawing.margin + drawing.wobble * _smoothNoise((x, y, z), (*seed, 1), (14, 40))
     for bulge in drawing.bulges:
@@ -278,7 +278,7 @@ def _drawnDistance(organ: Organ, drawing: Drawing, position: tuple, seed: tuple[
 def _smoothNoise(position: tuple, seed: tuple[int, ...], wavelengths: tuple[float, float]) -> np.ndarray:
     """Return a field of standard deviation 1: plane waves of random direction, phase and wavelength (mm)."""
     count = 10
-    # Only uniform numbers are drawn, because their sequence is the one that numpy keeps between versions.
+    # Only uniform numbers are drawn, because only their sequence is the same in all versions of numpy.
     draws = np.random.default_rng(seed).random((count, 4))
     height = 2 * draws[:, 0] - 1
     angle = 2 * np.pi * draws[:, 1]
@@ -341,7 +341,7 @@ def _segmentationHeader(image: SimpleITK.Image) -> dict[str, str]:
         "Segmentation_MasterRepresentation": "Binary labelmap",
         "Segmentation_SourceRepresentation": "Binary labelmap",
         "Segmentation_ReferenceImageExtentOffset": "0 0 0",
-        # else Slicer would keep no more of the image than the segments need
+        # otherwise Slicer would crop the image to the segments
         "Segmentation_ConversionParameters": f"Reference image geometry|{geometry}|Image drawn on|&",
     }
     statistics = SimpleITK.LabelShapeStatisticsImageFilter()

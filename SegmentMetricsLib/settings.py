@@ -25,53 +25,54 @@ ACCURACIES = ("converged", "sampled")
 DEFAULT_ACCURACY = "converged"
 EXTENTS = ("whole", "common")
 SURFACES = ("unsmoothed", "displayed")
-# The preset, and so the convention, that is no other tool's.
+# The preset, and thus the convention, of this library itself.
 OWN_CONVENTION = "SegmentMetrics"
-# Named ways to measure whose numbers never change; parity with the tool of that name is tested.
+# Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
 PRESETS = {
     OWN_CONVENTION: {},
     "MeshMetrics-0.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": None, "oversampling": 5},
     "MeshMetrics-1.4.1": {"surface": "unsmoothed", "accuracy": "sampled", "subdivisions": 0, "oversampling": 1},
 }
-# what the conventions of all other tools decide by themselves
+# settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {"surface": "unsmoothed", "subdivisions": None, "oversampling": None}
-# mm; no contour of a patient is farther from another one
+# mm; contours of a patient are never farther apart
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
-# of tolerances, percentiles and so on: each takes time
+# most values of tolerances, percentiles and so on, as each takes time
 MOST_NUMBERS = 100
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
 
 
 def _setting(default, label: str, unit: str = ""):
-    """Return a field of Settings. label, unit: what it is called where people read it."""
+    """Return a field of Settings. label, unit: shown to users."""
     return dataclasses.field(default=default, metadata={"label": label, "unit": unit})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All choices that decide a comparison's numbers; every one has a default.
+    """All choices that determine the numbers of a comparison; each has a default.
 
     tolerances: tau in mm, each in (0, 1000], for NSD, BIoU and the over- and under-contoured fractions.
     percentiles: of the Hausdorff distance, each in (0, 100].
     surface: "unsmoothed", the boundary between voxels, or "displayed", the smooth surface that Slicer shows.
-    accuracy: "converged", elements are looked at as closely as every number needs, which then has bounds, or "sampled",
-        at the centers of equal pieces alone; None is "sampled" where subdivisions are given, else "converged".
+    accuracy: "converged", where elements are refined as far as each number needs and numbers have bounds, or "sampled",
+        where distances are measured only at the centers of equal pieces. None is "sampled" if subdivisions are given,
+        else "converged".
     subdivisions: if sampled, how often each element is cut before it is measured; None is 1 for surfaces and 5 for
         contours.
-    oversampling: sub-voxels along each voxel axis for BIoU; None is as many points, out of step with the voxels, as an
-        accuracy of 0.2 %pt needs (0.5 for structures under 1,000 voxels).
+    oversampling: sub-voxels along each voxel axis for BIoU. None is as many sample points, not aligned with the voxels,
+        as an accuracy of 0.2 %pt needs (0.5 for structures under 1,000 voxels).
     families: names of the metric families to compute.
-    threshold: membership in (0, 1] from which a voxel of an image of memberships belongs to the structure. None: voxels
-        count in part, by their membership, for overlap and agreement; surfaces and distances go by 0.5.
-    membershipMaximum: full membership of images with values beyond 1, such as 255 or 100; None: whole numbers are
+    threshold: membership in (0, 1] at or above which a voxel of a membership image belongs to the structure. None:
+        voxels count in part, by their membership, for overlap and agreement; surfaces and distances use 0.5.
+    membershipMaximum: full membership of images with values above 1, such as 255 or 100. None: whole numbers are
         labels.
-    cuts: into how many cuts memberships are divided for the voxel family, each from one share of the full membership
-        on, whose values are averaged; None is the one cut at 0.5. Without effect where a threshold is given.
+    cuts: number of membership thresholds, evenly spaced up to 1, over which the voxel family is averaged; None is the
+        single threshold 0.5. Has no effect if a threshold is given.
     meshSpacing: voxel size in mm of the grid on which two meshes are compared by volume; finer for small structures.
     grid: where voxels outside both structures count: "reference", the reference's whole image, extended to contain the
-        test, "union", the box around both structures, or a Grid or SimpleITK image, extended to contain both.
+        test; "union", the box around both structures; or a Grid or SimpleITK image, extended to contain both.
     extent: "whole", or "common": only the slices that both contours cover, without end caps, for organs whose ends are
         arbitrary.
     labelWeights: name -> weight > 0 of labels for DICEml and JACml; labels without one have weight 1. Kept as pairs.
@@ -81,17 +82,16 @@ class Settings:
     critical: names of the critical structures of the hazard family, or name -> weight in (0, 1]; kept as pairs.
     hazardKernel: how hazard falls with the distance d in mm: "polynomial", 1 - (d / hazardReach)^hazardPower up to
         hazardReach mm, or "exponential", exp(-d / hazardDecay).
-    hazardCombination: "max" or "sum" (at most 1) of several critical structures.
-    hazardBalance: weight in [0, 1] of missed against added voxels in SIS and STAR. hazardTail: share in (0, 1] of the
-        most hazardous errors that STAR looks at.
-    il, ol: levels of the Medical Similarity Index, how severely deviations inside and outside the reference are judged,
-        each in (0, 1000]; at level 1 a deviation of 10 mm scores 0.61.
-    asPublished: whether that index is computed as by its authors' program, in pixels, instead of as they define it.
+    hazardCombination: "max" or "sum" (at most 1) over several critical structures.
+    hazardBalance: weight in [0, 1] of missed against added voxels in SIS and STAR. hazardTail: fraction in (0, 1] of
+        the most hazardous errors that STAR considers.
+    il, ol: inside and outside level of the Medical Similarity Index, each in (0, 1000]: how severely deviations inside
+        and outside the reference are judged. At level 1 a deviation of 10 mm scores 0.61.
+    asPublished: whether that index is computed as by its authors' program, in pixels, instead of by their definition.
     msiUnit: "mm" or "pixel", the unit of the index's distances.
     splitContours: whether contours that look like touching ones are cut apart where the other side has more of them.
-    convention: name of the preset that these settings come from, or of the tool whose numbers the boundary and overlap
-        measurements shall be: a key of SegmentMetricsLib.conventions, such as "MedPy",
-        in any case.
+    convention: name of the preset that these settings come from, or of the tool whose boundary and overlap numbers are
+        to be reproduced: a key of SegmentMetricsLib.conventions, such as "MedPy", in any case.
     Raises ValueError for values out of range.
     """
 
@@ -174,7 +174,7 @@ class Settings:
             raise InputError("A fixed number of subdivisions is not converged; leave either one out.")
 
     def _requireAgreement(self) -> None:
-        """Check the settings of the families that count voxels."""
+        """Check and normalize the settings of the families that count voxels, and the extent."""
         object.__setattr__(self, "grid", _chosenGrid(self.grid))
         for name, what, choices in (
             ("extent", "extent", EXTENTS),
@@ -193,7 +193,7 @@ class Settings:
         object.__setattr__(self, "labelWeights", _weights(self.labelWeights, "label", math.inf))
 
     def _requireHazard(self) -> None:
-        """Check the settings of the hazard family."""
+        """Check and normalize the settings of the hazard family."""
         object.__setattr__(self, "critical", _weights(self.critical, "critical structure", 1))
         for name, what, choices in (
             ("hazardKernel", "hazard kernel", KERNELS),
@@ -218,7 +218,7 @@ class Settings:
             raise InputError(f"The tail of the hazard must be at most 1, not {self.hazardTail:g}.")
 
     def _requireSimilarity(self) -> None:
-        """Check the settings of the Medical Similarity Index."""
+        """Check and normalize the settings of the Medical Similarity Index."""
         for name, what in (("il", "inside level"), ("ol", "outside level")):
             object.__setattr__(self, name, _number(getattr(self, name), what))
             if not 0 < getattr(self, name) <= LARGEST_LEVEL:
@@ -238,7 +238,7 @@ class Settings:
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:
-        """Return the settings of a named preset or convention, with further changes by keyword.
+        """Return the settings of a preset or convention, with further changes by keyword.
 
         name: in any case. Raises ValueError for an unknown name, and when a change contradicts the preset.
         """
@@ -247,7 +247,7 @@ class Settings:
 
     @property
     def isOfAnotherTool(self) -> bool:
-        """Whether the boundary and overlap measurements are what another tool would report."""
+        """Whether the boundary and overlap measurements reproduce those of another tool."""
         return self.convention not in PRESETS
 
     def changed(self, **changes) -> Settings:
@@ -257,7 +257,7 @@ class Settings:
         return dataclasses.replace(self, **changes)
 
     def subdivisionsFor(self, dimension: int) -> int | None:
-        """Return how often elements are cut: triangles in 3D, segments in 2D; None where that differs by element."""
+        """Return the number of times each element (triangle in 3D, segment in 2D) is cut, None if adaptive."""
         if self.accuracy == "converged":
             return None
         if self.subdivisions is not None:
@@ -265,7 +265,7 @@ class Settings:
         return 1 if dimension == 3 else 5
 
     def toDictionary(self) -> dict:
-        """Return the settings as plain values for files; `Settings(**values)` brings them back."""
+        """Return the settings as plain values for files; `Settings(**values)` restores them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         named = {name: dict(getattr(self, name)) for name in ("critical", "labelWeights")}
@@ -273,7 +273,7 @@ class Settings:
 
 
 def asSettings(given: Settings | None) -> Settings:
-    """Return the settings that a function was given, the defaults for None. Raises InputError for anything else."""
+    """Return the given settings, or the defaults for None. Raises InputError for anything else."""
     if given is None:
         return Settings()
     if not isinstance(given, Settings):
@@ -282,12 +282,12 @@ def asSettings(given: Settings | None) -> Settings:
 
 
 def shortest(number: float) -> str:
-    """Return a number as short as it can be written: 2.0 as 2, 2.5 as 2.5."""
+    """Return the shortest text for a number: 2.0 as 2, 2.5 as 2.5."""
     return format(number, ".12g")
 
 
 def _numbers(values, what: str) -> tuple[float, ...]:
-    """Return one number or several as a tuple, each once; two that are written alike would share a key."""
+    """Return one or several numbers as a tuple, without those that shortest() writes alike: they would share a key."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         values = (values,)
     different = {shortest(number): number for number in (_number(value, what) for value in values)}
@@ -297,7 +297,7 @@ def _numbers(values, what: str) -> tuple[float, ...]:
 
 
 def _weights(given, what: str, most: float) -> tuple[tuple[str, float], ...]:
-    """Return names, given as one, several, or name -> weight, as pairs of name and weight in (0, most]."""
+    """Return pairs of name and weight in (0, most] from one name, several names, or name -> weight."""
     if isinstance(given, str):
         given = (given,)
     weights = {}
@@ -322,7 +322,7 @@ def _number(value, what: str) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = None
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer with hundreds of digits
         number = math.inf
     if number is None or isinstance(value, bool):
         raise InputError(f"The {what} must be a number, not {value!r}.")
@@ -344,7 +344,7 @@ def _wholeNumber(value, what: str, low: int, high: int) -> int | None:
 
 
 def _chosenGrid(given) -> str | Grid:
-    """Return the evaluated grid: a choice by name, or the grid of what is given."""
+    """Return the evaluated grid: a choice by name, or the grid of the given Grid, mapping or image."""
     if isinstance(given, str):
         if given not in GRIDS:
             raise InputError(
@@ -365,9 +365,9 @@ def _chosenGrid(given) -> str | Grid:
 
 
 def _knownConvention(given: str) -> str:
-    """Return a preset or convention as it is written, given in any case. Raises InputError for any other."""
+    """Return the proper spelling of a preset or convention given in any case. Raises InputError for unknown names."""
     name = inAnyCase(str(given), PRESETS)
-    if name in PRESETS:  # tools need not be looked for
+    if name in PRESETS:  # saves importing the conventions
         return name
     from .conventions import known
 

@@ -1,7 +1,7 @@
-"""The matched-Dice stress test: two variants of a structure with one Dice coefficient, one risky and one not.
+"""The matched-Dice stress test: two variants of a structure with equal Dice coefficients, one risky and one not.
 
-As many voxels of the boundary are left out and added in both; in the risky variant those with the most hazard, in the
-neutral one those with the least. A metric that sees risk tells the two apart.
+The same number of boundary voxels is removed and added in both: in the risky variant those with the most hazard, in the
+neutral one those with the least. A metric that is sensitive to risk distinguishes the two.
 Source: Beyond Dice: SIS and STAR, section 2.7.
 """
 
@@ -23,7 +23,7 @@ from .quantities.hazard import fieldOf
 from .settings import Settings
 from .structures import Structure
 
-# Share of the inner boundary that changes sides unless a count is given.
+# Fraction of the inner boundary that is removed unless a count is given.
 USUAL_SHARE = 0.1
 
 
@@ -31,8 +31,8 @@ USUAL_SHARE = 0.1
 class StressTest:
     """Both variants of a structure, each compared with it; the variant is the comparison's test.
 
-    count: how many voxels are left out, and how many added, in either. inner, outer: number of voxels of the boundary
-    from which they are chosen. varies: whether some of these voxels are more hazardous than others.
+    count: number of voxels removed, and of voxels added, in each variant. inner, outer: number of voxels of the
+    boundaries from which they are chosen. varies: whether some of these voxels are more hazardous than others.
     """
 
     risky: Comparison
@@ -56,18 +56,18 @@ def stressTest(
 ) -> StressTest:
     """Return a risky and a neutral variant of a structure and all measurements of both.
 
-    The inner boundary are the voxels with a face at the outside, the outer boundary those outside with a face at the
-    structure; beyond the edge of the image there is neither. Among equal hazards the order of the voxels in the image
-    decides.
+    The inner boundary consists of the structure's voxels that share a face with the outside, the outer boundary of the
+    voxels outside that share a face with the structure; neither extends beyond the edge of the image. Voxels of equal
+    hazard are ordered as in the image.
 
     reference: a SimpleITK image of one mask, or a Structure with voxels. criticals: critical structures by name, of the
-    kinds that compare() takes. settings: None is boundary, overlap and hazard; the families overlap and hazard are
-    added where they lack, and the grid is always the reference's image. count: how many voxels to leave out and how
-    many to add; None is a tenth of the inner boundary, at least 1. Raises InputError when the structure has no voxels,
-    a boundary fewer than twice the count, there is no hazard, or the structure itself is a critical one.
+    kinds that compare() takes. settings: None means boundary, overlap and hazard; the families overlap and hazard are
+    added if missing, and the grid is always the reference's image. count: number of voxels to remove, and of voxels to
+    add; None is a tenth of the inner boundary, at least 1. Raises InputError when the structure has no voxels, a
+    boundary has fewer than twice the count, there is no hazard, or the structure itself is a critical one.
     """
     settings = settings or Settings(families=("boundary", "overlap", "hazard"))
-    # whole voxels are moved
+    # only whole voxels are removed and added
     threshold = HALF if settings.threshold is None else settings.threshold
     families = (*settings.families, "overlap", "hazard")
     settings = replace(settings, families=families, grid="reference", threshold=threshold)
@@ -77,7 +77,7 @@ def stressTest(
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:
         raise InputError(f"{reference.name} is empty, so there is no boundary to change.")
-    # what is measured is the boundary of the voxels, which is also what changes
+    # measure the boundary of the voxels, as that is what changes
     reference = replace(reference, givenSurface=None, surfaceKind="unsmoothed", memberships=None)
     pair = Pair(reference, reference, settings, given)
     for critical, _ in pair.criticals:
@@ -107,7 +107,7 @@ def stressTest(
 def boundaries(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     """Return the voxel indices (n, 3), i, j, k, of the inner and the outer boundary, in the order of the image.
 
-    mask: not empty. Voxels that touch with a face are neighbors: a ball with a radius of one voxel.
+    mask: not empty. Voxels that share a face are neighbors: a ball with a radius of one voxel.
     """
     from scipy.ndimage import binary_dilation, binary_erosion
 
@@ -121,7 +121,7 @@ def boundaries(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
 
 
 def changed(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
-    """Return a mask without some of its voxels and with others, both as voxel indices (n, 3), i, j, k."""
+    """Return a mask with some voxels removed and others added, both given as voxel indices (n, 3), i, j, k."""
     low, high = boxAround(mask, mask, (added.min(axis=0), added.max(axis=0)))
     voxels = mask.block(low, high)
     for index, value in ((without, 0), (added, 1)):
@@ -130,7 +130,7 @@ def changed(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
 
 
 def _byHazard(index: np.ndarray, hazard: Field) -> tuple[np.ndarray, np.ndarray]:
-    """Return voxel indices (n, 3) and their hazards, the least hazardous first; a stable order among equal ones."""
+    """Return voxel indices (n, 3) and their hazards, in ascending order of hazard; the sort is stable."""
     low, high = index.min(axis=0), index.max(axis=0)
     values = hazard.block(low, high)[tuple((index - low).T[::-1])]
     order = np.argsort(values, kind="stable")
@@ -138,7 +138,7 @@ def _byHazard(index: np.ndarray, hazard: Field) -> tuple[np.ndarray, np.ndarray]
 
 
 def _requireCount(count: int, name: str, inner: int, outer: int) -> None:
-    """Raise InputError unless so many voxels can be chosen twice from both boundaries."""
+    """Raise InputError unless both boundaries have at least twice as many voxels as the count."""
     try:
         number = operator.index(count)
     except TypeError:

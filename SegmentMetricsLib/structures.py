@@ -1,4 +1,4 @@
-"""Structures: named contours with a mask, a surface or both, and which of two sets belong together."""
+"""Structures: named contours with a mask, a surface or both; and the pairing of two sets of them by name."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .geometry.surfaces import Surface
 
-# The two structures of a pair, by what they are called everywhere.
+# The names of the two structures of a pair, used everywhere.
 REFERENCE_AND_TEST = ("reference", "test")
 REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is empty", "both structures are empty"
-# Why what needs an inside has no value.
+# The reason for measurements without a value because they need an inside.
 WITHOUT_INSIDE = "the surface of the {which} {why}, so it has no inside"
-# Marks, in its source, the empty structure that stands for a whole image without labels.
+# Keys of Structure.source:
+# Marks the empty structure that stands for a whole image without labels.
 WITHOUT_LABELS = "withoutLabels"
-# In the source of an empty structure that stands for a label that an image does not have: the labels that it has.
+# The labels of an image, if the (empty) structure stands for a label that does not occur in it.
 WITHOUT_LABEL = "withoutLabel"
-# What a segment is by its terminology, as Slicer writes it.
+# The terminology entry of a segment, as Slicer writes it.
 TERMINOLOGY = "terminology"
-# In its source: a fingerprint of the patient's ID, and what reading its file has to say about it.
+# A fingerprint of the patient's ID, and remarks from reading the file.
 PATIENT, NOTES = "patient", "notes"
-# Marks, in its source, an empty structure that was drawn: its contours enclose no voxel.
+# Marks a structure that was drawn but is empty, as its contours enclose no voxel.
 WITHOUT_VOXELS = "withoutVoxels"
-# In the source of every other structure of a file: what there is to say, by name, about those that cannot be used.
+# Remarks, by name, about other structures of the same file that cannot be used.
 LEFT_OUT = "leftOut"
-# In the same source: which of these names are of images in a folder that hold no structures, such as a CT.
+# Those names in LEFT_OUT that are images in a folder without structures, such as a CT.
 NO_STRUCTURES = "noStructures"
 
 
@@ -42,10 +43,10 @@ NO_STRUCTURES = "noStructures"
 class Structure:
     """One contour of one observer.
 
-    mask: its voxels, None when only a surface is known. memberships: how much of each voxel belongs to it, None where
-    all or nothing does. givenSurface: a surface in LPS mm, None when it shall be made
-    from the mask. surfaceKind: "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported". file,
-    source, frameOfReference: where it comes from. color: red, green, blue in [0, 1].
+    mask: its voxels, None when only a surface is known. memberships: the fraction of each voxel that belongs to it,
+    None for binary masks. givenSurface: a surface in LPS mm, None to make it from the mask. surfaceKind: "unsmoothed"
+    (made from the mask), "displayed" (as Slicer shows it) or "imported". file, source, frameOfReference: its origin.
+    color: red, green, blue in [0, 1].
     """
 
     name: str
@@ -71,14 +72,14 @@ class Structure:
         return replace(self, name=name)
 
     def anew(self) -> Structure:
-        """Return a copy that shares the voxels, but not what is made from the structure and kept along with it."""
+        """Return a copy that shares the voxels but not the cached results derived from them."""
         return replace(self, mask=None if self.mask is None else replace(self.mask))
 
     def unsmoothed(self) -> Structure:
         """Return the structure with the surface of its voxels instead of the one that Slicer displays.
 
-        As it is where there is nothing to change: imported surfaces are all there is of them. Raises ValueError when
-        only a displayed surface is known.
+        Structures without a displayed surface are returned unchanged; imported surfaces have no alternative. Raises
+        ValueError when only a displayed surface is known.
         """
         if self.surfaceKind != "displayed":
             return self
@@ -90,9 +91,9 @@ class Structure:
         return replace(self, givenSurface=None, surfaceKind="unsmoothed")
 
     def cutAt(self, threshold: float) -> Structure:
-        """Return the structure with the voxels of at least so high a membership; as it is if it has no memberships.
+        """Return the structure with the voxels at or above a membership; unchanged if it has no memberships.
 
-        Raises ValueError when its surface is given, which goes by 0.5.
+        Raises ValueError when its surface is given, as that is the surface at 0.5.
         """
         if self.memberships is None:
             return self
@@ -126,17 +127,17 @@ class Structure:
 
     @property
     def samplingGrid(self) -> Grid | None:
-        """The image grid to which the structure belongs; None for meshes."""
+        """The image grid that the structure belongs to; None for meshes."""
         return None if self.mask is None else self.mask.grid
 
 
 def dimensionOf(reference: Structure, test: Structure) -> int:
-    """Return 3 for a pair of structures in space, 2 for contours in a plane; an empty one has no say in it."""
+    """Return 3 for a pair of structures in space, 2 for contours in a plane; an empty reference does not count."""
     return (test if reference.isEmpty else reference).dimension
 
 
 def codeSource(terminology: str) -> dict[str, str]:
-    """Return what the source of a structure says about its terminology: nothing where there is none."""
+    """Return the entries of Structure.source for a terminology entry; none if that is empty."""
     return {TERMINOLOGY: terminology} if terminology else {}
 
 
@@ -144,8 +145,8 @@ def codeSource(terminology: str) -> dict[str, str]:
 class Match:
     """Two structures that belong together, or might; unpacks into the two.
 
-    how: "name", "spelling", "words", "code", "only", "choice" or "overlap". confidence: in [0, 1]. findings: what a
-    reader should know about the match.
+    how: the criterion: "name", "spelling", "words", "code", "only", "choice" or "overlap". confidence: in [0, 1].
+    findings: sentences that a reader of the numbers should know about the match.
     """
 
     reference: Structure
@@ -158,7 +159,7 @@ class Match:
         return iter((self.reference, self.test))
 
     def anew(self) -> Match:
-        """Return a copy of the match with copies of both structures: what is made from these goes when they go."""
+        """Return a copy of the match with copies of both structures, whose cached results are freed along with them."""
         return replace(self, reference=self.reference.anew(), test=self.test.anew())
 
     def toDictionary(self) -> dict:
@@ -173,10 +174,10 @@ class Match:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which structures of two sets are compared, and which have no counterpart.
+    """The structures of two sets that are compared, and those without a counterpart.
 
-    proposals: of those, which might belong together by where they lie. findings: what is doubtful, in sentences.
-    failures: by name, why structures are neither: a set has several of that name.
+    proposals: pairs of the latter that might belong together judging by their location. findings: doubts, in sentences.
+    failures: errors by name for structures that are neither, because a set has several of that name.
     """
 
     pairs: tuple[Match, ...]
@@ -195,10 +196,10 @@ def pairByName(
 ) -> Pairing:
     """Return the structures of two sets paired by equal name, in the order of the reference.
 
-    An image without labels lacks every structure that the other set has: each is compared with an empty one. names:
-    structures to choose, all when None. isAlonePair: whether one structure on each side is a pair whatever it is
-    called, unless others of its file cannot be used. Raises ValueError when a chosen name is in neither set, or more
-    than once in one.
+    An image without labels lacks every structure of the other set: each is compared with an empty one. names:
+    structures to pair, all when None. isAlonePair: whether a single structure on each side is a pair regardless of its
+    name, unless other structures of its file cannot be used. Raises ValueError when a chosen name is in neither set, or
+    more than once in one.
     """
     reference, test = list(reference), list(test)
     if names is not None:
@@ -225,7 +226,7 @@ def namesOfSeveral(structures: Iterable[Structure]) -> list[str]:
 
 
 def severalNamed(name: str, which: str, structures: Iterable[Structure]) -> PairError:
-    """Return the error that a set, "reference" or "test", has more than one structure of a name."""
+    """Return an error for several structures of one name in a set. which: "reference" or "test"."""
     homes = dict.fromkeys(s.file for s in structures if s.name == name and s.file)
     said = f"The {which} has more than one structure named {name!r}"
     wayOut = "Rename all but the one that is meant."
@@ -233,19 +234,19 @@ def severalNamed(name: str, which: str, structures: Iterable[Structure]) -> Pair
 
 
 def _lacking(structures: list[Structure], others: list[Structure]) -> list[Structure]:
-    """Return the structures; for an image without labels, an empty one for each of the others."""
+    """Return the structures, or for an image without labels an empty structure named like each of the others."""
     if len(structures) == 1 and structures[0].source.get(WITHOUT_LABELS):
         return [replace(structures[0], name=other.name) for other in others]
     return structures
 
 
 def numbered(label: int) -> str:
-    """Return what a label is called that has a number only."""
+    """Return the name of a label that only has a number."""
     return f"Label {label}"
 
 
 def asName(given: str | int) -> str:
-    """Return a name, or the number of a label, as text. Raises InputError for what is neither."""
+    """Return a name, or the number of a label, as text. Raises InputError for anything else."""
     if isinstance(given, str):
         return given
     try:
@@ -255,10 +256,10 @@ def asName(given: str | int) -> str:
 
 
 def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
-    """Return the name of the structure that is meant by the number of a label; any other name as it is.
+    """Return the name of the structure with a label number; any other name is returned unchanged.
 
-    labelNames: what labels are called, by number. A structure that is really called by a number goes before. Raises
-    InputError for what is neither a name nor a number.
+    labelNames: names of labels by number. A structure whose name is that number takes precedence. Raises InputError for
+    anything but a name or a number.
     """
     name = asName(name)
     known = {structure.name for structure in structures}
@@ -271,10 +272,10 @@ def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Map
 def inAnySpelling(
     names: Iterable[str | int], labelNames: Mapping[int, str] | None, *sets: Iterable[Structure]
 ) -> list[str]:
-    """Return names, those that no structure has as the ones that differ from them in spelling only.
+    """Return names in the spelling of the structures; those that match no structure in any spelling are unchanged.
 
-    The number of a label is its name, too. labelNames: what labels are called, by number. A structure that was left out
-    of its file is found where no other has the name. Raises InputError as labelNamed().
+    A label may also be given by its number. labelNames: names of labels by number. Structures that were left out of
+    their file are matched only if no other has the name. Raises InputError as labelNamed().
     """
     everything = [s for structures in sets for s in structures]
     known = list(dict.fromkeys(s.name for s in everything))
@@ -288,16 +289,17 @@ def inAnySpelling(
 
 
 def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapping[int, str] | None = None) -> str:
-    """Return the name of the structure that is meant by a name in any spelling, or by the number of a label.
+    """Return the name of the structure with a name in any spelling, or with a label number.
 
-    A name that means several, or none, stays as it is. labelNames, errors: as for inAnySpelling().
+    A name that matches several structures, or none, is returned unchanged. labelNames and errors are as for
+    inAnySpelling().
     """
     meant = inAnySpelling([name], labelNames, structures)
     return meant[0] if len(meant) == 1 else asName(name)
 
 
 def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
-    """Raise InputError when no set has a structure of a name, or one has it and it cannot be used."""
+    """Raise InputError when no set has a structure of one of the names, or when it cannot be used."""
     for name in names:
         for structures in sets:
             requireUsable(name, structures)
@@ -310,7 +312,7 @@ def requireKnown(names: Collection[str], *sets: list[Structure]) -> None:
 
 
 def requireUsable(name: str, structures: Iterable[Structure]) -> None:
-    """Raise InputError when a structure that was asked for is one that was left out of a file, and say why."""
+    """Raise InputError, with the reason, when the requested structure was left out of a file."""
     for structure in structures:
         remark = structure.source.get(LEFT_OUT, {}).get(name)
         if remark:
@@ -318,16 +320,16 @@ def requireUsable(name: str, structures: Iterable[Structure]) -> None:
 
 
 def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
-    """Return what there is to say about structures that were left out of the files of some sets."""
+    """Return the remarks about structures that were left out of the files of some sets."""
     remarks = (s.source.get(LEFT_OUT, {}).values() for structures in sets for s in structures)
     return list(dict.fromkeys(why for reasons in remarks for why in reasons))
 
 
 def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
-    """Return why structures were left out of the files of some sets, by name; of one in several sets, all reasons.
+    """Return the reasons, by name, for which structures were left out of the files of some sets.
 
-    An image without structures in a folder, such as a CT beside the masks, is one only where another set has a
-    structure of its name, in any spelling.
+    An image without structures in a folder, such as a CT beside the masks, is included only if a set has a structure of
+    the same name, in any spelling.
     """
     spelled = {naming.parse(s.name).spelled for structures in sets for s in structures}
     found: dict[str, dict[str, None]] = {}
@@ -341,7 +343,7 @@ def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
 
 
 def commaSeparated(names: Iterable[str], most: int = 10) -> str:
-    """Return names as they are listed in a sentence, the first ones if there are many."""
+    """Return names as a list for a sentence, cut short if there are many."""
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more or "none"

@@ -24,20 +24,20 @@ ADVERBS = {
 }
 # mm; element centers of equal contours differ by rounding only
 EQUAL = 1e-6
-# Share of the boundary beyond the tolerance from which over- or under-contouring is worth a word.
+# Fraction of the boundary beyond the tolerance at or above which over- or under-contouring is mentioned.
 WORTH_A_WORD = 0.005
-# One of the two is alone worth a word if it is that many times as much as the other.
+# If one of the two is more than this many times the other, only that one is mentioned.
 CLEARLY_MORE = 3.0
-# Relative difference up to which two volumes are called about the same.
+# Relative difference up to which two volumes are described as about the same.
 SAME_VOLUME = 0.005
 
 
 def sentence(pair: Comparison | Record) -> str:
-    """Return the outcome of a comparison in words that a clinician reads at a glance.
+    """Return the outcome of a comparison in a sentence that a clinician reads at a glance.
 
-    Says what was measured: how far apart the contours are, how much lies within the first tolerance, which one is
-    larger, and where the test is over- or under-contoured. A Record keeps the sentence that its comparison had, because
-    the directions need the geometry.
+    As far as it was measured: how far apart the contours are, how much lies within the first tolerance, which one is
+    larger, and where the test is over- or under-contoured. A Record keeps the sentence of its comparison, because the
+    directions need the geometry.
     """
     if isinstance(pair, Record) and pair.summary:
         return pair.summary
@@ -69,7 +69,7 @@ def _isIdentical(measurements: Mapping[str, Measurement]) -> bool:
 
 
 def _closeness(measurements: Mapping[str, Measurement]) -> str:
-    """Return how close the contours are: "HD95 3.2 mm, 94 % of the surface within 2 mm"."""
+    """Return the closeness of the contours in words: "HD95 3.2 mm, 94 % of the surface within 2 mm"."""
     parts = []
     distance = next((key for key in measurements if re.fullmatch(r"HD[\d.]+", key)), "HD")
     if _value(measurements, distance) is not None:
@@ -79,13 +79,13 @@ def _closeness(measurements: Mapping[str, Measurement]) -> str:
         what = "contour" if _isPlanar(measurements) else "surface"
         parts.append(f"{_percent(share)} of the {what} within {tolerance} mm")
     if not parts and (dice := _value(measurements, "DSC")) is not None:
-        # cut off, not rounded: 1.00 is for the same voxels
+        # truncated, not rounded: 1.00 is reserved for identical voxels
         parts.append(f"Dice {int(dice * 100 + 1e-9) / 100:.2f}")
     return ", ".join(parts)
 
 
 def _difference(pair) -> str:
-    """Return which contour is larger and where: "test is 4.1 cm3 larger, over-contoured mostly inferiorly"."""
+    """Return the difference of the contours in words: "test is 4.1 cm3 larger, over-contoured mostly inferiorly"."""
     measurements = pair.measurements
     parts = []
     difference = _value(measurements, "VolumeDifference")
@@ -107,7 +107,7 @@ def _difference(pair) -> str:
 
 
 def _contoured(pair) -> str:
-    """Return where the test is beyond the tolerance: "over-contoured mostly inferiorly"; "" where it hardly is."""
+    """Return where the test is beyond the tolerance: "over-contoured mostly inferiorly"; "" if hardly anywhere."""
     over, under = (_withParameter(pair.measurements, f"{which}Fraction_") for which in ("Over", "Under"))
     if over is None or under is None:
         return ""
@@ -126,7 +126,7 @@ def _contoured(pair) -> str:
 
 
 def _whyNoInside(measurements: Mapping[str, Measurement]) -> str:
-    """Return why there is no inside and outside, "" if there is or nothing that was measured needs it."""
+    """Return why there is no inside and outside, "" if there is or if no measurement needs it."""
     causes = {measurement.cause for measurement in measurements.values()}
     what = "a contour" if _isPlanar(measurements) else "a surface"
     if Cause.NOT_CLOSED in causes:
@@ -139,7 +139,7 @@ def _isPlanar(measurements: Mapping[str, Measurement]) -> bool:
 
 
 def _value(measurements: Mapping[str, Measurement], key: str) -> float | None:
-    """Return a measurement's value if it was measured and is a finite number."""
+    """Return the value of a measurement, None if it was not measured or is not finite."""
     measurement = measurements.get(key)
     return measurement.value if measurement is not None and measurement.status == "ok" else None
 
@@ -152,7 +152,7 @@ def _withParameter(measurements: Mapping[str, Measurement], prefix: str) -> tupl
 
 
 def _millimeters(value: float) -> str:
-    """Return a distance as people read it; only nothing is 0."""
+    """Return a distance as text for people; only zero is shown as 0."""
     if value <= EQUAL:
         return "0 mm"
     if value < 0.05:
@@ -161,7 +161,7 @@ def _millimeters(value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share in %; only everything is 100 % and only nothing is 0 %."""
+    """Return a fraction in %; only 1 is shown as 100 % and only 0 as 0 %."""
     percent = 100 * share
     if percent >= 100 - 1e-9 or percent <= 1e-9:
         return f"{percent:.0f} %"
@@ -173,7 +173,7 @@ def _percent(share: float) -> str:
 
 
 def _size(amount: float, planar: bool) -> str:
-    """Return a volume in mm3 (or area in mm2) as people read it; only nothing is 0."""
+    """Return a volume in mm3 (or area in mm2) as text for people; it is never shown as 0."""
     unit, scale = ("2", 100) if planar else ("3", 1000)
     if amount < 0.05:
         return f"less than 0.1 mm{unit}"

@@ -16,9 +16,9 @@ from .records import Record
 from .registry import REGISTRY, findDefinition
 from .structures import commaSeparated
 
-# What an overview of many structures shows of each, where it was measured: the keys of definitions in their order.
+# Keys of the definitions that an overview of many structures shows if measured, in their order.
 OVERVIEW = tuple(definition.key for definition in REGISTRY if definition.isMain)
-# Short names of what slices have and the registry does not: its definitions have their own.
+# Short names of slice columns that are not in the registry, whose definitions have their own.
 HEADINGS_OF_SLICES = {"AreaReference": "Area ref.", "AreaTest": "Area test", "AreaDifference": "Area diff."}
 LONGEST_NAME = 28
 LONGEST_TITLE = 48
@@ -27,9 +27,9 @@ GAP = "  "
 
 
 def pairTable(record: Record, width: int | None = None) -> str:
-    """Return all measurements of one pair, one per line, with what either direction alone gives.
+    """Return all measurements of one pair, one per line, with the values of each direction.
 
-    width: of a line, as for aligned(); titles are left out that have no room.
+    width: of a line, as for aligned(); titles are omitted if there is no room for them.
     """
     rows = [["", shortenedName(record.name, LONGEST_TITLE), "value", "ref. to test", "test to ref."]]
     for key, measurement in record.measurements.items():
@@ -45,19 +45,19 @@ def pairTable(record: Record, width: int | None = None) -> str:
 
 
 def slicesTable(record: Record, width: int | None = None) -> str:
-    """Return the per-slice profile, a slice per line. width: as for aligned()."""
+    """Return the per-slice profile, one slice per line. width: as for aligned()."""
     units = {key: f" ({unit})" if (unit := columnOf(key)[1]) else "" for key in record.slices[0].values}
     rows = [["Slice", *(f"{heading(key)}{unit}" for key, unit in units.items())]]
     for row in record.slices:
         rows.append([str(row.index), *("inf" if math.isinf(v) else rounded(v, 2) for v in row.values.values())])
-    # its number leads every line
+    # if columns are wrapped, the slice number leads every line
     return aligned(rows, 0 if width is None else 1, width)
 
 
 def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str:
-    """Return why numbers are not finite, a line for each reason that no finding tells; "" without any.
+    """Return why values are not finite, one line for each reason that no finding states; "" without any.
 
-    keys: of the measurements to tell about, all when None.
+    keys: of the measurements to consider, all when None.
     """
     found: dict[str, dict[str, None]] = {}
     for record in records:
@@ -71,7 +71,7 @@ def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str
 
 
 def evaluatedGrid(records: Sequence[Record]) -> str:
-    """Return on which grid true negatives were counted, in a line; "" where none were."""
+    """Return a line that describes the grid on which true negatives were counted, "" if none were."""
     grids = [record.grid["evaluated"] for record in records if record.grid and record.grid.get("evaluated")]
     if not grids:
         return ""
@@ -84,7 +84,7 @@ def evaluatedGrid(records: Sequence[Record]) -> str:
 
 
 def sidesTable(record: Record, width: int | None = None) -> str:
-    """Return the measurements that exist for every side of the patient, a column per side; "" without any.
+    """Return the measurements that exist for every side of the patient, one column per side; "" without any.
 
     width: as for aligned().
     """
@@ -103,9 +103,9 @@ def sideRows(record: Record) -> list[list[str]]:
 
 
 def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
-    """Return the measurements that exist for every side of the patient, by what they are and the side in words.
+    """Return the measurements that exist for every side of the patient: title without side -> side -> measurement.
 
-    The two sides that no contour in a plane can face are left out.
+    The two sides that no contour in the plane can face are omitted.
     """
     kinds: dict[str, dict[str, Measurement]] = {}
     for key, measurement in record.measurements.items():
@@ -115,19 +115,19 @@ def bySides(record: Record) -> dict[str, dict[str, Measurement]]:
 
 
 def isAcrossPlane(record: Record, measurement: Measurement) -> bool:
-    """Return whether a measurement is about a side of the patient that no contour in the plane of a pair can face."""
+    """Return whether a measurement is for a side of the patient that no contour in the plane of a pair can face."""
     return record.dimension == 2 and measurement.cause == Cause.NO_BOUNDARY
 
 
 def sideOf(key: str) -> str:
-    """Return the side of the patient that a measurement is about, "" for others."""
+    """Return the side of the patient that a measurement is for, "" if it is for none."""
     found = findDefinition(key)
     return found[0].side if found else ""
 
 
 @cache
 def definitionOf(key: str) -> str:
-    """Return the key of the definition of a measurement, as OVERVIEW has it; "" if there is none."""
+    """Return the key of the definition of a measurement, as in OVERVIEW; "" if there is none."""
     found = findDefinition(key)
     return found[0].key if found else ""
 
@@ -141,7 +141,7 @@ def multiLabelTable(multiLabel: MultiLabel) -> str:
 
 
 def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
-    """Return the main measurements of many pairs, one pair per line; what not all of them have is left out.
+    """Return the main measurements of many pairs, one pair per line; those that not all pairs have are omitted.
 
     width: as for aligned().
     """
@@ -155,7 +155,7 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
 
 @cache
 def heading(key: str) -> str:
-    """Return a short name of a measurement for the head of a column or row: NSD_2mm is "NSD 2 mm"."""
+    """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
     name, _, parameter = key.partition("_")
     found = findDefinition(key)
     short = found[0].heading if found else HEADINGS_OF_SLICES.get(name, "")
@@ -163,24 +163,27 @@ def heading(key: str) -> str:
 
 
 def remarks(records: Sequence[Record]) -> Iterable[str]:
-    """Yield the findings of all pairs, one line each, alarms first; what several pairs share is said once."""
+    """Yield the findings of all pairs, one line each, alarms first; shared ones appear only once."""
     names = [record.name for record in records]
     for text, members in repeated.inOrder([record.findings for record in records]):
         yield oneLine(f"{repeated.whom(members, names)}: {text}" if len(records) > 1 else text)
 
 
 def shortened(name: str, length: int) -> str:
-    """Return a name that fits into a column."""
+    """Return a name, cut short to fit into a column."""
     return oneLine(name if len(name) <= length else f"{name[: length - 1]}…")
 
 
 def shortenedName(name: str, length: int) -> str:
-    """Return the name of a pair that fits into a column: of two names both, with their ends, which tell the sides."""
+    """Return the name of a pair, cut short to fit into a column.
+
+    Two names are both shown, and with their ends, which often give the side.
+    """
     first, between, second = name.partition(" / ")
     if len(name) <= length or not between:
         return shortened(name, length)
     room = length - len(between)
-    # what one does not need is the other's
+    # room that one name does not need goes to the other
     longest = [max(room // 2, room - len(other)) for other in (second, first)]
     halves = (_withEnds(half, most) for half, most in zip((first, second), longest, strict=True))
     return oneLine(between.join(halves))
@@ -192,17 +195,17 @@ def _withEnds(name: str, length: int) -> str:
 
 
 def number(value: float | None, measurement: Measurement) -> str:
-    """Return a directed value in the style of its measurement, nothing where there is none."""
+    """Return a directed value formatted like its measurement, "" for None."""
     if value is None:
         return ""
     return withUnit(value, measurement.unit)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int, width: int | None = None) -> str:
-    """Return rows as text: the first columns flush left, the others right, a line below the heading.
+    """Return rows as text, with a line below the heading. left: number of columns flush left; the others are right.
 
-    width: characters of a line; columns that do not fit stand below the others, behind the first ones again. None for
-    lines as long as they are.
+    width: characters of a line. Columns that do not fit are put in another block below, which repeats the left ones.
+    None does not limit the lines.
     """
     return "\n\n".join(
         _alignedBlock([[row[n] for n in block] for row in rows], left) for block in blocks(rows, left, width)
@@ -210,7 +213,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int, width: int | None = None) 
 
 
 def blocks(rows: Sequence[Sequence[str]], left: int, width: int | None) -> list[list[int]]:
-    """Return the numbers of the columns that stand beside each other, the first ones in each block; see aligned()."""
+    """Return the numbers of the columns in each block, all of which begin with the left ones; see aligned()."""
     widths = [len(GAP) + max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     found = [list(range(left))]
     for column in range(left, len(widths)):

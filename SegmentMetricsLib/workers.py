@@ -1,4 +1,4 @@
-"""Worker processes of this computer, for work of which there is much."""
+"""Worker processes on this computer, for large amounts of work."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .errors import InputError
 
 DIED = "the process that worked on it died: it crashed, or the memory of the computer was not enough."
 MOST_WORKERS = 1024
-# Seconds that a worker has to end before it is left to itself.
+# Seconds to wait for a worker to end after it was terminated.
 PATIENCE = 5.0
 
 
 def requireWorkers(number: int | None) -> None:
-    """Raise InputError for a number of workers that cannot be; None stands for as many as there are processors."""
+    """Raise InputError for an invalid number of workers; None means as many as there are processors."""
     if number is not None and not 1 <= number <= MOST_WORKERS:
         raise InputError(f"The number of workers must be from 1 to {MOST_WORKERS}, not {number}.")
 
 
 def localExecutor(workers: int, prepare: Callable | None = None, arguments: tuple = ()) -> ProcessPoolExecutor:
-    """Return an executor of so many processes of this computer, one thread each.
+    """Return an executor with a number of processes on this computer, one thread each.
 
-    prepare: a function of a module, called with the arguments in every process before it works. Raises InputError when
-    the system does not allow it.
+    prepare: a module-level function, called with the arguments in every process before it starts work. Raises
+    InputError when the system does not allow it.
     """
     import multiprocessing
 
@@ -39,22 +39,22 @@ def localExecutor(workers: int, prepare: Callable | None = None, arguments: tupl
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Raise InputError where the system refuses, inside the block, what it takes to start workers."""
+    """Raise InputError when the system refuses, inside the block, the resources to start workers."""
     try:
         yield
-    except OSError as error:  # no more processes or files for this user, say, or no semaphores
+    except OSError as error:  # such as no more processes or files for this user, or no semaphores
         raise InputError(f"No process can be started to do the work ({error.strerror or error}).") from error
 
 
 def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
-    """Prepare a worker process: Ctrl-C is for whoever started it, and it ends when that one does."""
+    """Prepare a worker process, which leaves Ctrl-C to its parent and ends when the parent does."""
     from multiprocessing import connection, parent_process
 
     from vtkmodules.vtkCommonCore import vtkSMPTools
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     giveBackLargeArrays()
-    # there are as many workers as processors, so more threads only get in each other's way
+    # there are as many workers as processors, so more threads would only compete
     os.environ["VTK_SMP_MAX_THREADS"] = "1"
     vtkSMPTools.Initialize(1)
     parent = parent_process()
@@ -71,12 +71,12 @@ def _startWorker(prepare: Callable | None, arguments: tuple) -> None:
 
 @contextmanager
 def signalsLater(*numbers: int) -> Iterator[None]:
-    """Hear these signals at the end of the block, not inside of it, as far as Python handles them here.
+    """Defer the Python handlers of these signals to the end of the block.
 
-    An extension module that imports others, such as VTK's, loses what a handler raises meanwhile, or crashes.
+    Extension modules that import others, such as VTK's, lose an exception that a handler raises meanwhile, or crash.
     """
     handlers = {}
-    if threading.current_thread() is threading.main_thread():  # elsewhere signals do not arrive
+    if threading.current_thread() is threading.main_thread():  # signals arrive only there
         handlers = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
     heard = []
     for number in handlers:
@@ -92,15 +92,15 @@ def signalsLater(*numbers: int) -> Iterator[None]:
 
 @contextmanager
 def ignoringInterrupts() -> Iterator[None]:
-    """Start processes inside the block, which then never hear Ctrl-C, not even while they import.
+    """Make processes that are started inside the block ignore Ctrl-C, even while they import.
 
-    This process hears it at the end of the block, so that no process is left half started.
+    This process handles it at the end of the block, so that no process is left half started.
     """
-    if threading.current_thread() is not threading.main_thread():  # where signals do not arrive
+    if threading.current_thread() is not threading.main_thread():  # signals do not arrive here
         yield
         return
     with signalsLater(signal.SIGINT):
-        # what is blocked here stays so in processes started here
+        # started processes inherit the blocked signals
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
         try:
             yield
@@ -110,9 +110,9 @@ def ignoringInterrupts() -> Iterator[None]:
 
 
 def stop(executor: Executor) -> None:
-    """Give up an executor without waiting for what it still does; its processes write nothing afterwards.
+    """Shut down an executor without waiting for its tasks; its processes write nothing afterwards.
 
-    Its futures must not be cancelled before. Those of processes break, and a cluster cancels its own.
+    Its futures must not be cancelled before. Those of local processes break; a cluster cancels its own.
     """
     processes = list((getattr(executor, "_processes", None) or {}).values())
     executor.shutdown(wait=False)

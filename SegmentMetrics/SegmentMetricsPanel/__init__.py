@@ -1,1 +1,1 @@
-"""The parts of the Segment Metrics panel; only what needs Qt, everything else is in SegmentMetricsLib."""
+"""The parts of the Segment Metrics panel. Only code that needs Qt is here; everything else is in SegmentMetricsLib."""

@@ -1,4 +1,4 @@
-"""What takes long: measuring, what other tools would report, proposals of pairs, and the report."""
+"""Long tasks: measuring, computing the results of other tools, proposing pairs, and writing the report."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from .work import LongWork
 
 
 class Attempts:
-    """Does what takes long, one thing at a time; the user may stop it, and a script may close the scene meanwhile.
+    """Runs long tasks, one at a time. The user may stop them, and a script may close the scene meanwhile.
 
-    panel: says what is chosen and shown, and why something is impossible now. It is told when an attempt begins and
-    ends, in `begin` and `end`, what was measured, in `take`, and what there is to say, in `notice`; `showOutcome` shows
-    all of that. logic: a SegmentMetricsLogic.
+    panel: provides the choices and the reasons why a task is impossible. Its `begin` and `end` are called around each
+    attempt, `take` receives the results, `notice` is set to a message, and `showOutcome` updates the panel. logic: a
+    SegmentMetricsLogic.
     """
 
     def __init__(self, panel, logic):
@@ -29,14 +29,14 @@ class Attempts:
             self.apply()
 
     def repeat(self) -> None:
-        """Measure again because something has changed, which nobody asked for."""
+        """Measure again automatically because something has changed."""
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
             self.apply(isRepeated=True)
 
     def apply(self, isRepeated: bool = False) -> bool:
-        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not.
+        """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason.
 
-        isRepeated: whether nobody asked for it, so that the structure that somebody looks at stays.
+        isRepeated: whether this is an automatic update, which keeps the structure that is shown in detail.
         """
         panel = self.panel
         panel.inputs.settle()
@@ -62,7 +62,7 @@ class Attempts:
         return outcome is not None
 
     def compareTools(self) -> bool:
-        """Compute what other tools would report for the pair that is shown. Returns whether that was possible."""
+        """Compute the values that other tools would report for the shown pair. Returns True on success."""
         panel, outcome = self.panel, self.panel.outcome
         if panel.isBusy or outcome is None or panel.conventions.problem:
             return False
@@ -75,7 +75,7 @@ class Attempts:
         return found is not None
 
     def propose(self, task) -> list | None:
-        """Return the pairs that a task, which takes a LongWork, proposes; None when it was stopped."""
+        """Return the pairs proposed by a task, or None if it did not finish. task: called with a LongWork."""
         if self.panel.isBusy:
             return None
         found = self._attempt(task, _("The search for pairs was stopped."))
@@ -85,7 +85,7 @@ class Attempts:
         return found
 
     def report(self, path) -> bool:
-        """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""
+        """Write a report on the results to a path. Returns True on success, else the panel shows the reason."""
         panel = self.panel
         if not panel.isBusy:
             panel.watcher.settle()
@@ -103,9 +103,9 @@ class Attempts:
         return missing is not None
 
     def _attempt(self, task, stopped: str):
-        """Return what a task returns; None when it was stopped or is impossible, and then the panel will say so.
+        """Return the result of a task, or None if it was stopped or failed; the panel will then show the reason.
 
-        task: takes a LongWork. stopped: what to say when it was stopped.
+        task: called with a LongWork. stopped: the message to show if it was stopped.
         """
         panel, parameters, result = self.panel, self.panel.parameters, None
         panel.begin()
@@ -120,5 +120,5 @@ class Attempts:
         finally:
             panel.end()
             if panel.parameters is not parameters:
-                panel.refresh()  # the next scene, which the panel was too busy to show
+                panel.refresh()  # show the new scene, which was not possible while the panel was busy
         return result

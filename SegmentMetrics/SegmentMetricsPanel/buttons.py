@@ -1,10 +1,10 @@
-"""Buttons that say why they are disabled."""
+"""Buttons that explain why they are disabled."""
 
 from .markup import explain
 
 
 class ExplainedButton:
-    """A button whose tool tip says what it does, or why it is disabled; explainAll() has seen it before."""
+    """A button whose tool tip describes it, or explains why it is disabled; to be created after explainAll()."""
 
     def __init__(self, button):
         self.button, self.tip = button, button.accessibleDescription

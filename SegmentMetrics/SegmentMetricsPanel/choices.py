@@ -1,4 +1,4 @@
-"""Choosing the families of metrics, and what those that are chosen need to know."""
+"""Choosing the families of metrics and the settings that they use."""
 
 import qt
 
@@ -12,7 +12,7 @@ from .markup import explain
 from .parameters import conventionOf, criticalNames, possibleCriticals
 
 COLUMNS = 2
-# settings whose rows disappear while no chosen family uses them; each has a label and a control of its name
+# settings whose rows are hidden while no chosen family uses them; each has a label and a control named after it
 OPTIONAL = {
     "percentile": "SpinBox",
     "critical": "ComboBox",
@@ -32,7 +32,7 @@ OPTIONAL = {
 
 
 class Choices:
-    """The check boxes of all families, the lists of critical structures and conventions, and further settings' rows."""
+    """The check boxes of the families, the lists of critical structures and conventions, and the rows of settings."""
 
     def __init__(self, ui):
         self.ui = ui
@@ -55,7 +55,7 @@ class Choices:
                 explain(getattr(ui, widget), explanations.ofSetting(name))
 
     def show(self, parameters) -> None:
-        """Show what a parameter node says, and only the settings that the chosen families use."""
+        """Show the choices of a parameter node, and only the settings that the chosen families use."""
         self.parameters = parameters
         families = list(parameters.families)
         self.isShowing = True
@@ -82,7 +82,7 @@ class Choices:
         if self.parameters and not self.isShowing:
             box = self.ui.criticalComboBox
             states = [box.itemData(row, qt.Qt.CheckStateRole) for row in range(box.count)]
-            # those that cannot be chosen at the moment come back with the reference that has them
+            # keep names that are not offered now: they apply again when a reference that has them is chosen
             others = [name for name in self.parameters.critical if name not in self.listed]
             chosen = [name for name, state in zip(self.listed, states) if state == qt.Qt.Checked]
             self.parameters.critical = chosen + others
@@ -92,7 +92,7 @@ class Choices:
             self.parameters.convention = self.conventions[index]
 
     def _conventionIndex(self) -> int:
-        """Return the line of the chosen convention; -1 for one that another version knew, which the panel names."""
+        """Return the index of the chosen convention, or -1 for an unknown one, for which the panel shows a message."""
         chosen = self.parameters.convention
         return self.conventions.index(chosen) if chosen in self.conventions else -1
 

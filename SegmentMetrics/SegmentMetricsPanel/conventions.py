@@ -1,4 +1,4 @@
-"""What other tools would have reported for the pair that is shown: a table, copied and exported."""
+"""The table of values that other tools would have reported for the shown pair, which can be copied and exported."""
 
 import math
 import re
@@ -24,14 +24,14 @@ from .saving import askForPath
 from .sorting import SortableTable, sortable
 
 ROLE = "conventions"
-# Orange and blue: people who see few colors can tell them apart.
+# Orange and blue, which can be told apart with color vision deficiency.
 COLORS = {OPTIMISTIC: "#f8cf94", PESSIMISTIC: "#a9d2f0"}
 NOT_REPRODUCIBLE = "*"
-NONE = "-"  # where a tool does not report a metric
+NONE = "-"  # for metrics that a tool does not report
 
 
 class Conventions:
-    """The section of the other tools. compute: called when their numbers are wanted; show() has to follow."""
+    """The section about other tools. compute: called when their values are requested; must be followed by show()."""
 
     def __init__(self, ui, compute):
         self.ui, self.compute = ui, compute
@@ -39,7 +39,7 @@ class Conventions:
         self.record = None  # a ConventionsRecord
         self.shown = None
         self.keys = []
-        self.key = None  # "" for all of them, None as long as there was none
+        self.key = None  # the selected metric: "" for all of them, None before the first choice
         self.problem = _("Press Apply first.")
         ui.conventionsLegendLabel.text = legend()
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
@@ -49,7 +49,10 @@ class Conventions:
         ui.conventionsExportButton.connect("clicked(bool)", self.onExport)
 
     def show(self, outcome, number: int, stale: str) -> None:
-        """Show what is known about a pair of an outcome; nothing when that is None. stale: why it is out of date."""
+        """Show the stored values for a pair of an outcome, or nothing if it is None.
+
+        stale: the reason why the outcome is out of date, or "".
+        """
         node = None
         if outcome is not None and outcome.records:
             node = folders.findResult(outcome.pair(number), ROLE, slicer.mrmlScene)
@@ -73,12 +76,12 @@ class Conventions:
             self.ui.conventionsLabel.text = self.problem or _("What would other tools report for these contours?")
 
     def clear(self) -> None:
-        """Show nothing, while there is no scene to work with."""
+        """Show nothing, while no scene is available."""
         self.show(None, 0, "")
 
     @staticmethod
     def forget(outcome) -> None:
-        """Remove what earlier runs of the pairs of an outcome left in the scene: nobody would see that it is old."""
+        """Remove tables of earlier runs of an outcome's pairs from the scene: nothing would show that they are old."""
         scene = slicer.mrmlScene
         found = [folders.findResult(outcome.pair(number), ROLE, scene) for number in range(len(outcome.records))]
         folders.removeNodes([node for node in found if node is not None and not outcome.shows(node)], scene)
@@ -93,12 +96,12 @@ class Conventions:
             self._fill()
 
     def _take(self, record, node) -> None:
-        """Take over what a node keeps about a pair; nothing when it is None."""
+        """Load the values that a node stores for a pair; nothing if it is None."""
         self.record = None
         if node is not None:
             try:
                 self.record = output.ConventionsRecord(record.reference, record.test, recallConventions(node))
-            except InputError as error:  # of another version: it can be computed again
+            except InputError as error:  # from another version; the values can be computed again
                 self.problem = self.problem or str(error)
         for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "CopyButton", "ExportButton"):
             getattr(self.ui, f"conventions{name}").visible = self.record is not None
@@ -106,7 +109,7 @@ class Conventions:
         self._fill()
 
     def _listKeys(self) -> None:
-        """Offer the metrics that there are, and keep the one that is shown as long as it is there."""
+        """List the available metrics, and keep the current one selected if it is among them."""
         box = self.ui.conventionsKeyComboBox
         self.keys = list(self.record.referenceValues()) if self.record else []
         if self.keys and self.key not in ("", *self.keys):
@@ -127,7 +130,7 @@ class Conventions:
             self.table.show(*ofAllMetrics(self.record))
 
     def copy(self, _checked=False) -> None:
-        """Copy the table as it is shown, for a spreadsheet."""
+        """Copy the table as shown, for pasting into a spreadsheet."""
         qt.QApplication.clipboard().setText(pasteable(self.table.texts()))
 
     def onExport(self, _checked=False) -> None:
@@ -137,12 +140,12 @@ class Conventions:
                 self.export(path)
 
     def export(self, path: Path) -> None:
-        """Write what every tool would report of every metric, with all digits and why, as CSV."""
+        """Write the values of all tools and metrics, with all digits and explanations, as CSV."""
         output.writeCsv([self.record], path)
 
 
 def whyNot(outcome, stale: str) -> str:
-    """Return why the conventions of an outcome cannot be computed, "" when they can."""
+    """Return the reason why the conventions of an outcome cannot be computed, or "" if they can."""
     if outcome is None or not outcome.records:
         return _("Press Apply first.")
     if stale:
@@ -153,7 +156,7 @@ def whyNot(outcome, stale: str) -> str:
 
 
 def legend() -> str:
-    """Return what the colors and the mark of the table mean."""
+    """Return the legend of the table's colors and its mark, as HTML."""
     meanings = (
         (COLORS[OPTIMISTIC], _("over-optimistic: the contours seem more alike than they are")),
         (COLORS[PESSIMISTIC], _("over-pessimistic: they seem less alike")),
@@ -166,7 +169,7 @@ def legend() -> str:
 
 
 def ofMetric(record, key: str) -> tuple:
-    """Return headings, rows and heading tips of the table of one metric: a row per tool, below our own."""
+    """Return headings, rows and heading tips of the table of one metric: our own row first, then one per tool."""
     first = record.referenceValues()[key]
     unit = f" ({unitOf(first)})" if unitOf(first) else ""
     difference = _("± mm") if first.better == "lower" else _("± %pt")
@@ -198,7 +201,7 @@ def ofMetric(record, key: str) -> tuple:
 
 
 def ofAllMetrics(record) -> tuple:
-    """Return headings, rows and heading tips of the table of all metrics: a row per tool, below our own."""
+    """Return headings, rows and heading tips of the table of all metrics: our own row first, then one per tool."""
     first = record.referenceValues()
     headings, tips = [_("Tool")], [_("Hover over a tool for its version.")]
     own = [(OWN_CONVENTION, "", _("Reference definition."))]
@@ -224,25 +227,25 @@ def ofAllMetrics(record) -> tuple:
 
 
 def ownNumber(number):
-    """Return the value of the definition in the place of a tool's."""
+    """Return a copy of a tool's number that has the value of the definition instead."""
     value = number.reference
     status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
     return replace(number, value=value, status=status, unit=unitOf(number), isReproducible=True)
 
 
 def unitOf(number) -> str:
-    """Return the unit of a metric's values, whatever a tool uses."""
+    """Return the unit of the metric, regardless of the unit that the tool uses."""
     return "mm" if number.better == "lower" else ""
 
 
 def written(number, first) -> str:
-    """Return a value as the table shows it: the heading has the unit, unless the tool uses another one."""
+    """Return a value as the table shows it: without its unit if that is the one in the heading."""
     text = number.text().removesuffix(f" {unitOf(first)}") if unitOf(first) else number.text()
     return text if number.isReproducible else f"{text}{NOT_REPRODUCIBLE}"
 
 
 def explained(number, label: str) -> str:
-    """Return what there is to say about a number of a tool."""
+    """Return a tool tip for a number of a tool."""
     lines = [f"{label}: {number.name}", f"{number.reason[:1].upper()}{number.reason[1:]}."]
     if number.differenceText():
         leaning = number.leaning or _("no difference that matters")

@@ -1,4 +1,4 @@
-"""What can be chosen in the combo boxes of the panel, and what they call it."""
+"""The choices of the panel's combo boxes and their labels."""
 
 import enum
 
@@ -6,14 +6,14 @@ from slicer.i18n import tr as _
 
 
 class Labeled(enum.Enum):
-    """A choice that knows what the combo box calls it; parameter nodes save the name."""
+    """A choice with a label for the combo box; parameter nodes store its name."""
 
     def label(self) -> str:
         return self.texts()[self.name]
 
 
 class Mode(Labeled):
-    """What is compared."""
+    """Whether one pair of segments or all matching structures are compared."""
 
     onePair = enum.auto()
     allStructures = enum.auto()
@@ -35,7 +35,7 @@ class MeasuredSurface(Labeled):
 
 
 class Extent(Labeled):
-    """How much of the two is compared; the names are those of Settings."""
+    """The part of the structures that is compared; the names are those of Settings."""
 
     whole = enum.auto()
     common = enum.auto()
@@ -46,7 +46,7 @@ class Extent(Labeled):
 
 
 class EvaluatedGrid(Labeled):
-    """The voxels that count where those outside both segments do; the names are those of Settings."""
+    """The voxels to evaluate for metrics that count those outside both segments; the names are those of Settings."""
 
     reference = enum.auto()
     union = enum.auto()
@@ -68,7 +68,7 @@ class VoxelUnit(Labeled):
 
 
 class HazardKernel(Labeled):
-    """How hazard falls with distance; the names are those of Settings."""
+    """How hazard decreases with distance; the names are those of Settings."""
 
     polynomial = enum.auto()
     exponential = enum.auto()
@@ -95,7 +95,7 @@ class MapSide(Labeled):
 
 
 class MapKind(Labeled):
-    """What the colors mean; the names are those of showDistanceMap."""
+    """The quantity that the colors show; the names are those of showDistanceMap."""
 
     signed = enum.auto()
     absolute = enum.auto()
@@ -133,7 +133,7 @@ class MapSurface(Labeled):
 
 
 class Plot(Labeled):
-    """What the plot shows."""
+    """The kind of plot."""
 
     histogram = enum.auto()
     cumulative = enum.auto()
@@ -144,7 +144,7 @@ class Plot(Labeled):
 
 
 class SliceQuantity(Labeled):
-    """What the plot of slices shows; the names are those of the values of slices, without a tolerance."""
+    """The quantity in the plot of slices; the names are the keys of a slice's values, without a tolerance."""
 
     HD = enum.auto()
     MASD = enum.auto()

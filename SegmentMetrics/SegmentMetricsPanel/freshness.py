@@ -1,4 +1,4 @@
-"""Noticing that something was done to the compared segments, or that something else is chosen now."""
+"""Detecting that the compared segments were modified, or that the choices have changed."""
 
 import qt
 import slicer
@@ -13,12 +13,12 @@ from .pairs import choicesOf
 from .parameters import settingsOf
 from .protocols import versionOf
 
-# Milliseconds to wait after the last event: one stroke of a brush makes many.
+# Milliseconds to wait after the last event: one brush stroke triggers many.
 DELAY = 300
 
 
 def whyStale(outcome, parameters) -> str:
-    """Return why what is chosen is not what an outcome was made of, "" when it is."""
+    """Return the reason why an outcome does not match the current choices, or "" if it does."""
     p = parameters
     nodes = [outcome.node("reference"), outcome.node("test")]
     if None in nodes:
@@ -39,15 +39,15 @@ def whyStale(outcome, parameters) -> str:
 
 
 def outOfDate() -> str:
-    """Return why nothing can be done with results that are out of date."""
+    """Return the message for actions that are disabled because the results are out of date."""
     return _("The results are out of date. Press Apply again.")
 
 
 class SegmentWatcher(VTKObservationMixin):
-    """Watches segmentation nodes and reports, a moment after the last event, which segments may have changed.
+    """Watches segmentation nodes and reports, shortly after the last event, the segments that may have changed.
 
-    onSuspect: called with a set of segment IDs, or with None when it may be any of them. isActive: while False, what
-    happens is only remembered.
+    onSuspect: called with a set of segment IDs, or with None if any segment may have changed. isActive: while False,
+    changes are only recorded.
     """
 
     def __init__(self, onSuspect):
@@ -76,7 +76,7 @@ class SegmentWatcher(VTKObservationMixin):
             ):
                 self.addObserver(node, event, self.onSegmentEvent)
             for event in (
-                # comes with an ID, with an object or with nothing, and does not say which
+                # its call data may be an ID, an object or nothing, without a way to tell which
                 slicer.vtkSegmentation.SourceRepresentationModified,
                 slicer.vtkMRMLSegmentationNode.SegmentationChangedEvent,
                 slicer.vtkMRMLTransformableNode.TransformModifiedEvent,
@@ -90,7 +90,7 @@ class SegmentWatcher(VTKObservationMixin):
         self.suspects = set()
 
     def setActive(self, isActive: bool) -> None:
-        """Report from now on, or only remember."""
+        """Start reporting changes, or only record them."""
         self.isActive = isActive
         if isActive and self.suspects != set():
             self.timer.start()
@@ -108,7 +108,7 @@ class SegmentWatcher(VTKObservationMixin):
         self.timer.start()
 
     def settle(self) -> None:
-        """Report at once what was going to be reported in a moment, or is only remembered."""
+        """Report pending and recorded changes immediately."""
         self.timer.stop()
         if self.suspects != set():
             self._report()

@@ -10,7 +10,7 @@ from .work import waiting
 
 
 class HazardOverlay:
-    """Shows the hazard of one pair if it is wanted. `problem` says why it cannot be shown, "" when it can."""
+    """Shows the hazard of one pair if requested. problem: the reason why it cannot be shown, or "" if it can."""
 
     def __init__(self, ui):
         self.ui = ui
@@ -18,7 +18,7 @@ class HazardOverlay:
         self.shown = None
 
     def show(self, parameters, outcome, number: int) -> None:
-        """Show the hazard of a pair of an outcome, or none; nothing is done when nothing is new."""
+        """Show the hazard of a pair of an outcome, or none; does nothing if nothing has changed."""
         wanted = (outcome, number, parameters.showHazard)
         if wanted == self.shown:
             return
@@ -29,13 +29,13 @@ class HazardOverlay:
         overlays.showOver(node, slicer.mrmlScene)
 
     def release(self) -> None:
-        """Let go of the outcome."""
+        """Release the outcome."""
         self.shown, self.problem = None, ""
 
     def _volume(self, outcome, number: int):
-        """Return the volume node, made if it is missing or old; None when there is none."""
+        """Return the volume node, created if it is missing or outdated; None if there is none."""
         node = folders.findResult(outcome.pair(number), "hazard", slicer.mrmlScene)
-        if outcome.shows(node) and node.GetImageData() is not None:  # its file may not have come with the scene
+        if outcome.shows(node) and node.GetImageData() is not None:  # its file may be missing from a loaded scene
             return node
         if outcome.comparisons is None:
             self.problem = _("The hazard is not in the scene. Press Apply again to show it.")

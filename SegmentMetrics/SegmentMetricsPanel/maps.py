@@ -1,4 +1,4 @@
-"""Showing the distance map as the user wants it."""
+"""Showing the distance map with the options that the user chose."""
 
 import slicer
 from slicer.i18n import tr as _
@@ -12,17 +12,17 @@ from .enumerations import MapKind
 from .markup import explain
 from .work import waiting
 
-# The controls of a map but for those of its range.
+# The controls of a map, except those of its range.
 OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
           "opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox")  # fmt: skip
 
 
 class MapControls(VTKObservationMixin):
-    """Draws the maps of one pair as the parameters say, and hides those of all others.
+    """Draws the maps of one pair according to the parameters, and hides those of all other pairs.
 
-    onEye: called with whether the pair's maps are shown when somebody showed or hid them by other means, as with the
-    eye in the Data module. onRange: called with the range in mm that the user chose. `problem` says why a map that is
-    wanted cannot be shown, "" when it can.
+    onEye: called with True or False when the pair's maps are shown or hidden outside the panel, for example with the
+    eye icon in the Data module. onRange: called with the range in mm that the user chose. problem: the reason why a
+    requested map cannot be shown, or "" if it can.
     """
 
     def __init__(self, ui, onEye, onRange):
@@ -33,22 +33,22 @@ class MapControls(VTKObservationMixin):
         self.problem = ""
         self.shown = None
         self.isDrawing = False
-        self.current = []  # the pair's maps on the wanted sides, shown or not
-        self.visible = []  # all maps that can be seen
+        self.current = []  # the pair's maps on the chosen sides, shown or not
+        self.visible = []  # all visible maps
         ui.rangeSpinBox.connect("valueChanged(double)", onRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
     def show(self, parameters, outcome, number: int) -> None:
-        """Show the map of a pair of an outcome, or none when that is None.
+        """Show the map of a pair of an outcome, or none if it is None.
 
-        Nothing is done when nothing is new, so that what the user does to the model by other means stays.
+        If nothing has changed, nothing is done, so that changes made to the model outside the panel are kept.
         """
         p = parameters
         wanted = (p.showMap, p.mapSide, p.mapKind, p.mapSurface, p.automaticRange, p.opacity, p.sliceContour, p.legend)
         wanted += (outcome, number, None if p.automaticRange else p.range)
         if wanted == self.shown:
             return
-        self.shown = None  # until it is done
+        self.shown = None  # in case of an error
         self.isDrawing = True
         try:
             self._show(p, outcome, number)
@@ -59,14 +59,14 @@ class MapControls(VTKObservationMixin):
         self.shown = wanted
 
     def release(self) -> None:
-        """Let go of the outcome and of the scene."""
+        """Release the outcome and the scene."""
         self.removeObservers()
         self.shown, self.problem = None, ""
         self.current, self.visible = [], []
         self.ui.mapSection.visible = False
 
     def _show(self, p, outcome, number: int) -> None:
-        """Show the wanted maps of a pair and hide all others."""
+        """Show the chosen maps of a pair and hide all others."""
         self.problem = ""
         scene = slicer.mrmlScene
         isFirst = not maps.allMaps(scene)
@@ -88,21 +88,21 @@ class MapControls(VTKObservationMixin):
             maps.setOpacity(model, p.opacity)
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
         if found and isFirst and slicer.app.layoutManager() is not None:
-            slicer.util.resetThreeDViews()  # the organ may lie anywhere
+            slicer.util.resetThreeDViews()  # the structure may be out of view
 
     def _showRange(self, range: float) -> None:
-        """Show the range of a map in mm. Who only looks chooses nothing: an automatic one is not kept anywhere."""
+        """Show the range of a map in mm without storing it as a choice in the parameters."""
         wasBlocked = self.ui.rangeSpinBox.blockSignals(True)
         self.ui.rangeSpinBox.value = range
         self.ui.rangeSpinBox.blockSignals(wasBlocked)
 
     def onAutomatic(self, isAutomatic: bool) -> None:
-        """Begin with the range that is shown when the user wants to choose one."""
+        """Start from the shown range when the user turns off the automatic one."""
         if not isAutomatic:
             self.onRange(self.ui.rangeSpinBox.value)
 
     def _watch(self, p, outcome, number: int) -> None:
-        """Notice from now on when somebody shows or hides a map."""
+        """Observe the maps in order to notice when one is shown or hidden outside the panel."""
         models = maps.allMaps(slicer.mrmlScene)
         self.visible = [model for model in models if maps.isShown(model)]
         found = maps.findMaps(outcome.pair(number), slicer.mrmlScene) if outcome and outcome.records else {}
@@ -112,7 +112,7 @@ class MapControls(VTKObservationMixin):
             self.addObserver(model, slicer.vtkMRMLDisplayableNode.DisplayModifiedEvent, self.onDisplay)
 
     def onDisplay(self, _model, _event) -> None:
-        """Bring back the segments that a map covers that somebody hides, and hide those of one that is shown."""
+        """Restore the segments covered by a map that was hidden, and hide those covered by a map that was shown."""
         if self.isDrawing:
             return
         before = self.visible
@@ -120,16 +120,16 @@ class MapControls(VTKObservationMixin):
         if self.visible == before:
             return
         maps.cover(self.visible, slicer.mrmlScene)
-        # one that loses its display node is about to go altogether, which is nobody's choice
+        # a map that loses its display node is being removed, which does not change the user's choice
         current = [model for model in self.current if model.GetDisplayNode() is not None]
         wasShown, isShown = (any(model in shown for model in current) for shown in (before, self.visible))
         if isShown != wasShown:
             self.onEye(isShown)
 
     def onRemoved(self, node) -> bool:
-        """Bring back the segments that a map covers that is about to be removed; return whether one that is shown is.
+        """Restore the segments covered by a map that is about to be removed; return whether it was visible.
 
-        node: any node.
+        node: any node; False if it is not a map.
         """
         scene = slicer.mrmlScene
         if not maps.isMap(node):
@@ -141,14 +141,14 @@ class MapControls(VTKObservationMixin):
         return maps.isShown(node)
 
     def _kind(self, parameters, outcome) -> str:
-        """Return what the colors mean: what is wanted, where that was measured."""
+        """Return the kind of map to draw: the chosen one, or signed distances if hazard was not measured."""
         if parameters.mapKind.name == "hazard" and "hazard" not in outcome.settings.families:
             self.problem = _("Hazard was not measured: the map shows signed distances.")
             return "signed"
         return parameters.mapKind.name
 
     def _draw(self, parameters, outcome, number: int, kind: str) -> dict:
-        """Return the wanted maps by side; those that are missing, old, or of the other kind of surface are made."""
+        """Return the chosen maps by side; maps that are missing, outdated, or on the other surface are created."""
         found = maps.findMaps(outcome.pair(number), slicer.mrmlScene)
         shown = {}
         for side in parameters.mapSide.sides:
@@ -171,13 +171,13 @@ class MapControls(VTKObservationMixin):
         return shown
 
     def _enable(self, parameters, record) -> None:
-        """Enable what makes a difference to the map of a record; None when there is nothing to draw one of."""
+        """Enable the controls that affect the map of a record; hide them all if it is None."""
         self.ui.mapSection.visible = record is not None
-        # the tick stays, as the next structure may have a map
+        # the check mark stays, because the next structure may have a map
         isPossible = record is None or bool(record.method)
         self.showButton.enable("" if isPossible else _("No distances were measured."))
         self.ui.mapControlsFrame.enabled = parameters.showMap or not isPossible
-        for name in OF_MAP:  # not that of the hazard, which needs no distances
+        for name in OF_MAP:  # not the control of the hazard overlay, which needs no distances
             getattr(self.ui, name).enabled = isPossible
         hasRange = isPossible and parameters.mapKind.name in ("signed", "absolute")
         for control in (self.ui.rangeLabel, self.ui.automaticRangeCheckBox):
@@ -190,9 +190,10 @@ class MapControls(VTKObservationMixin):
 
 
 def farthest(record, sides) -> str:
-    """Return on which surface the largest distance of a pair is if the map is not on that one, "" if it is.
+    """Return a note if the largest distance of a pair is on the surface that the map does not show, or "".
 
-    sides: those that the map is on. Nothing is said where tenths of a mm do not tell the two surfaces apart.
+    sides: the sides that the map is on. There is no note if the largest distances of both surfaces are equal when
+    rounded to 0.1 mm.
     """
     largest = record.measurements.get("HD")
     if len(sides) > 1 or largest is None or largest.referenceToTest is None:

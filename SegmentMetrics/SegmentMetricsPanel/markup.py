@@ -1,28 +1,28 @@
-"""Names and sentences where Qt would take them for markup: in labels with markup of their own, and in tool tips."""
+"""Escaping plain text for Qt widgets that interpret markup: rich-text labels and tool tips."""
 
 
 def escaped(text: str) -> str:
-    """Return a text that a label does not take for markup."""
+    """Return text with its markup characters escaped."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def asTip(text: str) -> str:
-    """Return a text as a tool tip that shows it as it is, a paragraph for each of its lines; "" for none.
+    """Return plain text as markup for a tool tip, with one paragraph per line; an empty text stays empty.
 
-    Always markup: Qt wraps no other tool tips, and shows those as lines that are wider than the screen.
+    It is always markup because Qt does not wrap plain tool tips, which may become wider than the screen.
     """
     return "".join(f'<p style="margin: 0">{escaped(line)}</p>' for line in text.split("\n")) if text else ""
 
 
 def explain(widget, text: str) -> None:
-    """Give a widget a tool tip, and the same without markup to who is read to, which else would be the tool tip."""
+    """Set a widget's tool tip, and the plain text for screen readers, which would otherwise read the markup."""
     widget.toolTip, widget.accessibleDescription = asTip(text), text
 
 
 def explainAll(ui) -> None:
-    """Let all tool tips that the widgets of a .ui file have from it be wrapped."""
+    """Make all tool tips of a loaded .ui file wrap, and copy their texts to the accessible descriptions."""
     for widget in vars(ui).values():
         tip = getattr(widget, "toolTip", None)
-        # actions have one, too, but no description; widgets within Slicer's own may have markup already
+        # actions have tool tips but no description; widgets inside Slicer's own may already use markup
         if isinstance(tip, str) and tip and hasattr(widget, "accessibleDescription") and not tip.startswith("<"):
             explain(widget, tip)

@@ -1,4 +1,4 @@
-"""Which structures are compared with which, where all of two segmentations are, and editing that."""
+"""Showing and editing which structures are compared with each other when all structures are compared."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,27 +13,28 @@ from .enumerations import Mode
 from .markup import asTip
 from .segments import segmentIDs, segmentNames
 
-# How a pair was found, as the parameter node keeps it in any language: somebody chose it, or its structures overlap,
-# with the Dice similarity coefficient behind the word.
+# How a pair was found, as stored in the parameter node in every language: chosen by the user, or by overlap, which is
+# followed by the Dice similarity coefficient.
 CHOSEN, OVERLAP = "chosen", "overlap"
 
 
 def entriesOf(parameters) -> list[tuple[str, str, str]]:
-    """Return what was edited: names of the reference's structure and of the test's, "" for none, and how it was found.
+    """Return the edited pairs: reference name, test name ("" for none), and how the pair was found.
 
-    Only what the chosen segmentations have: other entries come back with the segmentations that they are about.
+    Only entries whose structures are in the chosen segmentations are returned; the others are kept until their
+    segmentations are chosen again.
     """
     known = [set(segmentNames(parameters.reference)), {"", *segmentNames(parameters.test)}]
     return [entry for entry in _entries(parameters.pairs) if entry[0] in known[0] and entry[1] in known[1]]
 
 
 def choicesOf(parameters) -> dict[str, str | None]:
-    """Return what was edited as pairing.pairStructures takes it."""
+    """Return the edited pairs in the form that pairing.pairStructures expects."""
     return {reference: test or None for reference, test, _how in entriesOf(parameters)}
 
 
 def swapped(pairs: Sequence[str]) -> list[str]:
-    """Return what was edited for reference and test exchanged; that a structure has no counterpart has no opposite."""
+    """Return the edited pairs with reference and test exchanged, without the structures that have no counterpart."""
     return [text for reference, test, how in _entries(pairs) if test for text in (test, reference, how)]
 
 
@@ -43,9 +44,9 @@ def _entries(pairs: Sequence[str]) -> list[tuple[str, str, str]]:
 
 
 class PairEditor:
-    """The table in which every structure of the reference has its counterpart, which can be chosen.
+    """The table that shows the counterpart of every reference structure and lets the user change it.
 
-    propose: called with a function that takes a LongWork; returns what that returns, None when it was stopped.
+    propose: called with a function that takes a LongWork; returns the function's result, or None if it was stopped.
     """
 
     def __init__(self, ui, propose):
@@ -53,7 +54,7 @@ class PairEditor:
         self.parameters = None
         self.isShowing = False
         self.boxes = []
-        self.shown = ()  # names of the rows, and what can be chosen in them
+        self.shown = ()  # names of the rows, and the choices offered in each
         ui.proposePairsButton.connect("clicked(bool)", self.onPropose)
         ui.resetPairsButton.connect("clicked(bool)", self.onReset)
         header = ui.pairsTable.horizontalHeader()
@@ -63,7 +64,7 @@ class PairEditor:
             header.setSectionResizeMode(column, qt.QHeaderView.Stretch)
 
     def show(self, parameters) -> None:
-        """Show the pairs of a parameter node; nothing for None, or while single segments are compared."""
+        """Show the pairs of a parameter node; nothing for None, or when single segments are compared."""
         self.parameters = parameters
         isShown = parameters is not None and parameters.mode == Mode.allStructures
         isShown = isShown and parameters.reference is not parameters.test
@@ -75,7 +76,7 @@ class PairEditor:
         entries = entriesOf(parameters)
         try:
             pairing = pairSegments(parameters.reference, parameters.test, choicesOf(parameters))
-        except InputError as error:  # the same will be said when it is measured
+        except InputError as error:  # measuring would raise the same error
             self._list((), ())
             self.ui.pairsGroupBox.title = _("Pairs")
             self.ui.unpairedLabel.text = str(error)
@@ -85,7 +86,7 @@ class PairEditor:
         self._fill(pairing, {reference: how for reference, _test, how in entries})
 
     def _fill(self, pairing, edited: Mapping[str, str]) -> None:
-        """Show a pairing. edited: how what was edited was found, by name of the reference's structure."""
+        """Show a pairing. edited: how each edited pair was found, by reference name."""
         p, counterparts = self.parameters, {match.reference.name: match for match in pairing.pairs}
         self._list(tuple(segmentNames(p.reference)), ("", *segmentNames(p.test)))
         names, possible = self.shown
@@ -112,7 +113,7 @@ class PairEditor:
         self.ui.resetPairsButton.enabled = bool(edited)
 
     def _list(self, names: tuple, possible: tuple) -> None:
-        """Have a row for every name, with what can be chosen in it; rows that are there stay."""
+        """Create one row per name, each with a list of choices; does nothing if neither has changed."""
         if (names, possible) == self.shown:
             return
         table = self.ui.pairsTable
@@ -134,29 +135,29 @@ class PairEditor:
             self.boxes.append(box)
         self.shown = (names, possible)
 
-    # What the user does
+    # User actions
 
     def take(self, row: int, index: int) -> None:
-        """Take over what is chosen in a row."""
+        """Store the choice made in a row."""
         if self.parameters is None or self.isShowing or index < 0:
             return
         names, possible = self.shown
         self.choose([(names[row], possible[index], CHOSEN)])
 
     def choose(self, entries: Sequence[tuple[str, str, str]]) -> None:
-        """Add entries to what was edited; a structure of the test is taken from whoever had it."""
+        """Add entries to the edited pairs; a test structure that was paired before is taken from its former partner."""
         taken = {reference for reference, _test, _how in entries}, {test for _reference, test, _how in entries} - {""}
         kept = [e for e in _entries(self.parameters.pairs) if e[0] not in taken[0] and e[1] not in taken[1]]
         self._save([*kept, *entries])
 
     def onReset(self, _checked=False) -> None:
-        """Forget what was edited about these two segmentations."""
+        """Discard the edited pairs of these two segmentations."""
         if self.parameters is not None:
             mine = entriesOf(self.parameters)
             self._save([entry for entry in _entries(self.parameters.pairs) if entry not in mine])
 
     def onPropose(self, _checked=False) -> None:
-        """Pair what is left over by where it lies."""
+        """Pair the remaining structures by their overlap."""
         p = self.parameters
         if p is None:
             return
@@ -170,7 +171,7 @@ class PairEditor:
 
 
 def foundBy(how: str) -> str:
-    """Return how a pair was found in words; what another version has kept is shown as it is."""
+    """Return a label for how a pair was found; unknown entries from other versions are returned unchanged."""
     kind, _space, dice = how.partition(" ")
     words = {
         "name": _("name"),
@@ -185,7 +186,7 @@ def foundBy(how: str) -> str:
 
 
 def explained(match, how: str, isEdited: bool) -> str:
-    """Return why two structures are a pair, for a tool tip."""
+    """Return a tool tip that explains why two structures are a pair."""
     if isEdited and how != CHOSEN:
         return _("A proposal: the two share voxels, with this Dice. Choose another one if it is wrong.")
     if isEdited:

@@ -1,4 +1,4 @@
-"""The panel: what happens between choosing two segments and looking at where they differ."""
+"""The panel: from choosing two segments to seeing where they differ."""
 
 import qt
 import slicer
@@ -32,24 +32,24 @@ from .work import waiting
 class Panel(VTKObservationMixin):
     """Connects the parts of the panel with each other and with the parameter node.
 
-    It is active, and follows the scene, between resume() and pause(); it is busy while one of its Attempts goes on.
+    The panel is active, and follows the scene, between resume() and pause(). It is busy while an attempt is running.
 
-    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic. onLost: called when there shall be a parameter
-    node again, because somebody deleted it.
+    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic. onLost: called when the parameter node was
+    deleted and a new one is needed.
     """
 
     def __init__(self, ui, logic, onLost):
         super().__init__()
         self.ui, self.logic, self.onLost = ui, logic, onLost
-        explainAll(ui)  # before the parts keep or change them
+        explainAll(ui)  # before the parts below store or change tool tips
         self.parameters = None
         self.connection = None  # None while the panel does not follow the parameter node
         self.outcome = None
-        self.kept = None  # the outcome that was shown before nodes came from a file
-        self.change = ""  # what happened to the compared segments since
-        self.notice = ""  # what there is to say about the last attempt
+        self.kept = None  # the outcome that was shown before nodes were imported
+        self.change = ""  # description of a change to the compared segments since they were measured
+        self.notice = ""  # message about the last attempt
         self.isBusy = False
-        self.isNews = False  # whether anything has happened since the last attempt
+        self.isNews = False  # whether anything has changed since the last attempt
         self.attempts = Attempts(self, logic)
         self.leftovers = Leftovers()
         self.shown = None
@@ -67,14 +67,14 @@ class Panel(VTKObservationMixin):
         self.conventions = Conventions(ui, self.attempts.compareTools)
         self.reports = Reports(ui, self.attempts.report)
         self.watcher = SegmentWatcher(self.onSuspect)
-        # writing to the parameter node may set off many events: what is shown follows once, right after
+        # writing to the parameter node may trigger many events: refresh once, right after them
         self.refreshTimer = qt.QTimer()
         self.refreshTimer.setSingleShot(True)
         self.refreshTimer.setInterval(0)
         self.refreshTimer.connect("timeout()", self.refresh)
         ui.applyButton.connect("clicked(bool)", self.attempts.onApply)
 
-    # Following the scene, or not
+    # Following the scene
 
     @property
     def isActive(self) -> bool:
@@ -82,7 +82,7 @@ class Panel(VTKObservationMixin):
         return self.connection is not None
 
     def setParameters(self, parameters) -> None:
-        """Work with a parameter node, or with none while there is no scene to work with; resume() follows it."""
+        """Use a parameter node, or None while no scene is available; resume() starts following it."""
         self.pause()
         self.removeObservers()
         self.parameters = parameters
@@ -104,7 +104,7 @@ class Panel(VTKObservationMixin):
             self.ui.applyButton.enabled = False
             explain(self.ui.applyButton, self.inputs.whyNot())
             return
-        # the node, not its wrapper: the wrapper would live as long as the observer
+        # observe the node, not its wrapper: the observer would keep the wrapper alive
         self.addObserver(parameters.parameterNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
         scene = slicer.mrmlScene
         self.addObserver(scene, scene.NodeAddedEvent, self.onNodeAdded)
@@ -119,10 +119,10 @@ class Panel(VTKObservationMixin):
             self.refresh()
 
     def pause(self) -> None:
-        """Leave the scene alone until resume(); changes of the segments are only remembered.
+        """Stop following the scene until resume(); changes to the segments are only recorded.
 
-        What a script measures meanwhile is shown, but not followed. Who hides or shows a map by other means still gets
-        the segments back that it covers.
+        Results of scripts are still shown, but not followed. Showing or hiding a map by other means still hides or
+        restores the segments that it covers.
         """
         if self.isActive:
             self.connection.end()
@@ -132,7 +132,7 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
-        """Let go of the scene before it is closed, or gets nodes from a file, which takes no results away."""
+        """Release the scene before it is closed or nodes are imported; results are kept during an import."""
         kept = None if slicer.mrmlScene.IsClosing() else self.outcome or self.kept
         self.close()
         self.kept = kept
@@ -140,29 +140,29 @@ class Panel(VTKObservationMixin):
             releaseAllCharts()
 
     def close(self) -> None:
-        """Let go of everything, before the panel is deleted."""
+        """Release everything before the panel is deleted."""
         self.setParameters(None)
         self.kept = None
         self.leftovers.forget()
         for plot in (self.plot, self.slices.plot):
             plot.show(None)
 
-    # What changed?
+    # Reacting to changes
 
     def onNews(self, _caller=None, _event=None) -> None:
-        """Show what is new, in a moment."""
+        """Schedule a refresh."""
         self.isNews = True
         if self.isActive:
-            self._enableApply()  # at once, for scripts that do not wait
+            self._enableApply()  # immediately, for scripts that do not wait for events
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
         if not self.isActive:
             return
-        if node.IsA("vtkMRMLSegmentationNode"):  # its segments come in a moment
+        if node.IsA("vtkMRMLSegmentationNode"):  # its segments are added after this event
             qt.QTimer.singleShot(0, self.inputs.chooseLikely)
-        elif node.IsA("vtkMRMLTableNode"):  # its columns, too: it may be a protocol
+        elif node.IsA("vtkMRMLTableNode"):  # so are its columns, which may make it a protocol
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
@@ -178,49 +178,52 @@ class Panel(VTKObservationMixin):
         if self.map.onRemoved(node) and self.isActive:
             self.parameters.showMap = False
         elif self.outcome is not None and node is self.outcome.table:
-            self.setOutcome(None)  # all else that was made of it stays: it is the user's
+            self.setOutcome(None)  # the other result nodes stay: they belong to the user
         self.onNews()
 
     def onMapShown(self, isShown: bool) -> None:
-        """Follow somebody who showed or hid the distance map by other means than the panel."""
+        """Update the parameters after the distance map was shown or hidden outside the panel."""
         self.parameters.showMap = isShown
 
     def onMapRange(self, range: float) -> None:
-        """Take over the range in mm that the user chose for the colors of the distance map."""
+        """Store the color range (mm) that the user chose for the distance map."""
         if self.isActive:
             self.parameters.range = range
 
     def onParametersRemoved(self) -> None:
-        """Work with new parameters when somebody deletes those that are shown."""
+        """Switch to a new parameter node when the current one is deleted."""
         wasActive = self.isActive
         self.setParameters(None)
         if wasActive:
             qt.QTimer.singleShot(0, self.onLost)
 
     def onSuspect(self, suspects) -> None:
-        """Find out whether the compared segments really changed. suspects: IDs of those that may have, None for all."""
+        """Check whether the compared segments really changed.
+
+        suspects: IDs of the segments that may have changed, None for all.
+        """
         if self.outcome is not None:
-            # what is known to have changed has to be looked at again, too: it may be undone
+            # check segments known to have changed again: the change may have been undone
             with waiting():
                 self.change = self.outcome.change(None if self.change else suspects)
             self.onNews()
         elif self.isActive:
-            self.refreshTimer.start()  # segments may have other names
+            self.refreshTimer.start()  # segments may have been renamed
 
     def staleness(self) -> str:
-        """Return why the shown results are out of date, "" when they are not."""
+        """Return the reason why the shown results are out of date, or "" if they are not."""
         if self.outcome is None or self.parameters is None:
             return ""
         return self.change or whyStale(self.outcome, self.parameters)
 
     def whyNot(self) -> str:
-        """Return why Apply is disabled, "" when it is not."""
+        """Return the reason why Apply is disabled, or "" if it is enabled."""
         if self.isBusy:
             return _("Measuring ...")
         return self.inputs.whyNot() or self.whyNotSettings()
 
     def whyNotSettings(self) -> str:
-        """Return what is wrong with the settings, "" when nothing is."""
+        """Return the problem with the settings or the protocol, or "" if there is none."""
         try:
             settingsOf(self.parameters)
             versionOf(self.parameters)
@@ -229,18 +232,18 @@ class Panel(VTKObservationMixin):
         return ""
 
     def whyNotReport(self) -> str:
-        """Return why no report can be written, and nothing else kept of the results, "" when that can be done.
+        """Return the reason why results cannot be reported, copied or exported, or "" if they can.
 
-        What leaves the panel loses the remark that it is out of date.
+        Results that are out of date are not exported, because the warning about it would be lost.
         """
         if self.outcome is None or not self.outcome.records:
             return _("Press Apply first.")
         return (outOfDate() if self.staleness() else "") or self.whyNot()
 
-    # What is shown
+    # Showing results
 
     def refresh(self) -> None:
-        """Show what the parameters say, and measure again what is out of date where that is wanted."""
+        """Update the panel from the parameters, and repeat outdated measurements if automatic updates are on."""
         if not self.isActive or self.isBusy or slicer.mrmlScene.IsBatchProcessing():
             return
         if self.isNews:
@@ -251,7 +254,7 @@ class Panel(VTKObservationMixin):
             self.attempts.repeat()
 
     def _show(self) -> str:
-        """Show what the parameters say, once; return why the results are out of date, "" when they are not."""
+        """Update all parts of the panel; return the reason why results are out of date, or "" if they are not."""
         self.leftovers.remove(slicer.mrmlScene)
         if self.parameters.result is not (self.outcome.table if self.outcome else None):
             self._recall()
@@ -270,14 +273,14 @@ class Panel(VTKObservationMixin):
         return stale
 
     def _enableApply(self) -> str:
-        """Enable Apply, or disable it and say why in its tool tip; return why."""
+        """Enable Apply, or disable it and give the reason in its tool tip; return the reason, or ""."""
         problem = self.whyNot()
         self.ui.applyButton.enabled = not problem
         explain(self.ui.applyButton, problem or _("Measure how the two differ."))
         return problem
 
     def _recall(self) -> None:
-        """Take over the results of a scene that was loaded, or let go of those whose table was deleted."""
+        """Load the results stored in the scene, or drop those whose table was deleted."""
         kept = self.kept
         try:
             outcome = outcomes.recall(self.parameters.result)
@@ -292,7 +295,7 @@ class Panel(VTKObservationMixin):
             self.change = self.outcome.change() if self.outcome else ""
 
     def _isSamePair(self) -> bool:
-        """Whether the shown results are of what is chosen: only that is measured again without being asked to."""
+        """Return whether the results belong to the chosen segments; only then may an automatic update repeat them."""
         p, outcome = self.parameters, self.outcome
         isSame = [p.reference, p.test] == [outcome.node("reference"), outcome.node("test")]
         return isSame and (outcome.isOfAll or (p.referenceSegment, p.testSegment) == tuple(outcome.segments[0]))
@@ -302,11 +305,14 @@ class Panel(VTKObservationMixin):
         return nodes + ([self.outcome.node(side) for side in ("reference", "test")] if self.outcome else [])
 
     def _present(self, stale: str) -> None:
-        """Show the outcome: numbers, plot, map and places of the pair that is chosen. stale: why it is out of date."""
+        """Show the outcome: numbers, plot, map and places of the chosen pair.
+
+        stale: the reason why it is out of date, or "".
+        """
         p = self.parameters
         number = self.pairNumber()
         shown = (self.outcome, number, p.showMarkers)
-        if shown != self.shown:  # tables keep what is selected in them unless there is something new
+        if shown != self.shown:  # unless results are new, tables keep their selection
             self.shown = shown
             self.results.show(self.outcome, number)
             self.verdicts.show(self.outcome, number)
@@ -328,17 +334,17 @@ class Panel(VTKObservationMixin):
         self.ui.messageLabel.visible = bool(message)
 
     def pairNumber(self) -> int:
-        """Return the number of the pair that is shown in detail."""
+        """Return the index of the pair that is shown in detail."""
         last = len(self.outcome.records) - 1 if self.outcome else 0
         return max(0, min(self.parameters.shownPair, last))
 
     def choosePair(self, number: int) -> None:
-        """Show one pair of many in detail."""
+        """Show the pair with this index in detail."""
         if self.parameters:
             self.parameters.shownPair = number
 
     def setOutcome(self, outcome) -> None:
-        """Take over the results to show; None for none."""
+        """Set the results to show, or None."""
         self.outcome = outcome
         self.change = ""
         self.shown = None
@@ -346,32 +352,32 @@ class Panel(VTKObservationMixin):
     # Measuring
 
     def apply(self) -> bool:
-        """Measure what is chosen and show the outcome. Returns whether that was possible; the panel says why not."""
+        """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason."""
         return self.attempts.apply()
 
     def compareTools(self) -> bool:
-        """Compute what other tools would report for the pair that is shown. Returns whether that was possible."""
+        """Compute the values that other tools would report for the shown pair. Returns True on success."""
         return self.attempts.compareTools()
 
     def report(self, path) -> bool:
-        """Write a report about what is chosen to a path. Returns whether that was possible; the panel says why not."""
+        """Write a report on the results to a path. Returns True on success, else the panel shows the reason."""
         return self.attempts.report(path)
 
     def begin(self) -> None:
-        """Leave all that is shown as it is, while an attempt goes on."""
+        """Freeze the panel while an attempt is running."""
         self.isBusy = True
-        self.watcher.setActive(False)  # what changes meanwhile is looked at in the new outcome, not in the one before
+        self.watcher.setActive(False)  # changes made meanwhile are checked against the new outcome, not the old one
         self._enableApply()
 
     def end(self) -> None:
-        """Go on after an attempt, however it ended."""
+        """Resume after an attempt, whether or not it succeeded."""
         self.isBusy = False
         self.watcher.setActive(self.isActive)
-        self.isNews = False  # the same attempt again would end in the same way
+        self.isNews = False  # repeating the same attempt would have the same result
         self._enableApply()
 
     def take(self, outcome, isRepeated: bool) -> None:
-        """Take over what was measured. isRepeated: whether nobody asked for it."""
+        """Set a new outcome. isRepeated: whether it comes from an automatic update."""
         self.setOutcome(outcome)
         self.conventions.forget(outcome)
         with slicer.util.NodeModify(self.parameters.parameterNode):
@@ -381,7 +387,7 @@ class Panel(VTKObservationMixin):
             self.parameters.shownPair = order[0] if order else self.pairNumber()
 
     def showOutcome(self) -> None:
-        """Show what came out of an attempt, also of that of a script while another module is shown."""
+        """Show the result of an attempt, including one by a script while another module is open."""
         self.isNews = False
         if self.isActive:
             self.refresh()

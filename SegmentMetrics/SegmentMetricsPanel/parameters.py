@@ -1,4 +1,4 @@
-"""What the user chooses in the panel, kept in a parameter node and saved with the scene."""
+"""The user's choices in the panel, stored in a parameter node and saved with the scene."""
 
 from typing import Annotated
 
@@ -35,15 +35,15 @@ from .enumerations import (
 )
 from .segments import segmentName, segmentNames
 
-# Shown as "Automatic" by the spin boxes, whose lowest value it is.
+# The lowest values of the spin boxes, displayed as "Automatic".
 AUTOMATIC_SUBDIVISIONS, AUTOMATIC_OVERSAMPLING = -1, 0
 
 
 @parameterNodeWrapper
 class SegmentMetricsParameterNode:
-    """Inputs, settings, how results are shown, and the table that holds them.
+    """Inputs, settings, display options, and the table that holds the results.
 
-    Distances are in mm; segments are given by ID, critical structures by the names that they have in the reference.
+    Distances are in mm. Segments are given by ID, critical structures by their names in the reference.
     """
 
     mode: Mode = Mode.onePair
@@ -51,7 +51,7 @@ class SegmentMetricsParameterNode:
     referenceSegment: str
     test: slicer.vtkMRMLSegmentationNode
     testSegment: str
-    # what was edited of which structures belong together: reference, test ("" for none) and how it was found, in turn
+    # edited pairs, flattened: reference name, test name ("" for none), and how the pair was found, repeated for each
     pairs: list[str]
 
     tolerance: Annotated[float, WithinRange(0.01, LARGEST_TOLERANCE)] = 2.0
@@ -94,9 +94,9 @@ class SegmentMetricsParameterNode:
 
 
 def forgetUnknownChoices(node) -> None:
-    """Let a parameter node that another version has saved forget choices that this one does not offer.
+    """Remove from a parameter node the choices that another version saved and this version does not offer.
 
-    Slicer would refuse to read any of its parameters.
+    Otherwise Slicer would refuse to read any of its parameters.
     """
     for name, kind in SegmentMetricsParameterNode.__annotations__.items():
         if isinstance(kind, type) and issubclass(kind, Labeled):
@@ -106,16 +106,16 @@ def forgetUnknownChoices(node) -> None:
 
 
 class GuiConnection:
-    """Connects the widgets of a panel with a parameter node as long as it is wanted.
+    """Connects the widgets of a panel with a parameter node until end() is called.
 
-    Slicer 5.10 leaves an observer on the node with every connection that was ended: each would write all widgets again
-    whenever a parameter changes.
+    Slicer 5.10 does not remove all observers when a connection is ended. Each leftover observer would update all
+    widgets again whenever a parameter changes, so they are removed here.
     """
 
     def __init__(self, parameters, ui):
         self._parameters = parameters
         node = parameters.parameterNode
-        # tags count up, so that what is between these two was added by the connection
+        # observer tags are ascending, so those between these two were added by the connection
         first, self._tag, last = self._nextTag(node), parameters.connectGui(ui), self._nextTag(node)
         self._added = range(first + 1, last)
 
@@ -133,9 +133,9 @@ class GuiConnection:
 
 
 def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
-    """Return the settings that the user chose, but for those that no chosen family of metrics uses.
+    """Return the chosen settings, with defaults for those that no chosen family of metrics uses.
 
-    Raises ValueError when no family is chosen, and for the hazard family when no critical structure is.
+    Raises ValueError if no family is chosen, or the hazard family without any critical structure.
     """
     p = parameters
     families = list(p.families)
@@ -165,17 +165,17 @@ def settingsOf(parameters: SegmentMetricsParameterNode) -> Settings:
 
 
 def conventionOf(parameters: SegmentMetricsParameterNode) -> str:
-    """Return the convention of the numbers: the chosen one, if there are numbers that it would change."""
+    """Return the chosen convention if it affects any chosen family, otherwise SegmentMetrics' own."""
     return parameters.convention if isRelevant("convention", list(parameters.families)) else OWN_CONVENTION
 
 
 def possibleCriticals(parameters: SegmentMetricsParameterNode) -> list[str]:
-    """Return the names of the reference's segments that can be critical structures: not the compared one."""
+    """Return the names of the reference's segments that can be critical structures: all but the compared one."""
     p = parameters
     compared = segmentName(p.reference, p.referenceSegment) if p.mode == Mode.onePair else None
     return [name for name in segmentNames(p.reference) if name != compared]
 
 
 def criticalNames(parameters: SegmentMetricsParameterNode) -> list[str]:
-    """Return the names of the chosen critical structures, as far as the reference has them."""
+    """Return the names of the chosen critical structures that exist in the reference."""
     return [name for name in possibleCriticals(parameters) if name in list(parameters.critical)]

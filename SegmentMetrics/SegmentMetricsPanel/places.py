@@ -1,4 +1,4 @@
-"""The list of worst places: a click brings all views there."""
+"""The list of worst places; clicking one moves all views there."""
 
 import slicer
 from slicer.i18n import tr as _
@@ -19,7 +19,7 @@ class Places:
         self.places = ()
 
     def show(self, parameters, outcome, number: int) -> None:
-        """List the places of a pair of an outcome, nothing when that is None; with markers if they are wanted."""
+        """List the places of a pair of an outcome, or nothing if it is None, and show their markers if requested."""
         record = outcome.records[number] if outcome is not None and outcome.records else None
         self.places = record.worstPlaces if record else ()
         self.table.show(*rows(self.places, record is None or record.hasSides), stretched=[3])
@@ -37,7 +37,7 @@ class Places:
         self._showMarkers(parameters, outcome.pair(number) if record else None, record)
 
     def jump(self, number: int) -> None:
-        """Bring all slice views and the 3D views to a place."""
+        """Move all slice views and 3D views to a place."""
         place = self.places[number]
         navigation.jumpTo(place.position, place.normal, slicer.mrmlScene, cameras())
 
@@ -75,7 +75,7 @@ def rows(places, signed: bool) -> tuple:
 
 
 def cameras() -> list | None:
-    """Return the camera nodes of all 3D views, None when there is no layout."""
+    """Return the camera nodes of all 3D views, or None if there is no layout."""
     manager = slicer.app.layoutManager()
     if manager is None:
         return None

@@ -10,7 +10,7 @@ from .work import waiting
 
 
 class PlotView:
-    """A plot view of the panel's own; it takes no part in the layout, nor in what other modules show in all plot views.
+    """A plot view inside the panel, independent of the layout and of charts that other modules show in all plot views.
 
     onSelected: called with a vtkStringArray of series and a vtkCollection of points when the user clicks a point; None
     for a plot whose points cannot be clicked.
@@ -19,33 +19,33 @@ class PlotView:
     def __init__(self, layout, onSelected=None):
         self.layout, self.onSelected = layout, onSelected
         self.view = None
-        # in no scene: the layout manager makes a view of its own for each view node that it finds there after a batch
+        # not in the scene: after a batch, the layout manager creates a view for every view node in the scene
         self.viewNode = slicer.vtkMRMLPlotViewNode()
         if onSelected is not None:
             self.viewNode.SetInteractionMode(self.viewNode.InteractionModeSelectPoints)
 
     def show(self, chart) -> None:
-        """Show a vtkMRMLPlotChartNode, or hide the plot when it is None."""
+        """Show a vtkMRMLPlotChartNode, or hide the plot if it is None."""
         if chart is not None and chart is self.chart:
             return
         if chart is not None:
             self._ensureView()
         self.viewNode.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
-        # a node in no scene does not say by itself that it has another chart, and the view would follow the one before
+        # a node outside the scene does not report a new chart by itself, and the view would keep the previous one
         self.viewNode.InvokeEvent(self.viewNode.PlotChartNodeChangedEvent)
         if self.view:
             self.view.visible = chart is not None
 
     @property
     def chart(self):
-        """The vtkMRMLPlotChartNode that is shown, None for none."""
+        """The shown vtkMRMLPlotChartNode, or None."""
         return slicer.mrmlScene.GetNodeByID(self.viewNode.GetPlotChartNodeID() or "")
 
     def _ensureView(self) -> None:
         if self.view is not None:
             return
         self.view = slicer.qMRMLPlotView()
-        self.view.setMRMLScene(slicer.mrmlScene)  # first: it would make the view let go of a node in no scene
+        self.view.setMRMLScene(slicer.mrmlScene)  # first, because it removes a view node that is not in the scene
         self.view.setMRMLPlotViewNode(self.viewNode)
         self.view.setMinimumHeight(200)
         self.layout.addWidget(self.view)
@@ -54,9 +54,9 @@ class PlotView:
 
 
 class PlotPanel(PlotView):
-    """The plot of a pair's distances, or of those of all pairs.
+    """The plot of the distances of one pair or of all pairs.
 
-    `problem` says why there is no plot where one could be expected, "" otherwise.
+    problem: the reason why an expected plot is missing, or "".
     """
 
     def __init__(self, layout):
@@ -64,12 +64,12 @@ class PlotPanel(PlotView):
         self.problem = ""
 
     def showPair(self, parameters, outcome, number: int) -> None:
-        """Show the chart of a pair of an outcome, or of all its pairs; nothing when the outcome is None."""
+        """Show the chart of a pair of an outcome, or of all its pairs; nothing if the outcome is None."""
         self.problem = ""
         self.show(self._chart(parameters, outcome, number))
 
     def _chart(self, parameters, outcome, number: int):
-        """Return the vtkMRMLPlotChartNode to show, made if it is missing or old; None when there is none."""
+        """Return the vtkMRMLPlotChartNode to show, created if it is missing or outdated; None if there is none."""
         if outcome is None or not outcome.records:
             return None
         isCumulative = parameters.plot == Plot.cumulative
@@ -92,6 +92,6 @@ class PlotPanel(PlotView):
 
 
 def releaseAllCharts() -> None:
-    """Let all plot views go of their charts before the scene is closed: shown charts would come back empty."""
+    """Remove the charts from all plot views before the scene is closed: shown charts would come back empty."""
     for node in slicer.util.getNodesByClass("vtkMRMLPlotViewNode"):
         node.SetPlotChartNodeID(None)

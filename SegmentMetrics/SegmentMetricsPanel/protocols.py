@@ -1,4 +1,4 @@
-"""Choosing a protocol, and showing what it says about what was compared."""
+"""Choosing a protocol and showing its verdicts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,25 +26,25 @@ from .markup import escaped, explain
 from .saving import askForFile, askForPath
 from .sorting import SortableTable
 
-# Light colors for dark letters; the words say the same.
+# Light colors for dark text; the words say the same.
 COLORS = {PASS: "#bfe3d0", WARN: "#fbe6a2", FAIL: "#f2b28c", NOT_EVALUABLE: "#dddddd"}
 
 
 def protocolOf(parameters):
-    """Return the chosen protocol, None without one. Raises ValueError that names the row and column of a mistake."""
+    """Return the chosen protocol, or None. Raises ValueError that names the row and column of a mistake."""
     return protocolFromTable(parameters.protocol) if parameters.protocol is not None else None
 
 
 def versionOf(parameters) -> str | None:
-    """Return a text that changes with the rules of the chosen protocol, None without one; errors as for protocolOf."""
+    """Return a version string that changes with the rules of the chosen protocol, or None. Raises as protocolOf."""
     protocol = protocolOf(parameters)
     return protocol.version if protocol else None
 
 
 class ProtocolChooser(VTKObservationMixin):
-    """The list of protocols: tables of the scene, examples that come with the library, and files.
+    """The list of protocols: tables in the scene, examples that come with the library, and files.
 
-    onEdited: called with an object and an event when the table of the chosen one changes.
+    onEdited: called with an object and an event when the table of the chosen protocol changes.
     """
 
     def __init__(self, ui, onEdited):
@@ -53,18 +53,18 @@ class ProtocolChooser(VTKObservationMixin):
         self.observed = None
         self.parameters = None
         self.isShowing = False
-        self.listed = []  # nodes, None for no protocol, then names of examples, and "" for a file
+        self.listed = []  # None for no protocol, then nodes, names of examples, and "" for a file
         for widget in (ui.protocolLabel, ui.protocolComboBox):
             explain(widget, explanations.ofSetting("protocol"))
         ui.protocolComboBox.connect("currentIndexChanged(int)", self.take)
 
     def show(self, parameters) -> None:
-        """List what can be chosen and show what is."""
+        """List the available protocols and show the chosen one."""
         self.parameters = parameters
         chosen = parameters.protocol
         nodes = allProtocols(slicer.mrmlScene)
         if chosen is not None and chosen not in nodes:
-            nodes.append(chosen)  # a mistake in its headings does not hide it
+            nodes.append(chosen)  # keep it in the list even if its headings are wrong
         self.listed = [None, *nodes, *exampleNames(), ""]
         texts = [_("None"), *(node.GetName() for node in nodes)]
         texts += [_("Example: {name}").format(name=name) for name in exampleNames()] + [_("From a file...")]
@@ -85,7 +85,7 @@ class ProtocolChooser(VTKObservationMixin):
                 self.addObserver(chosen, vtk.vtkCommand.ModifiedEvent, self.onEdited)
 
     def release(self) -> None:
-        """Let go of the scene."""
+        """Release the scene."""
         self.removeObservers()
         self.parameters = self.observed = None
 
@@ -103,7 +103,7 @@ class ProtocolChooser(VTKObservationMixin):
         return str(askForFile(self.ui.protocolComboBox, _("Protocol"), kinds) or "")
 
     def _read(self, path: str):
-        """Return a table node with the protocol of a file or an example; what was chosen before if there is none."""
+        """Return a new table node with the protocol of a file or example; the current one for "" or on failure."""
         before = self.parameters.protocol
         if not path:
             return before
@@ -115,7 +115,7 @@ class ProtocolChooser(VTKObservationMixin):
 
 
 class Verdicts:
-    """The line and the table of what a protocol said."""
+    """The summary and the table of a protocol's verdicts."""
 
     def __init__(self, ui):
         self.ui = ui
@@ -125,7 +125,7 @@ class Verdicts:
         ui.verdictsButton.connect("clicked(bool)", self.onExport)
 
     def show(self, outcome, number: int) -> None:
-        """Show the verdict on an outcome and on one of its pairs; nothing when it was not judged."""
+        """Show the verdicts on an outcome and on one of its pairs, or nothing if it was not judged."""
         self.judgment = judgment = outcome.judgment if outcome is not None else None
         structure = ofStructure(judgment, outcome.records[number].name) if judgment and outcome.records else None
         for widget in (self.ui.judgmentLabel, self.ui.protocolTable, self.ui.verdictsButton):
@@ -142,7 +142,7 @@ class Verdicts:
         self.ui.judgmentLabel.text = "<br>".join(lines)
 
     def enable(self, problem: str) -> None:
-        """Enable the button, or disable it and say why."""
+        """Enable the button, or disable it and show the problem in its tool tip."""
         self.button.enable(problem)
 
     def onExport(self, _checked=False) -> None:
@@ -152,17 +152,17 @@ class Verdicts:
                 self.export(path)
 
     def export(self, path: Path) -> None:
-        """Write what the protocol says about all that was compared as the command line does: a row per rule."""
+        """Write all verdicts in the format of the command line: one row per rule."""
         writeVerdicts(self.judgment, path)
 
 
 def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
-    """Return what a judgment says about a structure, None when it says nothing."""
+    """Return the part of a judgment about a structure, or None if there is none."""
     return next((each for each in judgment["structures"] if each["structure"] == name), None)
 
 
 def orderOf(outcome) -> list[int]:
-    """Return the numbers of an outcome's records in the order of a report: the worst first where they were judged."""
+    """Return the indices of an outcome's records in the order of a report: worst first if they were judged."""
     numbers = list(range(len(outcome.records)))
     if outcome.judgment is None:
         return numbers
@@ -171,7 +171,7 @@ def orderOf(outcome) -> list[int]:
 
 
 def sentence(judgment: Mapping, isOfAll: bool) -> str:
-    """Return the outcome of a judgment in a line: how many verdicts there are of each kind."""
+    """Return a one-line summary of a judgment with the number of verdicts of each kind."""
     what = [s["verdict"] for s in judgment["structures"]]
     if not isOfAll:
         what = [rule["verdict"] for s in judgment["structures"] for rule in s["rules"]]
@@ -179,7 +179,7 @@ def sentence(judgment: Mapping, isOfAll: bool) -> str:
 
 
 def notJudged(outcome) -> str:
-    """Return the names of structures that the protocol has limits for but that were not compared, "" without any."""
+    """Return the names of structures that have limits in the protocol but were not compared, or ""."""
     compared = {record.name for record in outcome.records}
     others = [s["structure"] for s in outcome.judgment["structures"] if s["structure"] not in compared]
     return ", ".join(others)
@@ -208,9 +208,9 @@ def listed(structure: Mapping) -> tuple:
 
 
 def verdictCell(judgment: Mapping, name: str) -> tuple:
-    """Return the cell of a structure's verdict in the table of many, with its reasons."""
+    """Return the cell with a structure's verdict for the table of many pairs; the reason is its tool tip."""
     structure = ofStructure(judgment, name)
-    # sorted by how bad they are, not by their letters
+    # sorted by severity, not alphabetically
     if structure is None:
         return UNJUDGED, str(severity(UNJUDGED)), _("The protocol has no rule for this structure.")
     verdict = structure["verdict"]
@@ -218,5 +218,5 @@ def verdictCell(judgment: Mapping, name: str) -> tuple:
 
 
 def badge(verdict: str) -> str:
-    """Return a verdict in its color, for a label."""
+    """Return a colored verdict as HTML for a label."""
     return f'<span style="background-color: {COLORS[verdict]}; color: black;">&nbsp;{verdict.upper()}&nbsp;</span>'

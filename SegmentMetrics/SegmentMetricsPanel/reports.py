@@ -1,4 +1,4 @@
-"""The report: where it goes, and the library that draws in it."""
+"""Writing the report and installing plotly, which draws its figures."""
 
 import importlib
 from pathlib import Path
@@ -15,12 +15,12 @@ from .parameters import settingsOf
 from .saving import askForPath
 from .work import waiting
 
-# that of the extra "report" of pyproject.toml
+# the requirement of the extra "report" in pyproject.toml
 PLOTLY = "plotly>=6,<8"
 
 
 class Reports:
-    """The button of the report. write: called with the path to write it to; returns whether that was possible."""
+    """The report button. write: called with the path to write to; returns True on success."""
 
     def __init__(self, ui, write):
         self.ui, self.write = ui, write
@@ -28,7 +28,7 @@ class Reports:
         ui.reportButton.connect("clicked(bool)", self.onReport)
 
     def show(self, problem: str, outcome=None) -> None:
-        """Enable the button, or disable it and say why. outcome: what the report will be about."""
+        """Enable the button, or disable it and show the problem in its tool tip. outcome: the subject of the report."""
         isPair = outcome is not None and not outcome.isOfAll and len(outcome.records) == 1
         self.suggestion = fileNames([outcome.records[0].name])[0] if isPair else "report"
         self.ui.reportButton.enabled = not problem
@@ -47,7 +47,7 @@ class Reports:
 
 
 def hasPlotly() -> bool:
-    """Whether the library is there that draws in a report."""
+    """Return whether plotly is installed."""
     try:
         requirePlotly()
     except InputError:
@@ -56,14 +56,14 @@ def hasPlotly() -> bool:
 
 
 def installPlotly() -> bool:
-    """Install the library that draws in a report if it is missing and the user agrees; return whether it is there."""
+    """Install plotly if it is missing and the user agrees; return whether it is available."""
     if hasPlotly():
         return True
     question = _("A report needs the Python package plotly. Download and install it? That may take a minute.")
     if not slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
         return False
     try:
-        from slicer.packaging import pip_ensure  # of Slicer 5.11 and later: it shows what is going on
+        from slicer.packaging import pip_ensure  # in Slicer 5.11 and later; shows the progress
     except ImportError:
         with waiting():
             slicer.util.pip_install(PLOTLY)
@@ -75,11 +75,11 @@ def installPlotly() -> bool:
 
 
 def write(path: Path, parameters, outcome, logic, work) -> list[str]:
-    """Write a report about what the parameter node says; return in sentences what is not in it.
+    """Write a report on the choices of a parameter node; return sentences about the pairs that are missing from it.
 
-    outcome: what was measured of it, which is not measured again where it has all that a report shows. logic: a
-    SegmentMetricsLogic. work: a LongWork. The report's title is the name of its file: names of nodes may be
-    those of patients. Raises ValueError when nothing can be compared, and OSError.
+    The report is titled after its file, because names of nodes may identify patients. outcome: the results of the same
+    choices; they are reused if they include everything that a report shows, otherwise all is measured again. logic: a
+    SegmentMetricsLogic. work: a LongWork. Raises ValueError if nothing can be compared, and OSError.
     """
     report = Report(path.stem, settingsOf(parameters), parameters.reportConventions)
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings

@@ -1,4 +1,4 @@
-"""The table of numbers, copied and exported."""
+"""The table of measurements, which can be copied and exported."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ ALARM = "⚠"
 
 
 class Results:
-    """The summary, the tables and what is to be said about the comparison."""
+    """The summary, the tables and the findings of a comparison."""
 
     def __init__(self, ui, onPair):
         self.ui, self.onPair = ui, onPair
@@ -39,12 +39,12 @@ class Results:
 
     @property
     def family(self) -> str:
-        """The family of metrics that is shown, "" for no particular one."""
+        """The family of metrics that is shown, "" if not restricted to one."""
         index = self.ui.shownFamilyComboBox.currentIndex
         return self.families[index - 1] if 0 < index <= len(self.families) else ""
 
     def show(self, outcome, number: int) -> None:
-        """Show an outcome, of many pairs with one of them in detail; or nothing when it is None."""
+        """Show an outcome, with the pair of the given number in detail; nothing if it is None."""
         self.outcome, self.number = outcome, number
         records = outcome.records if outcome is not None else ()
         for widget in (self.ui.resultsTable, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
@@ -62,22 +62,22 @@ class Results:
         self._showFindings(records, notCompared(outcome) if outcome is not None and outcome.isOfAll else [])
 
     def enable(self, problem: str) -> None:
-        """Enable the buttons below the table, or disable them and say why."""
+        """Enable the buttons below the table, or disable them and show the problem in their tool tips."""
         for button in self.buttons:
             button.enable(problem)
 
     def invite(self, isReady: bool) -> None:
-        """Say in place of a summary what to do next. isReady: whether what is chosen can be compared."""
+        """Show the next step in place of a summary. isReady: whether the chosen inputs can be compared."""
         text = _("Press Apply.") if isReady else _("Choose a reference and a test segment, then Apply.")
         self.ui.summaryLabel.text = text
 
     def _showFindings(self, records, remarks: list[str]) -> None:
-        """Show what there is to say about the pair, alarms first. remarks: about what was not compared."""
+        """Show the findings of the pair, alarms first. remarks: about structures that were not compared."""
         alarms, advice = findings.split(records[self.number].findings) if records else ([], [])
         others = [r.name for n, r in enumerate(records) if n != self.number and findings.split(r.findings)[0]]
         if others:
             alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
-        # a sign and words: not everybody sees the color
+        # a symbol and words, because not everybody can see the color
         title = _("Check this first")
         self.ui.alarmsLabel.text = "<br>".join([f"<b>{ALARM} {title}</b>", *map(bulleted, alarms)])
         self.ui.alarmsLabel.visible = bool(alarms)
@@ -85,7 +85,7 @@ class Results:
         self.ui.findingsLabel.visible = bool(remarks or advice)
 
     def _listFamilies(self) -> None:
-        """Offer the families that were measured, and keep what is shown as long as there is any of it."""
+        """List the measured families, and keep the current one selected if it is among them."""
         box, family = self.ui.shownFamilyComboBox, self.family
         records = self.outcome.records if self.outcome else ()
         self.families = list(dict.fromkeys(m.family for record in records for m in record.measurements.values()))
@@ -101,7 +101,7 @@ class Results:
         self._fill()
 
     def _fill(self) -> None:
-        """Fill the tables with what is to be shown of the outcome."""
+        """Fill the tables with the measurements of the selected family."""
         records = self.outcome.records if self.outcome else ()
         if not records:
             self.table.show([], [])
@@ -120,7 +120,7 @@ class Results:
             self.onPair(number)
 
     def copy(self, _checked=False) -> None:
-        """Copy the tables as they are shown, for a spreadsheet."""
+        """Copy the tables as shown, for pasting into a spreadsheet."""
         rows = self.table.texts() + (self.sides.texts() if self.sides.rows else [])
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
@@ -131,14 +131,14 @@ class Results:
                 self.export(path)
 
     def export(self, path: Path) -> None:
-        """Write all measurements with all digits as CSV, and over the file beside it what the columns mean."""
+        """Write all measurements with all digits as CSV, and a schema that describes the columns beside it."""
         writing.writeCsv(self.outcome.records, path)
         name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
         writing.writeCsvSchema(self.outcome.records, path.with_name(f"{name}.schema.csv"))
 
 
 def shown(record, family: str) -> list:
-    """Return the measurements of a family, all for "", without those that the table of sides shows."""
+    """Return the measurements of a family ("" for all), without those that the table of sides shows."""
     measurements = record.measurements.values()
     return [m for m in measurements if family in ("", m.family) and not tables.sideOf(m.key)]
 
@@ -166,14 +166,14 @@ def details(record, family: str = "") -> tuple:
         ]
         if isDirected:
             directed = (measurement.referenceToTest, measurement.testToReference)
-            # the unit is that of the value beside it
+            # the unit is shown with the value in the same row
             row += [("" if v is None else fixed(v, measurement.unit), sortable(v), tip) for v in directed]
         rows.append(row)
     return headings, rows, tips
 
 
 def groups(record) -> list[tuple[str, str]]:
-    """Return the family of every row of the table of one pair, and what it tells; none when there is only one."""
+    """Return the family name and description for every row of the table of one pair; [] if there is only one family."""
     families = [measurement.family for measurement in shown(record, "")]
     if len(set(families)) < 2:
         return []
@@ -181,7 +181,7 @@ def groups(record) -> list[tuple[str, str]]:
 
 
 def sides(record) -> tuple:
-    """Return headings, rows and heading tips of the distances toward each side of the patient, () without any."""
+    """Return headings, rows and heading tips of the distances toward each side of the patient, or () without any."""
     kinds = tables.bySides(record)
     if not kinds:
         return ()
@@ -202,7 +202,7 @@ def sides(record) -> tuple:
 
 
 def short(measurement) -> str:
-    """Return a signed value in so few letters that six of them fit beside each other; 0.0 has no sign."""
+    """Return a signed value short enough to fit six of them side by side; 0.0 has no sign."""
     if measurement.status != "ok":
         return "-" if measurement.status == "undefined" else measurement.text()
     value = round(measurement.value, 1)
@@ -210,19 +210,20 @@ def short(measurement) -> str:
 
 
 def bulleted(sentence: str) -> str:
-    """Return a sentence as a line of a list in a label."""
+    """Return a sentence as a list item for a label."""
     return f"• {escaped(typeset(sentence))}"
 
 
 def overview(records, family: str = "", judgment=None) -> tuple:
-    """Return headings, rows and heading tips of the table of many pairs: of one family, or the main metrics for "".
+    """Return headings, rows and heading tips of the table of many pairs, with one row per pair.
 
-    judgment: what a protocol says, for a column with the verdicts; None without one.
+    family: the family to show, "" for the main metrics. judgment: of a protocol, for a column of verdicts; None without
+    one.
     """
     if not records:
         return [], [], []
     measurements = {m.key: m for record in records for m in shown(record, family)}
-    # what tells most comes first: a narrow panel shows three or four of them
+    # most important first: a narrow panel shows only three or four columns
     main = sorted((key for key in measurements if tables.definitionOf(key) in tables.OVERVIEW), key=importance)
     keys = list(measurements) if family or not main else main
     headings = [_("Structure"), *(tables.heading(key) for key in keys)]
@@ -248,13 +249,13 @@ def overview(records, family: str = "", judgment=None) -> tuple:
 
 
 def importance(key: str) -> int:
-    """Return the place of a measurement among the columns of the overview."""
+    """Return the rank of a measurement among the columns of the overview, 0 for the first."""
     name = "HD percentile" if re.fullmatch(r"HD[\d.]+", key) else key.partition("_")[0]
     return {"HD percentile": 0, "NSD": 1, "DSC": 2, "HD": 3}.get(name, 4)
 
 
 def asWhom(record) -> str:
-    """Return which other tool's convention the numbers follow, "" for none."""
+    """Return a note naming the other tool whose convention the numbers follow, or "" for none."""
     if record.convention == OWN_CONVENTION:
         return ""
     label = known()[record.convention].label if record.convention in known() else record.convention
@@ -262,7 +263,7 @@ def asWhom(record) -> str:
 
 
 def notCompared(outcome) -> list[str]:
-    """Return what is to be said about structures that were not compared."""
+    """Return remarks about structures that were not compared."""
     remarks = []
     for side, sentence in (
         ("reference", _("Only in the reference: {names}.")),

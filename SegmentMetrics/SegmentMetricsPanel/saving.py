@@ -1,4 +1,4 @@
-"""Asking where to save a file, and where one is to be read."""
+"""File dialogs for saving and opening files."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-# Where files were saved or read last in this session, by the folder of the scene that was open.
+# The folder last used for files in this session, by the folder of the scene that was open.
 _folders: dict[str, Path] = {}
 
 
 def firstFolder() -> Path:
-    """Return where a file dialog begins: where files were last for this scene, else where the scene is saved.
+    """Return the initial folder of a file dialog: the last one used with this scene, else the scene's own folder.
 
-    So does Slicer's own; a name without a folder would begin in Slicer's program folder each time.
+    Slicer's own dialogs do the same. Without a folder, the dialog would always start in Slicer's program folder.
     """
     scene = slicer.mrmlScene.GetRootDirectory()
     known = (folder for folder in (_folders.get(scene), Path(scene)) if folder is not None)
@@ -23,12 +23,12 @@ def firstFolder() -> Path:
 
 
 def remember(path: Path) -> None:
-    """Let the next file dialog for this scene begin in the folder of a file."""
+    """Make the next file dialog for this scene start in the folder of a file."""
     _folders[slicer.mrmlScene.GetRootDirectory()] = path.parent
 
 
 def askForFile(widget, title: str, kinds: str) -> Path | None:
-    """Return which file the user wants to read, None for none. kinds: of files, as file dialogs list them."""
+    """Ask for a file to read and return its path, or None if canceled. kinds: filters in the format of Qt's dialogs."""
     folder = firstFolder()
     start = str(folder) if folder.is_absolute() else ""
     chosen = qt.QFileDialog.getOpenFileName(widget, title, start, kinds)
@@ -39,10 +39,10 @@ def askForFile(widget, title: str, kinds: str) -> Path | None:
 
 
 def askForPath(button, title: str, suggestion: str, kind: str) -> Path | None:
-    """Return where the user wants to save, None if nowhere.
+    """Ask for a file to save and return its path, or None if canceled.
 
-    suggestion: a file name, whose suffix is added to a name that ends otherwise; a dot within a name is no suffix.
-    kind: of file, as file dialogs list them.
+    suggestion: a file name, whose suffix is added to names that do not end with it, even if they contain a dot. kind: a
+    filter in the format of Qt's file dialogs.
     """
     chosen = qt.QFileDialog.getSaveFileName(button, title, str(firstFolder() / suggestion), kind)
     if not chosen:
@@ -52,6 +52,6 @@ def askForPath(button, title: str, suggestion: str, kind: str) -> Path | None:
     if path.name.lower().endswith(suffix):
         return path
     path = path.with_name(path.name + suffix)
-    # the dialog has asked about the name that was typed, not about this one
+    # the dialog has only checked the name as it was typed
     question = _("{name} exists already. Overwrite it?").format(name=path.name)
     return path if not path.exists() or slicer.util.confirmOkCancelDisplay(question, title) else None

@@ -1,4 +1,4 @@
-"""The segments of segmentation nodes, by ID and by name."""
+"""Access to the segments of segmentation nodes by ID and by name."""
 
 from SegmentMetricsLib.mrml.inputs import nameOf
 
@@ -9,15 +9,15 @@ def segmentIDs(node) -> tuple[str, ...]:
 
 
 def segmentName(node, identifier: str) -> str:
-    """Return a segment's name, "" when there is no such segment."""
+    """Return a segment's name, or "" if there is no such segment."""
     return nameOf(node.GetSegmentation(), identifier) if identifier in segmentIDs(node) else ""
 
 
 def segmentNames(node) -> list[str]:
-    """Return the names of a segmentation node's segments, each once."""
+    """Return the distinct names of a segmentation node's segments."""
     return list(dict.fromkeys(nameOf(node.GetSegmentation(), identifier) for identifier in segmentIDs(node)))
 
 
 def segmentOfName(node, name: str | None) -> str:
-    """Return the ID of the first segment of a name, "" when there is none."""
+    """Return the ID of the first segment with a name, or "" if there is none."""
     return next((i for i in segmentIDs(node) if name and nameOf(node.GetSegmentation(), i) == name), "")

@@ -1,4 +1,4 @@
-"""Choosing what is compared."""
+"""Choosing the segments or segmentations to compare."""
 
 import logging
 
@@ -12,15 +12,15 @@ from .pairs import swapped
 from .segments import segmentIDs, segmentName, segmentOfName
 
 SIDES = ("reference", "test")
-# what qMRMLSegmentSelectorWidget calls the part with the segments
+# name of the segment list inside qMRMLSegmentSelectorWidget
 SEGMENTS_FRAME = "frame_Segment"
 
 
 class SegmentChooser:
-    """Keeps one segment selector and two parameters, a segmentation node and a segment ID, the same.
+    """Synchronizes a segment selector with two parameters, a segmentation node and a segment ID.
 
     side: "reference" or "test", the name of the parameters. onChosen: called with side, node and segment ID when the
-    user chose.
+    user makes a choice.
     """
 
     def __init__(self, selector, side: str, onChosen):
@@ -30,12 +30,12 @@ class SegmentChooser:
         self.isShowing = False
         self.isLost = False
         self.isWarned = False
-        # A new node makes the selector report its first segment before the node itself: look when it is done.
+        # For a new node, the selector reports the first segment before the node itself: wait until both are set.
         self.timer = qt.QTimer()
         self.timer.setSingleShot(True)
         self.timer.setInterval(0)
         self.timer.connect("timeout()", self.take)
-        selector.setMinimumWidth(150)  # else long names would widen the whole panel
+        selector.setMinimumWidth(150)  # otherwise long names would widen the whole panel
         selector.connect("currentNodeChanged(vtkMRMLNode*)", self.onSelectorChanged)
         selector.connect("currentSegmentChanged(QString)", self.onSelectorChanged)
 
@@ -48,17 +48,17 @@ class SegmentChooser:
         return getattr(self.parameters, f"{self.side}Segment")
 
     def setActive(self, isActive: bool) -> None:
-        """Take over from now on what the selector shows, or leave the parameters alone.
+        """Start or stop updating the parameters from the selector.
 
-        The selector follows the scene by itself: it takes another segmentation when the one that it shows goes.
+        The selector itself keeps following the scene: if its segmentation is removed, it switches to another one.
         """
         self.isActive, self.isLost = isActive, False
         self.timer.stop()
         if isActive and self.segment and self.segment not in segmentIDs(self.node):
-            setattr(self.parameters, f"{self.side}Segment", "")  # it went meanwhile
+            setattr(self.parameters, f"{self.side}Segment", "")  # the segment was removed meanwhile
 
     def show(self) -> None:
-        """Show the parameters in the selector, unless it has something to tell first."""
+        """Show the parameters in the selector, unless a change of the selector is still to be processed."""
         if self.timer.isActive():
             return
         node, segment = self.node, self.segment
@@ -75,7 +75,7 @@ class SegmentChooser:
         explain(self.selector, text)
 
     def showSegments(self, isShown: bool) -> None:
-        """Show the list of segments below that of segmentations, or hide it; the selector has no property for that."""
+        """Show or hide the list of segments below the list of segmentations; the selector has no property for it."""
         frames = slicer.util.findChildren(self.selector, name=SEGMENTS_FRAME)
         for frame in frames:
             frame.visible = isShown
@@ -86,7 +86,7 @@ class SegmentChooser:
             )
 
     def onRemoved(self, node) -> None:
-        """Choose nothing when the chosen segmentation goes; the selector would take another one by itself."""
+        """Clear the choice when the chosen segmentation is removed; the selector would switch to another one."""
         if self.isActive and node is self.node:
             self.isLost = True
             self.timer.start()
@@ -96,9 +96,9 @@ class SegmentChooser:
             self.timer.start()
 
     def take(self) -> None:
-        """Take over what the selector shows, unless it only shows it because the chosen segment is gone.
+        """Update the parameters from the selector, unless it only changed because the chosen segment was removed.
 
-        With that the segmentation is not chosen any more either, unless all of its segments are compared.
+        In that case the segmentation is deselected, too, unless all of its segments are compared.
         """
         if not self.isActive or slicer.mrmlScene.IsBatchProcessing():
             return
@@ -127,7 +127,7 @@ class Inputs:
         ui.swapButton.connect("clicked(bool)", self.swap)
 
     def setParameters(self, parameters) -> None:
-        """Work with a parameter node, or with none; setActive() begins to write to it."""
+        """Use a parameter node, or None; setActive() starts writing to it."""
         self.parameters = parameters
         self.setActive(False)
         for chooser in self.choosers:
@@ -136,9 +136,9 @@ class Inputs:
             self.isGuess, self.guess = self._isNothingChosen(), None
 
     def setActive(self, isActive: bool) -> None:
-        """Take over from now on what is chosen, and where nothing is, choose what is likely meant; or leave it alone.
+        """Start or stop updating the parameters; on start, preselect likely inputs if nothing is chosen.
 
-        There have to be parameters to do so.
+        Must not be activated without parameters.
         """
         self.isActive = isActive
         for chooser in self.choosers:
@@ -153,26 +153,27 @@ class Inputs:
             chooser.showSegments(isPair)
 
     def settle(self) -> None:
-        """Take over at once what selectors show that was not taken over yet."""
+        """Process pending changes of the selectors immediately."""
         for chooser in self.choosers:
             if chooser.timer.isActive():
                 chooser.timer.stop()
                 chooser.take()
 
     def onRemoved(self, node) -> None:
-        """Notice that a node is about to be removed from the scene."""
+        """Handle a node that is about to be removed from the scene."""
         for chooser in self.choosers:
             chooser.onRemoved(node)
 
     def choose(self, side: str, node, segment: str) -> None:
-        """Take over which segmentation node and which segment (its ID) the user chose for one side.
+        """Set the segmentation node and the segment ID that the user chose for one side.
 
-        side: "reference" or "test". Likely meant, and chosen instead or as well, is a segment with the name of another:
+        side: "reference" or "test". Segments of the same name are chosen together:
 
-        - Who chooses another segmentation gets its segment with the name of the other side's, if it has one.
-        - Who chooses another segment of the reference gets the test's segment with its name, too, as long as both sides
-          had the same name before or the test had none. If the test's segmentation has no such segment, none of it is
-          chosen, and it follows again to the next one that it has.
+        - When another segmentation is chosen, its segment with the name of the other side's segment is selected, if it
+          has one.
+        - When another segment of the reference is chosen, the test follows to the segment of that name, as long as both
+          sides had the same name before or the test had none. If the test's segmentation has no such segment, none is
+          chosen, and the test follows again to the next name that it has.
 
         The reference never follows the test.
         """
@@ -190,16 +191,16 @@ class Inputs:
             setattr(parameters, f"{side}Segment", segment)
             isFollowed = side == "reference" and (before == otherName or not otherName)
             if node and not isNewNode and node is not otherNode and isFollowed:
-                # both showed the same structure: keep it so, and never compare two different ones by accident
+                # both sides showed the same structure: keep it so, to avoid comparing different ones by accident
                 setattr(parameters, f"{other}Segment", segmentOfName(otherNode, segmentName(node, segment)) or "")
 
     def chooseLikely(self) -> None:
-        """Choose the first two segmentations of the scene and a structure that both have, until somebody chooses."""
+        """Preselect the first two segmentations of the scene and a common structure, until somebody makes a choice."""
         parameters = self.parameters
         if not self.isActive or not self.isGuess:
             return
         if not self._isNothingChosen() and self._chosen() != self.guess:
-            self.isGuess = False  # a script chose: it writes the parameters and tells nobody
+            self.isGuess = False  # a script has written the parameters directly
             return
         everything = slicer.util.getNodesByClass("vtkMRMLSegmentationNode")
         nodes = [node for node in everything if not node.GetHideFromEditors() and segmentIDs(node)]
@@ -217,7 +218,7 @@ class Inputs:
         self.guess = self._chosen()
 
     def accept(self) -> None:
-        """Let what is chosen stay, also where it was only guessed: it is measured now."""
+        """Keep the current choice, even if it was only a guess, because it is now being measured."""
         self.isGuess = False
 
     def _chosen(self) -> tuple:
@@ -239,7 +240,7 @@ class Inputs:
             p.pairs = swapped(p.pairs)
 
     def whyNot(self) -> str:
-        """Return why these inputs cannot be compared, "" when they can."""
+        """Return the reason why these inputs cannot be compared, or "" if they can."""
         p = self.parameters
         if p is None or slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsBatchProcessing():
             return _("The scene is being opened or closed.")

@@ -1,4 +1,4 @@
-"""The differences slice by slice: a plot and a table whose points and rows bring the slice views there."""
+"""The differences slice by slice: a plot and a table; clicking a point or a row moves the slice views there."""
 
 import math
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from .sorting import SortableTable
 
 @dataclass(frozen=True)
 class ProfiledPair(ComparedPair):
-    """A pair with its per-slice profile, all that a chart of slices needs."""
+    """A pair with its per-slice profile, which is all that a chart of slices needs."""
 
     slices: tuple[SliceRow, ...]
 
 
 class Slices:
-    """Shows the per-slice profile of a pair, and nothing when it was not measured."""
+    """Shows the per-slice profile of a pair, or nothing if it was not measured."""
 
     def __init__(self, ui):
         self.ui = ui
@@ -35,7 +35,7 @@ class Slices:
         self.chart = None
 
     def show(self, parameters, outcome, number: int) -> None:
-        """Show the profile of a pair of an outcome, nothing when that is None."""
+        """Show the profile of a pair of an outcome, or nothing if it is None."""
         wanted, before = (outcome, number, parameters.sliceQuantity), self.shown
         isIntact = self.chart is not None and self.plot.chart is self.chart and isDrawn(self.chart)
         if wanted == before and (isIntact or not self.rows):
@@ -53,17 +53,17 @@ class Slices:
         self.plot.show(self.chart)
 
     def clear(self) -> None:
-        """Show nothing, while there is no scene to work with."""
+        """Show nothing, while no scene is available."""
         self.shown, self.rows, self.chart = None, (), None
         self.table.show([], [])
         self.ui.slicesSection.visible = False
 
     def jump(self, number: int) -> None:
-        """Bring all slice views to where the contours differ most in a slice."""
+        """Move all slice views to the place in a slice where the contours differ most."""
         navigation.jumpTo(self.rows[number].place, scene=slicer.mrmlScene, cameras=())
 
     def onSelected(self, _series, selections) -> None:
-        """Go to the slice of the point of the plot that was clicked; a selection that is gone comes as an empty one."""
+        """Go to the slice of the point clicked in the plot; clearing a selection is reported as an empty selection."""
         for index in range(selections.GetNumberOfItems()):
             points = selections.GetItemAsObject(index)
             if points.GetNumberOfValues() and 0 <= points.GetValue(0) < len(self.rows):
@@ -73,7 +73,7 @@ class Slices:
 
 
 def keyOf(quantity: SliceQuantity, rows) -> str:
-    """Return the key of a quantity among the values of slices; added path lengths are those of the first tolerance."""
+    """Return the key of a quantity in the values of a slice; for added path lengths, that of the first tolerance."""
     return next(key for key in rows[0].values if key.partition("_")[0] == quantity.name)
 
 
@@ -100,7 +100,7 @@ def listed(rows) -> tuple:
 
 
 def headings() -> dict[SliceQuantity, str]:
-    """Return short names of the quantities, in the language of the moment."""
+    """Return short names of the quantities in the current language."""
     return {
         SliceQuantity.HD: _("HD"),
         SliceQuantity.MASD: _("MASD"),
@@ -111,7 +111,7 @@ def headings() -> dict[SliceQuantity, str]:
 
 
 def written(quantity: SliceQuantity, value: float) -> str:
-    """Return a value of a slice in few letters, without its unit."""
+    """Return a value of a slice as short text, without its unit."""
     if not math.isfinite(value):
         return "-"
     if quantity == SliceQuantity.AreaDifference:

@@ -1,4 +1,4 @@
-"""A table that people look at and sort."""
+"""A table that users can sort."""
 
 import math
 
@@ -6,21 +6,22 @@ import qt
 
 from .markup import asTip
 
-# Letters that a column is wide at most: a long name would leave no room for the numbers beside it.
+# Maximum width of a column in characters: a long name would leave no room for the numbers beside it.
 WIDEST = 26
 
 
 class SortableTable:
-    """A QTableWidget that sorts texts by the values behind them: a click on a heading sorts, the third one undoes it.
+    """A QTableWidget whose texts are sorted by underlying values.
 
-    Rows in groups have a line above each group, while they are not sorted. onRow: called with the number of the row, as
-    it was given, that the user clicked, or went to with the keyboard.
+    Clicking a heading cycles through ascending, descending and original order. In the original order, each group of
+    rows has a heading line above it. onRow: called with the index, in the given rows, of the row that the user clicked
+    or moved to with the keyboard.
     """
 
     def __init__(self, table, onRow=None):
         self.table, self.onRow = table, onRow
         self.rows: list[list[tuple]] = []
-        self.order: list[int | None] = []  # the number of the row in every line, None for the name of a group
+        self.order: list[int | None] = []  # the row number shown in each line, None for a group heading
         self.groups: list[tuple[str, str]] = []
         self.unsorted: list[int] = []
         self.selected: int | None = None
@@ -29,17 +30,17 @@ class SortableTable:
         header = table.horizontalHeader()
         header.setSectionsClickable(True)
         header.connect("sectionClicked(int)", self.onHeading)
-        table.connect("cellClicked(int,int)", self.onCell)  # also on the row that is selected already
+        table.connect("cellClicked(int,int)", self.onCell)  # also for the row that is already selected
         table.connect("itemSelectionChanged()", self.onSelection)
-        table.tabKeyNavigation = False  # the arrows go through the cells, the tabulator to what comes next in the panel
+        table.tabKeyNavigation = False  # arrow keys move between cells, the Tab key moves to the next widget
 
     def show(self, headings, rows, tips=(), stretched=(), groups=(), order=()) -> None:
-        """Show rows of (text, value, tool tip); values decide the order: texts, numbers, or None, which comes last.
+        """Show rows of (text, value, tool tip) cells. They are sorted by value: text, number, or None, which is last.
 
-        A fourth part is the color of the cell's background, "" for none; it has to be a light one. stretched: numbers
-        of the columns that share the room that is left; without any, or where numbers need more room, the table may
-        scroll. groups: name and tool tip of the group of every row, those of one group one after the other; () for no
-        groups. order: the numbers of the rows from the top down while they are not sorted, () for that of rows.
+        An optional fourth item is the background color of the cell, "" for none; it must be light. stretched: indices
+        of the columns that share the remaining width; without any, or if numbers need more width, the table may scroll.
+        groups: name and tool tip of the group of every row, with the rows of a group next to each other; () for no
+        groups. order: row indices from top to bottom while not sorted, () for the order of the rows.
         """
         self.rows, self.groups = [list(row) for row in rows], list(groups)
         self.unsorted = list(order) or list(range(len(self.rows)))
@@ -59,9 +60,9 @@ class SortableTable:
         self._stretch(stretched)
 
     def _stretch(self, columns) -> None:
-        """Let columns share the room that is left; those of numbers get what they need, as a part of one misleads."""
+        """Share the remaining width among columns; a number is never cut off, because part of one is misleading."""
         header = self.table.horizontalHeader()
-        header.setMinimumSectionSize(-1)  # that of the style
+        header.setMinimumSectionSize(-1)  # the default of the style
         self.table.resizeColumnsToContents()
         numbers = [column for column in columns if not any(isinstance(row[column][1], str) for row in self.rows)]
         header.setMinimumSectionSize(max([header.minimumSectionSize, *map(self.table.columnWidth, numbers)]))
@@ -69,20 +70,20 @@ class SortableTable:
             header.setSectionResizeMode(column, qt.QHeaderView.Stretch)
 
     def select(self, number: int | None) -> None:
-        """Mark the row of that number, none for None."""
+        """Select the row with this number, or none for None."""
         self.selected = number
         self.isMarking = True
         try:
             if number is not None and number in self.order:
                 self.table.selectRow(self.order.index(number))
             else:
-                self.table.setCurrentCell(-1, -1)  # so that the arrows begin at the top of what is new
+                self.table.setCurrentCell(-1, -1)  # so that the arrow keys start at the top of the new rows
                 self.table.clearSelection()
         finally:
             self.isMarking = False
 
     def texts(self) -> list[list[str]]:
-        """Return headings and rows as they are shown."""
+        """Return headings and rows as shown."""
         columns = range(self.table.columnCount)
         headings = [self.table.horizontalHeaderItem(column).text() for column in columns]
         return [headings] + [[cell[0] for cell in self.rows[n]] for n in self.order if n is not None]
@@ -107,7 +108,7 @@ class SortableTable:
             self.onCell(lines[0], 0)
 
     def _fill(self) -> None:
-        self.isMarking = True  # rows that go take their selection with them
+        self.isMarking = True  # removing rows changes the selection
         try:
             self._fillRows()
         finally:
@@ -132,7 +133,7 @@ class SortableTable:
                 item.setToolTip(asTip(tip))
                 if any(color):
                     item.setBackground(qt.QBrush(qt.QColor(*color)))
-                    item.setForeground(qt.QBrush(qt.QColor("black")))  # that of a dark theme is white
+                    item.setForeground(qt.QBrush(qt.QColor("black")))  # a dark theme would use white
                 if not isinstance(value, str):
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(line, column, item)
@@ -154,7 +155,7 @@ class SortableTable:
         return order
 
     def _fillGroup(self, line: int, name: str, tip: str) -> None:
-        """Write the name of a group over the whole width; it cannot be selected."""
+        """Write the name of a group across all columns, as a line that cannot be selected."""
         item = qt.QTableWidgetItem(name)
         item.setToolTip(asTip(tip))
         item.setFlags(qt.Qt.ItemIsEnabled)
@@ -169,5 +170,5 @@ class SortableTable:
 
 
 def sortable(value: float | None) -> float | None:
-    """Return a number by which rows can be sorted, None for none or an undefined one."""
+    """Return a number as a sorting key: None if it is None or NaN."""
     return None if value is None or math.isnan(value) else value

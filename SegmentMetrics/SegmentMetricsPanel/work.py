@@ -1,4 +1,4 @@
-"""Long work, with a progress dialog and a way out of it."""
+"""Long calculations with a progress dialog that can stop them."""
 
 import threading
 import time
@@ -11,16 +11,16 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.cores import allCores
 from SegmentMetricsLib.progress import Cancelled, stoppable
 
-# Seconds before a dialog shows up: most comparisons are done by then.
+# Seconds before the dialog appears: most comparisons are finished by then.
 PATIENCE = 1.0
-# Seconds between two looks at the dialog.
+# Seconds between two updates of the dialog.
 INTERVAL = 0.02
 
 
 @contextmanager
 def waiting():
-    """Show the wait cursor meanwhile: making nodes may take a second or two, and nobody may do it in a thread."""
-    # not slicer.util.WaitCursor, which lets other events happen in between
+    """Show the wait cursor: creating nodes may take a second or two, and cannot be done in a thread."""
+    # not slicer.util.WaitCursor, which processes events
     slicer.app.setOverrideCursor(qt.Qt.WaitCursor)
     try:
         yield
@@ -29,10 +29,10 @@ def waiting():
 
 
 class LongWork:
-    """Runs calculations in a thread, so that the application stays alive and the user can stop them.
+    """Runs calculations in a thread, so that the application stays responsive and the user can stop them.
 
-    The calculations must not touch any node of the scene. Raises Cancelled from `run` and `report` when stopped, by
-    the user or because `isWanted` returns False.
+    The calculations must not access any node of the scene. `run` and `report` raise Cancelled when stopped by the user
+    or because `isWanted` returns False.
 
         with LongWork(_("Comparing segments")) as work:
             comparison = work.run(lambda: compare(reference, test, settings))
@@ -57,36 +57,36 @@ class LongWork:
 
     @property
     def patience(self) -> float:
-        """Seconds that are left before the dialog shows up."""
+        """Seconds left before the dialog appears."""
         return self.begin + PATIENCE - time.monotonic()
 
     def report(self, number: int, count: int, text: str) -> None:
-        """Say which of how many parts begins now."""
+        """Report that part `number` of `count` begins. text: shown in the dialog."""
         self.number, self.count, self.text = number, count, text
         self._look()
         if self.isStopped:
             raise Cancelled(_("The work was stopped."))
 
     def run(self, function):
-        """Return what the function returns, or raise what it raises."""
+        """Run a function in a thread and return its result, or raise its exception."""
         outcome = {}
 
         def work():
             try:
                 with stoppable(lambda: self.isStopped):
                     outcome["value"] = function()
-            except BaseException as error:  # raised again below, where somebody can catch it
+            except BaseException as error:  # raised again below, in the caller's thread
                 outcome["error"] = error
 
         thread = threading.Thread(target=work, name="SegmentMetrics")
-        with allCores():  # set here, not by the thread while the views draw
+        with allCores():  # set here, not in the thread while the views are rendering
             thread.start()
             try:
                 while thread.is_alive():
-                    # nothing else happens in the first moment, so that nothing can change under our hands
+                    # no events are processed until the dialog appears, so nothing can change during short calculations
                     thread.join(max(self.patience, INTERVAL))
                     self._look()
-            finally:  # nobody else would stop the calculation when the dialog fails, or wait for it
+            finally:  # stop the calculation and wait for it, even if the dialog fails
                 self.isStopped = self.isStopped or thread.is_alive()
                 thread.join()
         if "error" in outcome:
@@ -96,7 +96,7 @@ class LongWork:
         return outcome["value"]
 
     def _look(self) -> None:
-        """Bring the dialog up to date, once the patience is over, and see whether the user wants to stop."""
+        """Update the dialog once the patience has run out, and check whether the work is to be stopped."""
         if self.patience > 0:
             return
         if not self.dialog:
@@ -104,7 +104,7 @@ class LongWork:
                 windowTitle=self.title,
                 labelText=self.text,
                 maximum=self.count,
-                windowModality=qt.Qt.WindowModal,  # nobody changes the segments meanwhile
+                windowModality=qt.Qt.WindowModal,  # the user cannot edit the segments meanwhile
                 autoClose=False,
                 autoReset=False,
             )
@@ -112,7 +112,7 @@ class LongWork:
             self.isStopped = True
         else:  # setting the value of a canceled dialog would show it again
             self.dialog.labelText = self.text
-            self.dialog.maximum = self.count  # 0: busy, without an end in sight
+            self.dialog.maximum = self.count  # 0: a busy indicator
             self.dialog.value = self.number
         slicer.app.processEvents()
         if not self.isWanted():

@@ -1,3 +1,3 @@
-"""Many cases: the list of them, the tasks, what is written as they end, and what they have in common."""
+"""Batches of cases: their list, the tasks, the result files and the statistics."""
 
 from __future__ import annotations

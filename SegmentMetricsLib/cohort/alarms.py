@@ -1,4 +1,4 @@
-"""Alarms among many cases: how many pairs have numbers that mean nothing until somebody has looked at them, and why."""
+"""Alarms among many cases: the pairs whose numbers mean nothing until somebody has looked at them, and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..structures import REFERENCE_AND_TEST as SIDES
 from ..structures import commaSeparated
 from .cases import caseTitle
 
-# What is wrong with a pair, in a few words, in the order in which it is listed.
+# Short descriptions of alarms, in the order in which they are listed.
 SHORT = {
     Kind.NO_OVERLAP: "no overlap at all",
     Kind.OTHER_STRUCTURE: "another structure in the same place",
@@ -27,30 +27,30 @@ SHORT = {
     Kind.OTHER_UNITS: "a match in another unit",
     Kind.OTHER_AXES: "a match with the signs of x and y changed",
 }
-# So many pairs are named, and then how many more there are.
+# Most pairs that are named; further ones are only counted.
 MOST_PAIRS = 5
 
 
 def alarmsOf(pair: Mapping) -> list[Kind]:
-    """Return the kinds of alarms of a pair, as results.jsonl has it, in the order in which they are listed."""
+    """Return the kinds of alarms of a pair from results.jsonl, in the order in which they are listed."""
     kinds = {finding.kind for finding in split(pair.get("findings", ()))[0]}
     return [kind for kind in SHORT if kind in kinds]
 
 
 def inShort(pair: Mapping) -> str:
-    """Return the alarms of a pair, as results.jsonl has it, in a few words; "" without any."""
+    """Return the alarms of a pair from results.jsonl in a few words, "" without any."""
     return "; ".join(SHORT[kind] for kind in alarmsOf(pair))
 
 
 class Alarms:
-    """The alarms of all pairs of a cohort, case by case as they are added."""
+    """The alarms of all pairs of a cohort, to which cases are added one by one."""
 
     def __init__(self) -> None:
         self._pairs = self._alarmed = 0
         self._found: dict[Kind, list[_Place]] = {kind: [] for kind in SHORT}
 
     def add(self, outcome: Mapping) -> None:
-        """Add those of an outcome, as results.jsonl has it."""
+        """Add the alarms of an outcome from results.jsonl."""
         for pair in outcome["pairs"]:
             place = _Place(outcome["case"], outcome["method"], pairTitle(pair[side]["name"] for side in SIDES))
             kinds = alarmsOf(pair)
@@ -60,7 +60,7 @@ class Alarms:
             self._alarmed += bool(kinds)
 
     def lines(self) -> list[str]:
-        """Return how many pairs have alarms, and a line for each kind with the first of them; [] without any."""
+        """Return a line with the number of pairs with alarms, and one per kind with its first pairs; [] without any."""
         if not self._alarmed:
             return []
         share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
@@ -75,7 +75,7 @@ class Alarms:
         ]
 
     def toDictionaries(self) -> list[dict]:
-        """Return each kind of alarm that there is, with its pairs, as summary.json has them."""
+        """Return each kind of alarm that occurs, with its pairs, for summary.json."""
         return [
             {"alarm": SHORT[kind], "pairs": [place._asdict() for place in places]}
             for kind, places in self._found.items()
@@ -84,7 +84,7 @@ class Alarms:
 
 
 class _Place(NamedTuple):
-    """Which pair has an alarm."""
+    """The place of an alarm: a pair of a case."""
 
     case: str
     method: str

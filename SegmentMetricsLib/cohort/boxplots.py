@@ -1,4 +1,4 @@
-"""Box plots of a cohort as SVG pictures, which every browser shows and which need no graphics card to draw."""
+"""Box plots of a cohort as SVG pictures, which every browser can show and which need no graphics card to draw."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..settings import shortest
 from .statistics import Box, Cohort, box
 from .summaryoptions import Options
 
-# Colors that people with a color vision deficiency tell apart (Okabe & Ito); after the last one they begin again.
+# Colors that people with color vision deficiencies can distinguish (Okabe & Ito); reused in a cycle.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK, PALE = "#24292f", "#d0d7de"
 SLOT, BOX_WIDTH, HEIGHT = 26, 16, 320
 LEFT, TOP, BOTTOM, RIGHT = 70, 64, 150, 20
 TICKS = 5
-# Characters of the title, of a method and of a structure; CHARACTER and SLANTED: what one takes, level and rotated.
+# Most characters of the title, of a method and of a structure; and pixels per character, level and rotated.
 MOST_CHARACTERS, MOST_OF_METHOD, MOST_OF_STRUCTURE = 90, 40, 26
 CHARACTER, SLANTED = 7, 5
 
@@ -32,7 +32,7 @@ CHARACTER, SLANTED = 7, 5
 class Series:
     """The boxes of one method, one per structure; None where it has no values.
 
-    infinite: how many values of each structure are infinite, which no box can show.
+    infinite: number of infinite values of each structure, which no box can show.
     """
 
     method: str
@@ -46,7 +46,7 @@ def boxPlot(
     series: Sequence[Series],
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> str:
-    """Return a picture with a group of boxes per structure and a color per method. limits: what values can be."""
+    """Return a picture with a group of boxes per structure and a color per method. limits: range of possible values."""
     boxes = [one for given in series for one in given.boxes if one is not None]
     ends = [value for one in boxes for value in (one.low, one.high, *one.outliers)]
     ticks = axisTicks(min(ends), max(ends), *limits)
@@ -54,9 +54,9 @@ def boxPlot(
     shown = _text(title)
     entries = [max(120, 35 + CHARACTER * len(given.method[:MOST_OF_METHOD])) for given in series]
     inner = max(narrowest * len(structures), sum(entries), round(8.8 * len(title[:MOST_CHARACTERS])))
-    # where title or legend need more room than the boxes, these are spread over it
+    # if the title or legend is wider than the boxes, spread the boxes over that width
     offsets = [inner * (place + 0.5) / len(structures) for place in range(len(structures))]
-    # slanted names end below their boxes and begin further left
+    # slanted names end below their boxes and begin farther left
     names = [SLANTED * len(structure[:MOST_OF_STRUCTURE]) for structure in structures]
     left = max(LEFT, *(math.ceil(name - offset) + 8 for name, offset in zip(names, offsets, strict=True)))
     width = left + inner + RIGHT
@@ -115,9 +115,9 @@ def _drawn(one: Box, x: float, y, color: str) -> list[str]:
 
 
 def axisTicks(low: float, high: float, least: float = -math.inf, most: float = math.inf) -> list[float]:
-    """Return numbers 1, 2 or 5 times a power of ten apart, from at most the lowest value to at least the highest one.
+    """Return ticks 1, 2 or 5 times a power of ten apart that enclose the values from low to high.
 
-    least, most: between which values can be; the axis does not reach beyond them unless values do.
+    least, most: range of possible values; the axis does not extend beyond it unless values do.
     """
     least, most = min(least, low), max(most, high)
     if high - low <= ROUNDING * max(abs(low), abs(high)):
@@ -127,18 +127,18 @@ def axisTicks(low: float, high: float, least: float = -math.inf, most: float = m
     step = roundAbove((high - low) / TICKS, (1, 2, 5))
     first, last = int(np.floor(low / step + 1e-9)), int(np.ceil(high / step - 1e-9))
     ticks = [float(f"{number * step:.10g}") for number in range(first, last + 1)]
-    # a range ends at a tick, as its ends are whole numbers; rounding must not take that tick away
+    # ends of ranges are integers and therefore ticks; rounding must not remove these
     return [tick for tick in ticks if least - 1e-9 * step <= tick <= most + 1e-9 * step]
 
 
 def _text(text: str, length: int = MOST_CHARACTERS) -> str:
-    """Return text as it can stand in a picture; characters that XML does not know become question marks."""
+    """Return text escaped for SVG; characters that XML does not allow become question marks."""
     shown = oneLine(text if len(text) <= length else f"{text[: length - 1]}…")
     return escape(shown.encode("utf-8", "replace").decode("utf-8").replace("\ufffe", "?").replace("\uffff", "?"))
 
 
 def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
-    """Return a picture for every measurement that has values, by key. titles: of the measurements, by key."""
+    """Return a picture, by key, for every measurement that has values. titles: of the measurements, by key."""
     given, used = cohort.given(options), cohort.used(options)
 
     def infinite(name: tuple[str, str, str]) -> int:
@@ -164,6 +164,6 @@ def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
 
 
 def _limits(key: str) -> tuple[float, float]:
-    """Return between which values a measurement can be."""
+    """Return the range of possible values of a measurement."""
     found = findDefinition(key)
     return (found[0].low, found[0].high) if found else (-math.inf, math.inf)

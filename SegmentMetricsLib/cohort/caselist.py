@@ -1,4 +1,4 @@
-"""The cases of a batch, a line each, for people: which of them need a look, why, and where their reports are."""
+"""The cases of a batch, one line each, for people: the cases that need a look, why, and their reports."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ..structures import REFERENCE_AND_TEST, commaSeparated
 from .alarms import inShort
 from .cases import OK, caseTitle
 
-# So many names are listed, and then how many more there are.
+# Most names that are listed; further ones are only counted.
 MOST_NAMES = 12
 
 
 def titleOf(outcome: Mapping) -> str:
-    """Return what the case of an outcome is called, with its method."""
+    """Return the title of the case of an outcome, with its method."""
     return caseTitle(outcome["case"], outcome["method"])
 
 
 def lineOf(outcome: Mapping) -> CaseLine:
-    """Return the line about an outcome, as results.jsonl has it."""
+    """Return the line about an outcome from results.jsonl."""
     judged = outcome.get("protocol")
     isFailed = outcome["status"] != OK
     failures = outcome.get("failures", {})
@@ -47,13 +47,13 @@ def lineOf(outcome: Mapping) -> CaseLine:
 
 
 def _alarms(outcome: Mapping) -> str:
-    """Return what has to be looked at before any number means anything, structure by structure; "" without any."""
+    """Return the alarms of each structure in a few words, "" without any."""
     found = [(_nameOf(pair), inShort(pair)) for pair in outcome["pairs"]]
     return "; ".join(f"{name}: {alarms}" for name, alarms in found if alarms)
 
 
 def notPassing(judged: Sequence[tuple[str, str]]) -> list[str]:
-    """Return which cases do not pass, a line for every verdict. judged: their titles, with their verdicts."""
+    """Return the cases that do not pass, one line per verdict. judged: titles and verdicts of all cases."""
     lines = []
     for verdict in (FAIL, NOT_EVALUABLE, WARN):
         titles = [title for title, given in judged if given == verdict]
@@ -66,13 +66,13 @@ def _ofFailures(outcome: Mapping, failures: Mapping[str, str]) -> str:
     if failures:
         return " ".join(f"{name} could not be compared: {why}" for name, why in failures.items())
     reason = outcome["reason"]
-    for path in (outcome["reference"], outcome["test"]):  # of files, a page gives nothing but their names
+    for path in (outcome["reference"], outcome["test"]):  # the page shows only the names of files, not their folders
         reason = reason.replace(path, Path(path).name) if path else reason
     return reason
 
 
 def _ofRules(judged: Mapping) -> str:
-    """Return the rule that is kept worst, with its structure; of a case that passes, that all are kept."""
+    """Return the most violated rule, with its structure; for a case that passes, that all rules are kept."""
     found = [(rule["structure"], rule) for structure in judged["structures"] for rule in structure["rules"]]
     if not found:
         return "No rule applies to the compared structures."
@@ -85,7 +85,7 @@ def _ofRules(judged: Mapping) -> str:
 
 
 def _excess(rule: Mapping) -> float:
-    """Return by how much a value misses its limit, as a share of the limit."""
+    """Return the distance of a value from its limit as a fraction of the limit, infinite without a value."""
     if rule["value"] is None:
         return math.inf
     size = abs(rule["value"]) if rule["relation"] == "within" else rule["value"]
@@ -93,7 +93,7 @@ def _excess(rule: Mapping) -> float:
 
 
 def _ofPairs(outcome: Mapping) -> str:
-    """Return the structure that is farthest apart, and what the test lacks."""
+    """Return the structure that is farthest apart, and the structures that only one side has."""
     parts = [f"Only in the {side}: {commaSeparated(names)}." for side, names in outcome["unmatched"].items() if names]
     if outcome["pairs"]:
         worst = max(outcome["pairs"], key=_badness)
@@ -106,7 +106,7 @@ def _nameOf(pair: Mapping) -> str:
 
 
 def _badness(pair: Mapping) -> float:
-    """Return how far apart a pair is: by a percentile of distances, else by the largest one, else by its Dice."""
+    """Return a measure of how far apart a pair is: a percentile of distances, else the largest one, else minus Dice."""
     keys = [key for key in pair["measurements"] if re.fullmatch(r"HD[\d.]+", key)] + ["HD", "DSC"]
     for key in keys:
         if key in pair["measurements"]:

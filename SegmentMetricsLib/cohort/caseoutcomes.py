@@ -1,4 +1,4 @@
-"""What comparing the structures of one case finds, as plain values."""
+"""The outcome of comparing the structures of one case, as plain values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..errors import InputError, oneLine, reasonOf
 from ..files.reading import readAll
 from ..measurements import Measurement
 from ..naming import pairTitle
-from ..pairing import pairStructures
+from ..pairing import pairStructures, whyNothingIsPaired
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
-from ..structures import Match, Pairing, Structure, commaSeparated, leftOutOf, nameMeant, unusableOf
+from ..structures import Match, Structure, nameMeant, unusableOf
 from .cases import FAILED, OK, Task
 from .casework import comparePair, criticalsOf, withLabelsNamed
 from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks
@@ -29,9 +29,9 @@ Compared = tuple[Comparison, dict[str, Mapping[str, Measurement]]]
 
 
 def compared(task: Task) -> dict:
-    """Return what comparing the structures of a case and judging them found, strict JSON; write its report if asked to.
+    """Compare and judge the structures of a case, write its report if requested, and return the outcome as strict JSON.
 
-    A pair that cannot be compared makes the case fail, and leaves the others. Raises InputError and OSError for a case
+    If a pair cannot be compared, the case fails, but its other pairs are kept. Raises InputError and OSError for a case
     that cannot be run at all.
     """
     labelNames = dict(task.labelNames)
@@ -48,9 +48,11 @@ def compared(task: Task) -> dict:
     def compareOne(match: Match) -> Compared:
         return compareMatch(match, settings, task.protocol, compareTwo)
 
+    unusable = unusableOf(*sets)
+    whys = [*unusable.values(), *map(str, pairing.failures.values())]
     pairs = _Pairs(
-        failures={**unusableOf(*sets), **{name: reasonOf(error) for name, error in pairing.failures.items()}},
-        problems=list(dict.fromkeys(oneLine(str(error)) for error in pairing.failures.values())),
+        failures={**unusable, **{name: reasonOf(error) for name, error in pairing.failures.items()}},
+        problems=list(dict.fromkeys(map(oneLine, whys))),
     )
     for match in pairing.pairs:
         pairs.add(match, compareOne, report)
@@ -69,7 +71,7 @@ def compared(task: Task) -> dict:
         "missing": missing,
         "pairing": {
             "proposals": [match.toDictionary() for match in pairing.proposals],
-            "findings": [*pairing.findings, *_nothingInCommon(pairing, sets)],
+            "findings": list(pairing.findings if pairing.pairs else whyNothingIsPaired(pairing, sets)),
         },
         **({"failures": pairs.failures} if pairs.failures else {}),
     }
@@ -85,10 +87,10 @@ def compared(task: Task) -> dict:
 
 @dataclass
 class _Pairs:
-    """What is kept of the pairs of a case, without their geometry.
+    """The results of the pairs of a case, without their geometry.
 
-    failures: reasons by name of what cannot be compared. records: as plain values. measured: names and measurements, as
-    judgeCase takes them. problems: why pairs cannot be compared, in sentences.
+    failures: reasons by name for structures and pairs that cannot be compared. records: pairs as plain values.
+    measured: names and measurements, as judgeCase() takes them. problems: why pairs cannot be compared, in sentences.
     """
 
     failures: dict[str, str]
@@ -97,9 +99,9 @@ class _Pairs:
     problems: list[str] = field(default_factory=list)
 
     def add(self, match: Match, compareOne: Callable[[Match], Compared], report: Report | None) -> None:
-        """Compare a pair, and keep what is needed of it."""
+        """Compare a pair and keep the results, or the reason why that is not possible."""
         try:
-            # the surfaces made on the way do not outlive the pair
+            # a copy, so that the surfaces made on the way are freed with it
             comparison, byConvention = compareOne(match.anew())
         except InputError as error:
             self.problems.append(oneLine(str(error)))
@@ -119,17 +121,8 @@ class _Pairs:
         )
 
 
-def _nothingInCommon(pairing: Pairing, sets: Sequence[Sequence[Structure]]) -> list[str]:
-    """Return what there is to say about a case without a pair."""
-    if pairing.pairs:
-        return []
-    reference, test = (commaSeparated(s.name for s in structures) for structures in sets)
-    problem = f"No structure has the same name in both: the reference has {reference}; the test has {test}."
-    return [problem, *leftOutOf(*sets)]
-
-
 def _applicable(task: Task, labelNames: Mapping[int, str], *sets: Sequence[Structure]) -> dict[str, str | None]:
-    """Return the choices of a task that are about structures of this case."""
+    """Return the choices of a task for which this case has both structures."""
     names = [{structure.name for structure in structures} for structures in sets]
 
     def isThere(pair: tuple[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""The list of cases of a study: a table that says what is compared with what."""
+"""The list of cases of a study: a table of references and tests to compare."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from ..version import __version__
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
 OPTIONAL = ("protocol", "method")
-# What a batch writes, line by line; a folder with such a file is an output folder.
+# The file that a batch writes line by line; a folder with such a file is an output folder.
 RECORDS = "results.jsonl"
-# Goes up when these lines get something that the statistics need: 2 has what only one side has, 3 what
-# the settings ask for where a rule has a parameter of its own.
+# Version of these lines, increased when the statistics need new content: since 2, structures that only one side has;
+# since 3, what the settings select even where a rule has a parameter of its own.
 FORM = 3
 
 
 def caseTitle(case: str, method: str) -> str:
-    """Return what a case is called, with its method."""
+    """Return the title of a case, with its method."""
     return f"{case} ({method})" if method else case
 
 
 @dataclass(frozen=True)
 class Task:
-    """One case as a worker gets it: small, plain, and the same wherever it runs.
+    """One case as it is sent to a worker: small, plain, and independent of where it runs.
 
-    case, method: what it is called; two tasks differ in one of them. reference, test: paths. problem: why it cannot be
-    run, "" if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for
-    none. choices: names of a structure of the reference and one of the test that are compared whatever they are called,
-    where a case has both. labelNames: numbers of labels, and what they are called where their files do not say it.
+    case, method: its name; no two tasks have both in common. reference, test: paths. problem: why it cannot be run, ""
+    if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for none.
+    choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
+    has both. labelNames: pairs of the number and the name of a label, for files that do not name their labels.
     """
 
     case: str
@@ -63,7 +63,7 @@ class Task:
 
     @property
     def title(self) -> str:
-        """What the case is called in a line."""
+        """The title of the case on one line."""
         return oneLine(caseTitle(self.case, self.method))
 
 
@@ -74,11 +74,12 @@ def readCases(
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | None = None,
 ) -> list[Task]:
-    """Return the tasks in a CSV file with the columns case, reference and test, where wanted protocol and method.
+    """Return the tasks in a CSV file with the columns case, reference and test, and optionally protocol and method.
 
-    Paths are relative to the file's folder. protocol: for cases that name none of their own; it is a file or the name
-    of an example. choices, labelNames: as of a Task. A line that cannot be run, such as a second one of the same case
-    and method, is a task with a problem. Raises InputError, naming the line, for a file that is no such table.
+    Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
+    cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
+    without one of their own. choices, labelNames: as of a Task. Raises InputError, naming the line, for a file that is
+    not such a table.
     """
     path = Path(path)
     sheet = readSheet(path, REQUIRED, OPTIONAL)
@@ -132,7 +133,7 @@ def _task(
 
 
 def _protocol(name: str, folder: Path) -> Protocol | InputError:
-    """Return a protocol that cases name, or what is wrong with it."""
+    """Return a protocol that cases name, or the error of reading it."""
     beside = folder / name
     try:
         return readProtocol(beside if beside.exists() else name)
@@ -154,7 +155,7 @@ def fingerprint(
         "settings": settings.toDictionary(),
         "protocol": protocol and protocol.version,
         "choices": list(choices),
-        # without them, what is done stays done
+        # omitted if empty, so that outcomes of earlier versions remain valid
         **({"labelNames": sorted(labelNames)} if labelNames else {}),
         "files": [_state(Path(path)) for path in paths],
     }
@@ -163,12 +164,12 @@ def fingerprint(
 
 
 def _state(path: Path) -> Mapping:
-    """Return when a file and those that are read with it were last changed and how long they are; of a folder, all."""
+    """Return size and time of change of a file and of those that are read with it, or of all files in a folder."""
     try:
         if path.is_dir():
             return {"path": str(path), "files": [_stateOfFile(file) for file in _filesBelow(path)]}
         others = _filesReadWith(path)
-    except (OSError, ValueError):  # whoever reads it says what is wrong
+    except (OSError, ValueError):  # reported when the file is read
         others = []
     return {**_stateOfFile(path), "files": [_stateOfFile(file) for file in others]}
 
@@ -182,12 +183,12 @@ def _stateOfFile(path: Path) -> Mapping:
 
 
 def _filesReadWith(path: Path) -> list[Path]:
-    """Return the files that hold what a header describes, or that may be the image on which contours were drawn."""
+    """Return the data files of a header, or the files that may be the image on which contours were drawn."""
     suffix = path.suffix.lower()
     if suffix == ".dcm" or (_mayBeDicom(path) and dicom.isDicom(path)):
         near = ([file for file in files if _mayBeDicom(file)] for files in filesNear(path))
         home = next(near)
-        # nobody looks further then: a case does not depend on other patients beside it
+        # reading then looks no further, so that a case does not depend on other patients beside it
         if holdsWhatItNames(path, home):
             return home
         return list(itertools.islice(itertools.chain(home, itertools.chain.from_iterable(near)), MOST_FILES))
@@ -195,18 +196,18 @@ def _filesReadWith(path: Path) -> list[Path]:
     if not name:
         return []
     named = path.parent / name
-    # a list of files, or a pattern of their names, is of some in the same folder
+    # lists of files and patterns of names refer to the same folder
     return [named] if named.is_file() else sorted(file for file in path.parent.iterdir() if file.is_file())
 
 
 def _mayBeDicom(path: Path) -> bool:
-    """Return whether a file is called as one of DICOM may be: with its suffixes, none, or a number at the end."""
+    """Return whether a file may be DICOM by its name: with the suffixes of DICOM, none, or a number at the end."""
     suffix = path.suffix.lower()
     return suffix in (".dcm", ".ima") or not suffix[1:].isalpha()
 
 
 def _filesBelow(folder: Path) -> list[Path]:
-    """Return all files in a folder and in those below, but for the output folders of a batch."""
+    """Return all files in a folder and its subfolders, except for output folders of a batch."""
     files = []
     for parent, folders, names in os.walk(folder):
         if RECORDS in names and Path(parent) != folder:

@@ -1,4 +1,4 @@
-"""One case: its structures, and two of them compared."""
+"""The structures of one case, and the comparison of two of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..structures import Structure, commaSeparated, nameMeant, requireUsable
 def comparePair(
     reference: Structure, test: Structure, settings: Settings, criticals: Mapping[str, Structure] | None = None
 ) -> Comparison:
-    """Return the comparison of two structures. Raises PairError that names the two when it is not possible."""
+    """Return the comparison of two structures. Raises PairError, naming the two, when it is not possible."""
     try:
         return comparison.compare(
             withSurface(reference, settings), withSurface(test, settings), settings, criticals=criticals
@@ -44,9 +44,9 @@ def withLabelsNamed(
     test: Sequence[Structure] = (),
     labelNames: Mapping[int, str] | None = None,
 ) -> Settings:
-    """Return settings in which structures that are given in another spelling, or by number, have their own names.
+    """Return settings in which structures given in another spelling, or by number, are replaced by their actual names.
 
-    labelNames: what labels are called that have no names of their own, by number.
+    labelNames: names, by number, of labels that have none of their own.
     """
     critical = {nameMeant(name, reference, labelNames): weight for name, weight in settings.critical}
     weights = {nameMeant(name, [*reference, *test], labelNames): weight for name, weight in settings.labelWeights}
@@ -54,7 +54,7 @@ def withLabelsNamed(
 
 
 def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str, Structure]:
-    """Return the critical structures that the settings name. Raises InputError for those that are not there."""
+    """Return the critical structures that the settings name. Raises InputError for missing or ambiguous ones."""
     found = {}
     for name, _ in settings.critical:
         matches = [s for s in structures if s.name == name]

@@ -1,4 +1,4 @@
-"""Outcomes of earlier runs that no longer hold: put aside, so that no work is lost, and once each."""
+"""Outcomes of earlier runs that are no longer valid: moved to another file, once each, so that no work is lost."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ EARLIER = "results.earlier.jsonl"
 
 
 class Earlier:
-    """Puts outcomes of a batch's folder aside; closes the file at the end of a `with`, when all of it is on the disk.
+    """Moves outcomes of a batch's folder to another file, which is flushed to disk and closed at the end of a `with`.
 
-    others: how many were made with other settings, files or software than those of now. gone: how many are of cases
-    that are no longer in the list. Both count those that an earlier run has put aside already.
+    others: number of outcomes made with other settings, files or software than the present ones. gone: number of
+    outcomes of cases that are no longer in the list. Both count those that an earlier run has already moved.
     """
 
     def __init__(self, folder: Path):
@@ -36,7 +36,7 @@ class Earlier:
             self._file.close()
 
     def add(self, outcome: Mapping, line: bytes, isGone: bool) -> None:
-        """Put an outcome aside with its line. isGone: its case is no longer in the list."""
+        """Write the line of an outcome, unless the file already has it. isGone: its case is no longer in the list."""
         self.gone += isGone
         self.others += not isGone
         if self._file is None:
@@ -47,7 +47,7 @@ class Earlier:
             self._file.write(line)
 
     def describe(self) -> str:
-        """Return where the outcomes are and why, in a line; "" if there are none."""
+        """Return a line with the file of the outcomes and the reasons, "" if there are none."""
         reasons = []
         if self.others:
             were = "was" if self.others == 1 else "were"
@@ -68,12 +68,12 @@ class Earlier:
                     if (outcome := parsed(line)) is not None:
                         self._known.add(_which(outcome))
         self._file = self._path.open("ab")
-        if not isWhole:  # a run was killed while it wrote
+        if not isWhole:  # a run was killed while writing
             self._file.write(b"\n")
 
 
 def parsed(line: bytes) -> dict | None:
-    """Return the outcome in a line, None if it is torn or something else."""
+    """Return the outcome in a line, None if it is incomplete or something else."""
     try:
         outcome = json.loads(line)
         complete = line.endswith(b"\n") and all(
@@ -85,10 +85,10 @@ def parsed(line: bytes) -> dict | None:
 
 
 def measuredWith(fingerprint: str) -> str:
-    """Return the part of a fingerprint that the numbers depend on: the same with a report and without."""
+    """Return the part of a fingerprint that determines the numbers: the same with and without a report."""
     return fingerprint.split(" ")[0]
 
 
 def _which(outcome: Mapping) -> tuple:
-    """Return what two outcomes have in common that are the same; one that failed may succeed later."""
+    """Return the identity of an outcome, which includes the status, as a case that failed may succeed later."""
     return outcome["case"], outcome["method"], outcome["status"], measuredWith(outcome["fingerprint"])

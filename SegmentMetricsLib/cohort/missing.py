@@ -1,4 +1,4 @@
-"""Structures that only one side of a case has: compared with an empty one, and which of them count in a cohort."""
+"""Structures that only one side of a case has: their comparison with an empty one, and their role in a cohort."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..geometry.surfaces import Surface
 from ..structures import LEFT_OUT, WITHOUT_LABELS, Match, Pairing, Structure
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
-# What a pair is called whose structures have names of their own in every case.
+# The name of pairs whose structures may have different names in every case.
 ONLY = "the only structure"
-# What structures are called that are known by a number only.
+# Names of structures that are only known by a number.
 NUMBERED = re.compile(r"Label \d+( of layer \d+)?")
 
 
 def isAlonePair(reference: Sequence[Structure], test: Sequence[Structure], paths: Sequence[str]) -> bool:
-    """Return whether the only structure of either side belong together although they are called differently.
+    """Return whether single structures on each side belong together although their names may differ.
 
-    Two names, or two numbers of labels, that differ say that these are two structures, of which the other side has
-    missed either. A mesh file has no name but that of the file, and a number says nothing about a name. paths: of the
-    two files or folders.
+    Two different names, or two different label numbers, mean two structures, each of which the other side lacks. A mesh
+    file, however, has no name except that of the file, and a number says nothing about a name. paths: of the two files
+    or folders.
     """
     if not len(reference) == len(test) == 1:
         return False
@@ -38,13 +38,16 @@ def isAlonePair(reference: Sequence[Structure], test: Sequence[Structure], paths
 
 
 def whichLacks(match: Match) -> str:
-    """Return which side of a pair is an image without any label, so that it lacks this structure, too; "" if none."""
+    """Return the side of a pair that is an image without any label and thus lacks the structure; "" if none is."""
     lacking = [side for side, s in zip((REFERENCE, TEST), match, strict=True) if s.source.get(WITHOUT_LABELS)]
     return BOTH if len(lacking) == 2 else "".join(lacking)
 
 
 def structureName(match: Match) -> str:
-    """Return under which name a pair is counted in a cohort: the reference's, unless that is a whole empty image."""
+    """Return the name under which a pair counts in a cohort: the reference's, unless that is an image without labels.
+
+    Pairs of the only structures of each side all have the name ONLY.
+    """
     if match.how == "only":
         return ONLY
     return match.test.name if whichLacks(match) == REFERENCE else match.reference.name
@@ -57,7 +60,7 @@ def diagonal(match: Iterable[Structure]) -> float | None:
 
 
 def whatIsMissing(side: str, name: str) -> dict[str, str]:
-    """Return what the record of a comparison says about the side that lacks a structure: nothing where none does."""
+    """Return the entries of a comparison's record about the side that lacks a structure; none if neither does."""
     if side == BOTH:
         return {"missing": side, "reason": "Neither the reference nor the test has a structure."}
     others = {TEST: REFERENCE, REFERENCE: TEST}
@@ -72,9 +75,10 @@ def compareMissing(
 ) -> tuple[list[dict], list[str]]:
     """Return the records of the structures that only one side has, each compared with an empty one, and problems.
 
-    sets: all structures of the reference and of the test. criticals: names of critical structures. A record has the
-    keys of those of pairs that tables need. "missing" is the side that lacks the structure, "leftOut" the one where it
-    is, but cannot be used; then there are no measurements. What only the test has and cannot be measured is no problem.
+    Records have those keys of pairs' records that tables need. "missing" is the side that lacks the structure;
+    "leftOut" is the side that has it but where it cannot be used, in which case there are no measurements. A structure
+    that only the test has and that cannot be measured is not a problem. sets: all structures of the reference and of
+    the test. criticals: names of critical structures.
     """
     records, problems = [], []
     for side, present in ((TEST, pairing.unmatchedReference), (REFERENCE, pairing.unmatchedTest)):
@@ -108,7 +112,7 @@ def compareMissing(
 
 
 def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
-    """Return an empty structure of the same name, as the set that lacks it would have it. others: those of that set."""
+    """Return an empty structure of the same name for the set that lacks it. others: the structures of that set."""
     grids = [s.samplingGrid for s in (*others, structure) if s.samplingGrid is not None]
     file = others[0].file if others else ""
     frame = others[0].frameOfReference if others else ""
@@ -120,17 +124,17 @@ def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
 
 
 def _whyUnusable(name: str, structures: Iterable[Structure]) -> str:
-    """Return why a set has a structure that was left out of its file, "" if it does not."""
+    """Return why a structure was left out of the file of a set, "" if it was not."""
     wanted = naming.parse(name).spelled
     leftOut = {other: why for s in structures for other, why in s.source.get(LEFT_OUT, {}).items()}
     return next((why for other, why in leftOut.items() if naming.parse(other).spelled == wanted), "")
 
 
 class Roster:
-    """Which structures the references of a cohort have, and which the tests, in any spelling.
+    """The structures that the references and the tests of a cohort have, in any spelling.
 
-    proposals: pairs of a name of the reference and one of the test that may be the same structure, with the cases that
-    say so. hasPairs: whether there is a pair in any case.
+    proposals: pairs of a reference and a test name that may be the same structure, with the cases that suggest it.
+    hasPairs: whether any case has a pair.
     """
 
     def __init__(self, outcomes: Iterable[Mapping] = ()) -> None:
@@ -144,7 +148,7 @@ class Roster:
             self.learn(outcome)
 
     def learn(self, outcome: Mapping) -> None:
-        """Take in what the reference and the test of a case have."""
+        """Add the structures of the reference and the test of a case."""
         for record in (*outcome["pairs"], *outcome.get("missing", ())):
             side, name = record.get("missing", ""), record["structure"]
             if side in ("", TEST):
@@ -161,15 +165,15 @@ class Roster:
             self.proposals.setdefault(names, set()).add(outcome["case"])
 
     def nameOf(self, record: Mapping) -> str:
-        """Return under which name a record is counted: what only a test has, as its counterpart elsewhere."""
+        """Return the name under which a record counts: for one that only a test has, the reference's in other cases."""
         name = record["structure"]
         return self._known(name) if record.get("missing") == REFERENCE else name
 
     def isExpected(self, record: Mapping) -> bool:
-        """Return whether a record is about a structure that is looked for in this cohort.
+        """Return whether a record is for a structure that the tests of this cohort are expected to have.
 
-        What only tests have is not, unless no reference has anything at all: nobody asked for it. Nor is a critical
-        structure that only references have: it says where errors do harm.
+        Structures that only tests have are not expected, unless no reference has any structure. Nor are critical
+        structures that only references have: these only define where errors are dangerous.
         """
         side = record.get("missing", "")
         if side == TEST:
@@ -179,19 +183,19 @@ class Roster:
         return True
 
     def counts(self, record: Mapping) -> bool:
-        """Return whether a record counts in the statistics: it is expected, and there is something to count."""
+        """Return whether a record counts in the statistics: its structure is expected, and it has measurements."""
         return bool(record["measurements"]) and record.get("missing") != BOTH and self.isExpected(record)
 
     @property
     def unexpected(self) -> dict[str, set[str]]:
-        """The structures that only tests have and that do not count, with their cases."""
+        """The structures that only tests have and that therefore do not count, with their cases."""
         if not self._inReferences:
             return {}
         given = self._onlyInTest.items()
         return {name: cases for name, cases in given if _spelled(self._known(name)) not in self._inReferences}
 
     def _known(self, name: str) -> str:
-        """Return what references call a structure of a test, as far as other cases tell."""
+        """Return the references' name for a structure of a test, as far as other cases show it."""
         return name if _spelled(name) in self._inReferences else self._counterparts.get(_spelled(name), name)
 
 

@@ -1,4 +1,4 @@
-"""The outcomes of many cases on disk: written as they come, so that a run that was interrupted goes on."""
+"""The outcomes of many cases on disk, written as they are completed, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import TextIO
 from ..errors import InputError
 from ..files.writing import UNENCODABLE, VERDICTS_FILE, cell, harmless
 from ..measurements import Measurement
-from ..naming import pairTitle
+from ..naming import PAIR_JOINT, notAmong, pairTitle
 from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..registry import REGISTRY
 from ..report.index import INDEX, CaseLine, writeIndex
 from ..settings import OWN_CONVENTION, Settings, shortest
 from .alarms import inShort
-from .cases import OK, RECORDS, Task
+from .cases import FAILED, OK, RECORDS, Task
 from .earlier import Earlier, measuredWith, parsed
 from .missing import BOTH, Roster
 from .summarywriting import removeSummary
 
 TABLE, SCHEMA = "results.csv", "results.schema.csv"
-# The folder of the reports, and what they are called.
+# The folder of the reports, and a pattern of their file names.
 REPORTS, PAGE = "reports", re.compile(r"[^/\\]+\.html")
 PARQUET = "results.parquet"
 IDENTITY = {
@@ -50,8 +50,8 @@ CONVENTION = {"Convention": "Tool whose convention boundary and overlap follow"}
 class CohortFiles:
     """The files of a batch in its output folder; closes them at the end of a `with`.
 
-    results.jsonl, one line per case, is what counts; the tables follow from it. roster: of all outcomes in it, once
-    those of an earlier run are repeated. earlier: those of an earlier run that no longer hold.
+    results.jsonl, with one line per case, is authoritative; the tables are derived from it. roster: of all outcomes in
+    it, after repeatRows(). earlier: outcomes of earlier runs that are no longer valid.
     """
 
     def __init__(self, folder: Path, tasks: Sequence[Task]):
@@ -83,7 +83,7 @@ class CohortFiles:
 
     @property
     def done(self) -> set[tuple[str, str]]:
-        """The keys of the tasks whose outcome is there."""
+        """The keys of the tasks that have an outcome."""
         return set(self.offsets)
 
     def add(self, outcome: Mapping) -> None:
@@ -104,7 +104,7 @@ class CohortFiles:
                     yield json.loads(file.readline())
 
     def sortTables(self, others: Sequence[Mapping]) -> None:
-        """Write the tables again in the order of the cases. others: outcomes that are in the tables only."""
+        """Rewrite the tables in the order of the cases. others: outcomes that are only in the tables."""
         self._open()
         for outcome in self.outcomes():
             self.addRows(outcome)
@@ -112,9 +112,9 @@ class CohortFiles:
             self.addRows(outcome)
 
     def writeIndex(self, lines: Sequence[CaseLine], title: str) -> None:
-        """Write the page about all cases beside their reports, if there are any. lines: as of caselist.lineOf()."""
+        """Write the page about all cases beside their reports, if there are any. lines: as from caselist.lineOf()."""
         folder = self.folder / REPORTS
-        # the record may have been edited: nothing outside the folder
+        # the record may have been edited: link to nothing outside the folder
         names = [
             line.report if PAGE.fullmatch(line.report) and (folder / line.report).exists() else "" for line in lines
         ]
@@ -124,10 +124,10 @@ class CohortFiles:
             )
 
     def _keepValid(self) -> None:
-        """Keep the outcomes of an earlier run that still hold; put others aside, forget failed and torn ones.
+        """Keep the valid outcomes of an earlier run; move outdated ones to another file, drop failed and torn ones.
 
-        What follows from those that are not kept goes: their reports, and all that is about the cases together. Left
-        there, it would seem to belong to the new numbers.
+        Files derived from outcomes that are not kept are removed: their reports, and files about all cases together.
+        Otherwise they would seem to belong to the new numbers.
         """
         path = self.folder / RECORDS
         if not path.exists():
@@ -157,16 +157,16 @@ class CohortFiles:
             if self.earlier.describe() or self.tasks.keys() - self.done:
                 removeSummary(self.folder)
                 (self.folder / PARQUET).unlink(missing_ok=True)
-            # last, so that a run that is killed before has lost nothing
+            # last, so that nothing is lost if the run is killed before
             os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
         if not any(task.report for task in self.tasks.values()):
-            with suppress(OSError):  # there is none, or something is left in it
+            with suppress(OSError):  # it does not exist or is not empty
                 (self.folder / REPORTS).rmdir()
 
     def _holds(self, outcome: Mapping, task: Task) -> bool:
-        """Return whether an outcome of an earlier run is what a task would give; a report more does no harm."""
+        """Return whether an outcome of an earlier run is still valid for a task; an additional report does no harm."""
         if outcome["status"] != OK:
             return False
         if not task.report:
@@ -176,7 +176,7 @@ class CohortFiles:
         return outcome["fingerprint"] == task.fingerprint and isThere
 
     def _open(self) -> None:
-        """Begin the tables, with what is known."""
+        """Create the tables with their headings, and the schema."""
         for file in (getattr(self, "_table", None), getattr(self, "_verdicts", None)):
             if file is not None:
                 file.close()
@@ -194,26 +194,29 @@ class CohortFiles:
             writer.writerows([key, *words] for key, words in self.columns.items())
 
     def repeatRows(self) -> None:
-        """Write the rows of all outcomes that an earlier run left."""
+        """Write the rows of all outcomes that are kept from an earlier run, and add these to the roster."""
         for outcome in self.outcomes():
             self.roster.learn(outcome)
             self.addRows(outcome)
 
     def addRows(self, outcome: Mapping) -> None:
-        """Write an outcome into the tables only: one of a line that is no task, or one that is known."""
+        """Write an outcome into the tables only: for a line that is not a task, or an outcome that is already recorded."""
         writer = csv.writer(self._table)
         start = [harmless(outcome[key]) for key in ("case", "method", "status", "reason")]
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
         nothing = [""] * (len(self.identity) - len(start) + len(self.columns))
         missing = [record for record in outcome.get("missing", ()) if self.roster.isExpected(record)]
-        if not outcome["pairs"] and (outcome["status"] != OK or not missing):
+        failures = outcome.get("failures", {})
+        failed = notAmong(failures, (record["structure"] for record in missing))
+        if not (outcome["pairs"] or missing or failed):
             writer.writerow([*start, *nothing])
-        for record in outcome["pairs"]:
-            told = start[2:] if outcome["status"] != OK else _told(record)
-            writer.writerow([*start[:2], *told, *self._cells(record, verdicts)])
-        for record in missing:
+        for record in (*outcome["pairs"], *missing):
             writer.writerow([*start[:2], *_told(record), *self._cells(record, verdicts)])
+        for title in failed:
+            reference, joint, test = title.partition(PAIR_JOINT)
+            names = map(harmless, (reference, test if joint else title))
+            writer.writerow([*start[:2], FAILED, harmless(failures[title]), *names, *nothing[2:]])
         self._table.flush()
         if self._verdicts is not None:
             rules = [rule for structure in judged["structures"] for rule in structure["rules"]]
@@ -232,7 +235,7 @@ class CohortFiles:
 
 
 def _told(record: Mapping) -> tuple[str, str]:
-    """Return what the table says about a record: its status and the reason."""
+    """Return the status and the reason of a record for the table."""
     side = record.get("missing", "")
     if "leftOut" in record or (side and not record["measurements"]):
         status = "could not be used"
@@ -244,9 +247,9 @@ def _told(record: Mapping) -> tuple[str, str]:
 
 
 def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
-    """Return title, unit and description of every measurement that the tasks may give, by key, in the registry's order.
+    """Return title, unit and description of every measurement that the tasks may yield, by key, in the registry's order.
 
-    The table's heading is written before the first case is compared.
+    They must be known in advance, as the table's heading is written before the first case is compared.
     """
     wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
     allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
@@ -263,7 +266,7 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
 
 
 def _everything(base: Settings, protocol: Protocol | None) -> Settings:
-    """Return settings with which all is measured that any structure of a case may be."""
+    """Return settings that select every measurement that any structure of a case may need."""
     if protocol is None:
         return base
     rules = tuple(replace(rule, structure="*") for rule in protocol.rules)
@@ -271,7 +274,7 @@ def _everything(base: Settings, protocol: Protocol | None) -> Settings:
 
 
 def _isOther(outcome: Mapping, task: Task) -> bool:
-    """Return whether an outcome has something that a task will not give again."""
+    """Return whether an outcome has results that running a task would not reproduce."""
     hasResults = outcome["status"] == OK or bool(outcome["pairs"])
     return hasResults and measuredWith(outcome["fingerprint"]) != measuredWith(task.fingerprint)
 
@@ -279,7 +282,7 @@ def _isOther(outcome: Mapping, task: Task) -> bool:
 def _reportOf(outcome: Mapping) -> str:
     """Return the file name of the report that was written with an outcome, "" if there is none."""
     name = outcome.get("report")
-    # the record may have been edited: nothing outside the folder
+    # the record may have been edited: accept nothing outside the folder
     return name if isinstance(name, str) and PAGE.fullmatch(name) else ""
 
 
@@ -288,11 +291,11 @@ def _table(path: Path) -> TextIO:
 
 
 def _locked(path: Path) -> TextIO:
-    """Return an open file that no other run can lock before it is closed or this process ends."""
+    """Return an open file that no other run can lock until it is closed or this process ends."""
     file = path.open("w")
     try:
         import fcntl
-    except ImportError:  # Windows: an open file cannot be replaced there, which is lock enough
+    except ImportError:  # on Windows an open file cannot be replaced, which is sufficient as a lock
         return file
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -309,7 +312,7 @@ def writeParquet(folder: Path) -> bool:
         from pyarrow import csv as arrow
         from pyarrow import parquet
     except ImportError:
-        (folder / PARQUET).unlink(missing_ok=True)  # it would be of an earlier run
+        (folder / PARQUET).unlink(missing_ok=True)  # one of an earlier run
         return False
     unfinished = folder / f".{PARQUET}.new"
     try:

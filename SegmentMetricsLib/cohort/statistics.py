@@ -1,4 +1,4 @@
-"""What the measurements of many cases have in common, and whether two methods differ."""
+"""Statistics of the measurements of many cases, and tests of differences between methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..registry import REGISTRY, findDefinition
 from .missing import REFERENCE, TEST, Roster
 from .summaryoptions import CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, Options
 
-# More differences than this go to SciPy, which approximates from here on where there are ties.
+# Most differences for which p is computed exactly here; SciPy approximates for more than this if there are ties.
 MOST_EXACT = 13
 
 
@@ -23,7 +23,7 @@ MOST_EXACT = 13
 class Value:
     """One measurement of one case.
 
-    diagonal: of the case's image in mm, None if there is none. missing: which side lacks the structure, "" if none.
+    diagonal: of the case's image in mm, None if there is no image. missing: the side that lacks the structure, or "".
     """
 
     value: float
@@ -35,9 +35,9 @@ class Value:
 class Summary:
     """One measurement of one structure and method over all cases.
 
-    cases: how many have it. used: how many of them are in the numbers that follow. infinite, undefined: how many are.
-    replaced: how many of the infinite ones a number stands for. Numbers are None where there are too few values.
-    missingReference, missingTest: in how many cases that side lacks the structure, be they among the cases or left out.
+    cases: number of cases that have it. used: number of values in the statistics. infinite, undefined: number of such
+    values. replaced: number of infinite values replaced by a number. Statistics are None if there are too few values.
+    missingReference, missingTest: number of cases in which that side lacks the structure, even if these are left out.
     """
 
     structure: str
@@ -71,9 +71,10 @@ class Summary:
 class PairedTest:
     """A Wilcoxon signed-rank test between two methods (Wilcoxon 1945, doi:10.2307/3001968).
 
-    cases: that have a value of both. p: two-sided. corrected: by Bonferroni for all tests of the same measurement.
-    medianDifference: of the second method minus the first. reason: why there is no p. missingReference, missingFirst,
-    missingSecond: in how many cases of either method the reference, or the test of that method, lacks the structure.
+    cases: number of cases with a value of both methods. p: two-sided. corrected: Bonferroni-corrected for all tests of
+    the same measurement. medianDifference: of the second method minus the first. reason: why there is no p.
+    missingReference, missingFirst, missingSecond: number of cases in which the reference, or the test of that method,
+    lacks the structure.
     """
 
     structure: str
@@ -96,9 +97,9 @@ class PairedTest:
 
 
 class Cohort:
-    """The measurements of many cases, by structure, method, key and case. Made of outcomes of cohort.runCase().
+    """The measurements of many cases, by structure, method, key and case, from outcomes of cohort.tasks.runCase().
 
-    roster: which structures the cases have, of all that will be taken in; None learns it from the outcomes that come.
+    roster: the structures of all cases that will be added; None collects them from the outcomes as they are added.
     """
 
     def __init__(self, outcomes: Iterable[Mapping] = (), roster: Roster | None = None) -> None:
@@ -111,13 +112,13 @@ class Cohort:
             self._take(outcome)
 
     def add(self, outcome: Mapping) -> None:
-        """Take in all measurements of a case."""
+        """Add all measurements of a case."""
         self.roster.learn(outcome)
         self._take(outcome)
 
     def _take(self, outcome: Mapping) -> None:
         records = [r for r in (*outcome["pairs"], *outcome.get("missing", ())) if self.roster.counts(r)]
-        # what the case has under another spelling, too, is not missing there
+        # records of what the reference lacks come last, as the case may have the structure in another spelling
         records.sort(key=lambda record: record.get("missing") == REFERENCE)
         names = {self.roster.nameOf(record) for record in records}
         seen: set[str] = set()
@@ -126,7 +127,7 @@ class Cohort:
             structure = self._structure(own)
             if missing == REFERENCE and structure in seen:
                 continue
-            # a case that has both spellings means two structures
+            # two spellings in one case are two structures
             if structure in seen or (structure != own and structure in names):
                 structure = own
             seen.add(structure)
@@ -137,7 +138,7 @@ class Cohort:
                 group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing)
 
     def _structure(self, name: str) -> str:
-        """Return under which name a structure is counted: the first of those that are spelled alike."""
+        """Return the name under which a structure counts: the first of those that differ only in spelling."""
         return self._names.setdefault(naming.parse(name).spelled, name)
 
     @property
@@ -163,7 +164,7 @@ class Cohort:
         return sorted(found, key=lambda key: order[id(known[key][0])] if known[key] else len(order))
 
     def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
-        """Return by structure, method and key the values by case, without those of missing structures if so wanted."""
+        """Return the values by case for each structure, method and key; missing structures as the options say."""
         if options.missing != LEAVE_OUT:
             return self.values
         return {
@@ -172,7 +173,7 @@ class Cohort:
         }
 
     def used(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
-        """Return by structure, method and key the numbers by case that are left when others are treated as wanted."""
+        """Return the numbers by case for each structure, method and key, with infinite values treated as chosen."""
         given, treatment = self.given(options), options.treatment
         largest: dict[str, float] = {}
         for (_, _, key), group in given.items():
@@ -187,7 +188,7 @@ class Cohort:
 
 
 def _treated(given: Value, treatment: str, unit: str, largest: float) -> float | None:
-    """Return what a value counts as, None if it does not."""
+    """Return the number that a value counts as, None if it is left out."""
     if math.isfinite(given.value):
         return given.value
     if math.isnan(given.value) or treatment == LEAVE_OUT:
@@ -243,9 +244,9 @@ def _summary(name: tuple[str, str, str], unit: str, given: list[float], used: li
 
 
 def meanInterval(values: np.ndarray, resamples: int = RESAMPLES, seed: int = SEED) -> tuple[float | None, float | None]:
-    """Return the 95 % bootstrap interval of the mean of values (n,), (None, None) of less than two.
+    """Return the 95 % bootstrap interval of the mean of values (n,), (None, None) for fewer than two.
 
-    By percentiles (Efron 1979, doi:10.1214/aos/1176344552). The same values always give the same interval.
+    It is a percentile interval (Efron 1979, doi:10.1214/aos/1176344552). The same values always give the same interval.
     """
     if len(values) < 2:
         return None, None
@@ -268,7 +269,7 @@ def meanInterval(values: np.ndarray, resamples: int = RESAMPLES, seed: int = SEE
 def compareMethods(cohort: Cohort, options: Options | None = None) -> list[PairedTest]:
     """Return the paired tests between all methods, for every structure and measurement; [] for a single method.
 
-    Cases are paired by name; one that lacks a value of either method is left out. The correction is for all tests of
+    Cases are paired by name; those without a value of either method are left out. The correction is for all tests of
     the same measurement, over structures and pairs of methods.
     """
     options = options or Options()
@@ -294,15 +295,15 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
 
 
 def _missing(*groups: Mapping[str, Value]) -> tuple[int, ...]:
-    """Return in how many cases of two methods the reference lacks a structure, and the test of each method."""
+    """Return the number of cases in which the reference lacks a structure, and the test of each of two methods."""
     sides = [{case for case, value in group.items() if value.missing == REFERENCE} for group in groups]
     return len(set.union(*sides)), *(sum(v.missing == TEST for v in group.values()) for group in groups)
 
 
 def _wilcoxon(first: np.ndarray, second: np.ndarray) -> tuple[int, float | None, float | None, str]:
-    """Return number of cases, median difference, p, and why there is none."""
+    """Return the number of cases, the median difference, p, and the reason if there is no p."""
     differences = second - first
-    # the rank of a difference counts, however small it is
+    # ranks count however small the differences, so those due to rounding must be 0
     differences[np.isclose(first, second, rtol=ROUNDING, atol=0)] = 0
     if not len(differences):
         return 0, None, None, "no case has both"
@@ -317,16 +318,17 @@ def _wilcoxon(first: np.ndarray, second: np.ndarray) -> tuple[int, float | None,
 
 
 def _exactSignedRank(differences: np.ndarray) -> float:
-    """Return the two-sided p of Wilcoxon's signed-rank test, also with ties; differences of 0 do not count.
+    """Return the exact two-sided p of Wilcoxon's signed-rank test, also with ties; differences of 0 are ignored.
 
-    SciPy says the same, but where there are ties it lists all choices of signs, which takes a second; older ones guess.
+    SciPy returns the same, but with ties it enumerates all choices of signs, which takes a second; older versions
+    approximate.
     """
     from scipy.stats import rankdata
 
     differences = differences[differences != 0]
-    # of ties the middle rank, which may be half of a whole number
+    # ties have the mean of their ranks, which may be half of an integer, hence the factor 2
     ranks = np.round(2 * rankdata(np.abs(differences))).astype(int)
-    ways = np.ones(1)  # to reach each sum of ranks by a choice of signs
+    ways = np.ones(1)  # number of choices of signs for each sum of ranks
     for rank in ranks:
         ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
     positive = int(ranks[differences > 0].sum())
@@ -352,6 +354,6 @@ def box(values: Sequence[float]) -> Box:
     reach = 1.5 * (q3 - q1)
     inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
     outliers = values[(values < q1 - reach) | (values > q3 + reach)]
-    # of few values, those inside may all lie on one side of a quartile: there is no whisker then
+    # with few values, all values inside may lie on one side of a quartile, which then has no whisker
     low, high = min(float(inside[0]), q1), max(float(inside[-1]), q3)
     return Box(q1, median, q3, low, high, tuple(float(v) for v in outliers))

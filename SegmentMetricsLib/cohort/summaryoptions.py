@@ -1,4 +1,4 @@
-"""How a cohort is summarized."""
+"""Options for the summary of a cohort."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from ..errors import InputError
 
-# What becomes of infinite values. Undefined ones are always left out.
+# Treatments of infinite values. Undefined ones are always left out.
 LEAVE_OUT, DIAGONAL, MAXIMUM = "leave-out", "image-diagonal", "cohort-maximum"
 TREATMENTS = {
     LEAVE_OUT: "infinite values are left out",
     DIAGONAL: "infinite distances are replaced by the diagonal of the case's image; other infinite values are left out",
     MAXIMUM: "infinite values are replaced by the largest finite one of the same measurement in the cohort",
 }
-# What becomes of structures that one side of a case lacks.
+# Treatments of structures that one side of a case lacks.
 EMPTY = "empty"
 MISSING = {
     EMPTY: "a structure that one side of a case lacks counts as empty there: an overlap of 0, infinite distances",
@@ -24,10 +24,10 @@ CONFIDENCE, RESAMPLES, SEED = 0.95, 2000, 0
 
 @dataclass(frozen=True)
 class Options:
-    """How a cohort is summarized.
+    """Options for the summary of a cohort.
 
-    treatment: of infinite values. resamples: number of bootstrap samples. seed: of their choice. missing: what becomes
-    of structures that one side of a case lacks, "empty" or "leave-out".
+    treatment: of infinite values. resamples: number of bootstrap samples. seed: of the random choice of these. missing:
+    treatment of structures that one side of a case lacks, "empty" or "leave-out".
     """
 
     treatment: str = LEAVE_OUT
@@ -44,7 +44,7 @@ class Options:
             raise InputError(f"The number of bootstrap samples must be from 1 to 1000000, not {self.resamples}.")
 
     def describe(self) -> dict:
-        """Return what was done, in words, for files."""
+        """Return a description of the methods in words, for files."""
         return {
             "missing": MISSING[self.missing],
             "undefined": "undefined values are left out",

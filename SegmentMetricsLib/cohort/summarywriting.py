@@ -1,4 +1,4 @@
-"""What a cohort has in common, to files: summary.csv, summary.json, tests.csv and the box plots."""
+"""Files with the statistics of a cohort: summary.csv, summary.json, tests.csv and the box plots."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 
 SCHEMA = "segment-metrics-summary/1"
 TABLE, JSON, TESTS, BOX_PLOTS = "summary.csv", "summary.json", "tests.csv", "boxplots"
-# More names that may be of the same structure are left to summary.json.
+# Most pairs of names of possibly the same structure that are printed; the others are in summary.json.
 MOST_PROPOSALS = 3
-# What the overview on the terminal shows, where it was measured.
+# Measurements that the overview on the terminal shows, if measured.
 SUMMARIZED = ("DSC", "HD95", "MASD", "NSD_")
 
 
@@ -38,8 +38,8 @@ def writeSummary(
 ) -> list[Summary]:
     """Write all statistics of a cohort and return the summaries.
 
-    counts: of cases, by what became of them. convention: that of the settings, which the files state. alarms: of all
-    pairs of the cohort.
+    counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
+    the cohort.
     """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
     content = {
@@ -71,14 +71,14 @@ def writeSummary(
 
 
 def removeSummary(folder: Path) -> None:
-    """Remove what writeSummary() has written into a folder."""
+    """Remove the files that writeSummary() writes into a folder."""
     for name in (TABLE, JSON, TESTS):
         (folder / name).unlink(missing_ok=True)
     _removeBoxPlots(folder / BOX_PLOTS)
 
 
 def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
-    """Write a table, with the convention as last column if it is not ours."""
+    """Write a table, with the convention as last column if it is not that of this library."""
     stated = [] if convention == OWN_CONVENTION else [convention]
     names = [field.name for field in fields(kind)]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
@@ -94,7 +94,7 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
 
 
 def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
-    """Write one picture per measurement in place of those of an earlier run."""
+    """Write one picture per measurement, replacing those of an earlier run."""
     found = {key: findDefinition(key) for key in cohort.keys}
     titles = {key: given[0].title.format(**given[1]) for key, given in found.items() if given}
     if convention != OWN_CONVENTION:
@@ -111,7 +111,7 @@ def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: s
 def _removeBoxPlots(folder: Path) -> None:
     for old in folder.glob("*.svg"):
         old.unlink()
-    with suppress(OSError):  # there is none, or something else is in it
+    with suppress(OSError):  # it does not exist, or contains something else
         folder.rmdir()
 
 
@@ -123,21 +123,21 @@ def summaryTable(
 ) -> str:
     """Return median and interquartile range of the main measurements, one line per structure and method.
 
-    A star marks those of fewer cases than there are, as some of their values are infinite or undefined, or the
-    structure is missing. undrawn: structures that no test has, which get no line. width: as for tables.aligned().
+    A star marks statistics that leave cases out, because values are infinite or undefined or the structure is missing.
+    undrawn: structures that no test has, which get no line. width: as for tables.aligned().
     """
     shown = [summary for summary in summaries if summary.structure not in undrawn]
     if not shown:
         return ""
     measured = list(dict.fromkeys(s.measurement for s in shown))
-    # of other families than the default ones the first measurements
+    # without any of these, the first measurements
     keys = ([key for key in measured if key.startswith(SUMMARIZED)] or measured)[:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     missing = {(s.structure, s.method): _missing(s) for s in shown}
     told = ["Missing"] if any(missing.values()) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
     units = {s.measurement: f" ({s.unit})" if s.unit else "" for s in shown}
-    # of cases that name no method there is nothing to tell apart
+    # no column for methods if the cases name none
     isNamed = any(summary.method for summary in shown)
     rows = [["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
     for (structure, method), sides in missing.items():
@@ -154,18 +154,18 @@ def summaryTable(
 
 
 def _missing(summary: Summary) -> str:
-    """Return in how many cases which side lacks a structure."""
+    """Return the number of cases in which each side lacks a structure, in words."""
     counts = {"test": summary.missingTest, "reference": summary.missingReference}
     return ", ".join(f"{count} {side}" for side, count in counts.items() if count)
 
 
 def _isStarred(summary: Summary, isLeftOut: bool) -> bool:
-    """Return whether the numbers of a summary leave cases out."""
+    """Return whether the statistics in a summary leave cases out."""
     return summary.used < summary.cases or (isLeftOut and bool(_missing(summary)))
 
 
 def _cell(summary: Summary | None, isLeftOut: bool) -> str:
-    """Return median and interquartile range, with a star where they leave cases out."""
+    """Return median and interquartile range as text, with a star if they leave cases out."""
     if summary is None:
         return ""
     median = "-"
@@ -175,7 +175,7 @@ def _cell(summary: Summary | None, isLeftOut: bool) -> str:
 
 
 def remarks(cohort: Cohort, options: Options) -> list[str]:
-    """Return what there is to say about the structures that only one side of a case has, in sentences."""
+    """Return remarks, in sentences, about the structures that only one side of a case has."""
     sentences = []
     isEmpty = options.missing != LEAVE_OUT
     if any(value.missing for group in cohort.values.values() for value in group.values()):

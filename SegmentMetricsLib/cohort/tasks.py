@@ -1,4 +1,4 @@
-"""Many cases: each a task that any executor can run, on this computer or on a cluster."""
+"""Execution of many cases: each is a task that any executor can run, on this computer or on a cluster."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ..errors import InputError, oneLine
 from ..workers import DIED, localExecutor, starting, stop
 from .cases import FAILED, OK, Task
 
-# How many cases wait at a worker, so that it never does.
+# Cases queued per worker, so that it never waits.
 QUEUED = 2
-# After so many cases, or seconds, the workers are replaced, which gives back what the libraries below keep: VTK 9.6
-# loses 8 bytes per point of every boundary that distances are measured to.
+# The workers are replaced after this many cases or seconds, which frees memory that libraries leak: VTK 9.6 leaks 8
+# bytes per point of every boundary that distances are measured to.
 RENEWED_AFTER, RENEWED_AFTER_SECONDS = 500, 900.0
-# The libraries below are not made for several cases at once in one process, which is what threads of a cluster do.
+# Some libraries do not support several cases at once in one process, as threads of a cluster would run them.
 _oneAtATime = threading.Lock()
 
 
 def runCase(task: Task) -> dict:
-    """Compare the structures of one case, judge them, and return the outcome as plain values, strict JSON.
+    """Compare and judge the structures of one case, and return the outcome as plain values, strict JSON.
 
-    Never raises for a case that cannot be run: its status is then "failed", with the reason.
+    Never raises for a case that cannot be run; its status is then "failed", with the reason.
     """
     started = time.perf_counter()
     outcome = _outcome(task)
@@ -64,12 +64,12 @@ def _outcome(task: Task, reason: str = "") -> dict:
 def runAll(
     tasks: Sequence[Task], makeExecutor: Callable[[int | None], Executor], window: int
 ) -> Iterator[tuple[Task, dict]]:
-    """Run tasks on an executor and yield each with its outcome as it comes.
+    """Run tasks on an executor and yield each with its outcome as it is completed.
 
-    makeExecutor: makes an executor with so many workers, or as many as there are when None; it is asked for another one
-    when the first breaks. window: how many tasks are handed over at a time. When a worker process dies, the tasks that
-    may have killed it run again, each alone, and the one that does it again has failed. Raises InputError when no
-    worker can be started.
+    When a worker process dies, the tasks that may have killed it are run again, each alone; one that kills its worker
+    again fails. makeExecutor: returns an executor with the given number of workers, or with all available ones for
+    None; it is called again when an executor breaks. window: number of tasks submitted at a time. Raises InputError
+    when no worker can be started.
     """
     if not tasks:
         return
@@ -97,12 +97,12 @@ def runAll(
                     yield task, _alone(task, makeExecutor)
                 workers.start()
     finally:
-        # nothing is cancelled: a pool whose processes end tells all futures, and its thread fails at a cancelled one
+        # do not cancel futures: a pool whose processes end sets them all, and its thread fails at a cancelled one
         workers.stop()
 
 
 class _Workers:
-    """An executor, how many tasks it was given, and since when there is this one."""
+    """An executor, with its age and the number of tasks that were submitted to it."""
 
     def __init__(self, makeExecutor: Callable[[int | None], Executor]):
         self._makeExecutor = makeExecutor
@@ -121,20 +121,20 @@ class _Workers:
 
     @property
     def areWorn(self) -> bool:
-        """Whether they are to be replaced; never before they were given anything."""
+        """Whether the workers should be replaced; never before a task was submitted."""
         isOld = time.monotonic() > self._begun + RENEWED_AFTER_SECONDS
         return self._submitted >= RENEWED_AFTER or (isOld and self._submitted > 0)
 
     def run(self, task: Task) -> Future:
-        """Give them a case. Raises BrokenExecutor when one of them has died, InputError when none can be started."""
-        with starting():  # with the first cases the processes, too
+        """Submit a case. Raises BrokenExecutor when a worker has died, InputError when none can be started."""
+        with starting():  # submitting the first cases also starts the processes
             future = self._executor.submit(runCase, task)
         self._submitted += 1
         return future
 
 
 def _handOver(pending: deque[Task], running: dict[Future, Task], workers: _Workers, window: int) -> bool:
-    """Move tasks from those that wait to those that run, up to a window; return whether the workers took them."""
+    """Submit pending tasks until a window of them is running, and return whether the workers accepted them."""
     try:
         while pending and len(running) < window and not workers.areWorn:
             future = workers.run(pending[0])
@@ -145,18 +145,18 @@ def _handOver(pending: deque[Task], running: dict[Future, Task], workers: _Worke
 
 
 def _ended(running: Mapping[Future, Task], isBroken: bool) -> list[Future]:
-    """Wait for a task to end, for all when the executor is broken, and return which have, in their order."""
+    """Wait until a task has ended, or all if the executor is broken, and return the ended ones in order."""
     done = wait(running).done if isBroken else wait(running, return_when=FIRST_COMPLETED).done
     return [future for future in running if future in done]
 
 
 def _outcomeOf(future: Future, task: Task) -> dict | None:
-    """Return the outcome of a task that has ended, None when a worker died, which it may be the cause of."""
+    """Return the outcome of a task that has ended, None when a worker died, possibly because of this task."""
     try:
         return future.result()
     except BrokenExecutor:
         return None
-    except Exception as error:  # what a cluster says about a worker that it lost, for example
+    except Exception as error:  # for example, what a cluster raises when it lost a worker
         return _outcome(task, _problem(error))
 
 
@@ -173,7 +173,7 @@ def _alone(task: Task, makeExecutor: Callable[[int | None], Executor]) -> dict:
 
 
 def _problem(error: Exception) -> str:
-    """Return what is wrong with a task that did not come back."""
+    """Return a message for a task whose execution raised an error."""
     if type(error).__name__ == "KilledWorker":
         return DIED
     return f"The worker could not run it: {type(error).__name__}: {error}"
@@ -181,9 +181,9 @@ def _problem(error: Exception) -> str:
 
 @contextmanager
 def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], int]]:
-    """Give what makes executors of a Dask cluster, by its scheduler's address, and how many cases it takes at a time.
+    """Yield a factory of executors on a Dask cluster, and the number of cases to submit at a time.
 
-    Raises InputError when Dask is not installed or there is no scheduler.
+    address: of the scheduler. Raises InputError when Dask is not installed or there is no scheduler.
     """
     try:
         from distributed import Client
@@ -191,17 +191,17 @@ def cluster(address: str) -> Iterator[tuple[Callable[[int | None], Executor], in
     except ImportError as error:
         raise InputError("A cluster needs Dask: pip install distributed.") from error
     try:
-        # what is no address at all, a client would try for long, and complain of when the program ends
+        # a client would try an invalid address for a long time, and report errors when the program ends
         resolve_address(address)
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at {address}; an address is like tcp://HOST:8786.") from error
     with client:
-        # a cluster may grow, so it is given some more
+        # a cluster may grow, so submit some more
         yield lambda _: client.get_executor(pure=False), max(QUEUED * sum(client.nthreads().values()), 16)
 
 
 @contextmanager
 def processes(workers: int) -> Iterator[tuple[Callable[[int | None], Executor], int]]:
-    """Give what makes executors of processes of this computer, and how many cases they take at a time."""
+    """Yield a factory of executors of processes on this computer, and the number of cases to submit at a time."""
     yield lambda number: localExecutor(number or workers), QUEUED * workers

@@ -80,8 +80,7 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.casework import criticalsOf, withLabelsNamed
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
-    from ..pairing import pairStructures
-    from ..structures import commaSeparated, leftOutOf
+    from ..pairing import pairStructures, whyNothingIsPaired
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
@@ -90,17 +89,8 @@ def run(options: argparse.Namespace) -> int:
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
     settings = withLabelsNamed(settings, *sets, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
-    if not pairing.pairs and options.structure:
-        raise InputError(nothingChosen(pairing))
     if not pairing.pairs:
-        reference, test = (
-            commaSeparated(f"{s.name} (empty)" if s.isEmpty else s.name for s in given) for given in sets
-        )
-        remarks = "".join(f" {remark}" for remark in (*pairing.findings, *leftOutOf(*sets)))
-        raise InputError(
-            f"No structure has the same name in both: {options.reference} has {reference}; {options.test} has {test}."
-            f"{remarks}"
-        )
+        raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))
     criticals = criticalsOf(sets[0], settings)
     report = newReport(options, settings) if isReported else None
     if report is not None:
@@ -117,16 +107,6 @@ def run(options: argparse.Namespace) -> int:
         isNumbersOnly=options.numbers_only,
     )
     return compareAndWrite(pairing, request)
-
-
-def nothingChosen(pairing) -> str:
-    """Return that none of the chosen structures is on both sides, with where they are and what lies in their place."""
-    from ..structures import commaSeparated, leftOutOf
-
-    unmatched = (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest))
-    sides = [f"only the {which} has {commaSeparated(s.name for s in left)}" for which, left in unmatched if left]
-    problem = f"None of the chosen structures is in both: {'; '.join(sides)}."
-    return " ".join((problem, *pairing.findings, *leftOutOf(*(left for _, left in unmatched))))
 
 
 def requireFolderForReport(options: argparse.Namespace) -> None:

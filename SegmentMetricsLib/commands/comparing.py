@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..errors import InputError, oneLine, reasonOf
+from ..errors import oneLine, reasonOf
 from ..settings import Settings
 from .results import finalStatus, tellFailures, terminalWidth, unfinishedResults
 
@@ -53,13 +53,13 @@ class Request:
 class _Compared:
     """What came of a pairing.
 
-    pairing: of the pairs that could be compared. results: one for each of these. errors: why others could not.
+    pairing: of the pairs that could be compared. results: one for each of these. problems: why others could not.
     document: the content of metrics.json. judged: what the protocol says, or None.
     """
 
     pairing: object
     results: Sequence
-    errors: Sequence[InputError]
+    problems: Sequence[str]
     document: dict
     multiLabel: object
     judged: object
@@ -92,8 +92,8 @@ def compareAndWrite(pairing, request: Request) -> int:
     problem = next((one.problem for one in compared.results if one.problem), "")
     if problem:
         print(f"No overlay pictures: {oneLine(problem)}", file=sys.stderr)
-    tellFailures(list(dict.fromkeys(map(str, compared.errors))), where)
-    return finalStatus(bool(compared.errors), [compared.judged.verdict] if compared.judged else [], request.failOn)
+    tellFailures(list(dict.fromkeys(compared.problems)), where)
+    return finalStatus(bool(compared.problems), [compared.judged.verdict] if compared.judged else [], request.failOn)
 
 
 def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
@@ -138,7 +138,8 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
         for pair, one in zip(document["pairs"], found, strict=True):
             pair["settings"] = one.settings.toDictionary()
         document["protocol"] = judged.toDictionary()
-    return _Compared(pairing, found, list(notCompared.values()), document, multiLabel, judged)
+    unusable = [why for title, why in failures.items() if title not in failed]
+    return _Compared(pairing, found, [*map(str, notCompared.values()), *unusable], document, multiLabel, judged)
 
 
 def _write(compared: _Compared, report, folder: Path) -> None:
@@ -164,6 +165,7 @@ def _write(compared: _Compared, report, folder: Path) -> None:
 def _show(compared: _Compared, where: str) -> None:
     """Print the tables and the findings. where: the file that has those that are too many to be printed."""
     from .. import tables
+    from ..naming import notAmong
     from ..protocol.verdictwriting import verdictTable
 
     records, pairing = compared.records, compared.pairing
@@ -172,8 +174,9 @@ def _show(compared: _Compared, where: str) -> None:
     if compared.multiLabel is not None:
         print("\n" + tables.multiLabelTable(compared.multiLabel))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
-        if structures:
-            print(f"\nOnly in the {which}: {oneLine(', '.join(s.name for s in structures))}")
+        # a structure that the other side has, but damaged, is among the failures
+        if names := notAmong((s.name for s in structures), compared.failures):
+            print(f"\nOnly in the {which}: {oneLine(', '.join(names))}")
     if judged := compared.judged:
         print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdictTable(judged)}")
     findings = [*map(oneLine, pairing.findings), *tables.remarks(records)]

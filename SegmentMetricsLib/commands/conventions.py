@@ -86,11 +86,10 @@ def run(options: argparse.Namespace) -> int:
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
-    from .. import structures
     from ..conventions import find, known
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
-    from ..pairing import pairStructures
+    from ..pairing import pairStructures, whyNothingIsPaired
 
     tools = [find(key).key for key in (options.tool or known())]
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
@@ -98,9 +97,7 @@ def run(options: argparse.Namespace) -> int:
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
-        names = (structures.commaSeparated(s.name for s in given) for given in sets)
-        problem = "No structure has the same name in both: the reference has {}; the test has {}."
-        raise InputError(" ".join((problem.format(*names), *structures.leftOutOf(*sets))))
+        raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))
     records, errors = evaluate(pairing, settings, tools, options.at_edge)
     errors = {**pairing.failures, **errors}
     write(records, pairing, settings, options.output, errors)

@@ -1,4 +1,4 @@
-"""Numbers that say how well they are known."""
+"""Numbers with error bounds."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 
 class Bounded(float):
-    """A number between a lower and an upper bound; None where nothing is said about its error.
+    """A number with a lower and an upper bound; the bounds are None if its error is unknown.
 
-    Arithmetic gives plain numbers: whatever is computed from several combines their bounds by combined().
+    Arithmetic gives plain numbers; combined() propagates bounds to functions of several numbers.
     """
 
     lower: float | None
@@ -21,13 +21,13 @@ class Bounded(float):
 
     @staticmethod
     def within(value: float, error: float, low: float, high: float) -> Bounded:
-        """Return a number with an error to either side, inside the range from low to high that is possible at all."""
+        """Return a number with an error to either side, clipped to the range of possible values from low to high."""
         value = min(max(value, low), high)
         return Bounded(value, max(value - error, low), min(value + error, high))
 
 
 def combined(function: Callable[..., float], *numbers: float) -> Bounded:
-    """Return a function of some numbers that grows with each of them, with bounds if all of them have."""
+    """Return the value of a function that increases with each of some numbers, with bounds if all of them have them."""
     lower = [getattr(number, "lower", None) for number in numbers]
     upper = [getattr(number, "upper", None) for number in numbers]
     value = function(*map(float, numbers))

@@ -1,4 +1,4 @@
-"""The distances of one boundary, refined until their numbers no longer change, for all who ask for distances."""
+"""Distances of one boundary, refined until the numbers derived from them no longer change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .linear import PIECES
 from .refinement import Refined, refined
 from .surfacedistances import BoundaryPair, DirectedDistances, Groups, SurfaceDistances, withTies
 
-# Pieces of every element that stand for it where elements are shown or grouped, as a number of cuts, by dimension.
+# Subdivisions of every element where elements are shown or grouped, by dimension.
 SHOWN_SUBDIVISIONS = {3: 1, 2: 5}
-# Elements whose pieces are looked at at a time.
+# Elements processed at a time.
 CHUNK = 1 << 15
 
 
 def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequence[float]) -> SurfaceDistances:
-    """Return the distances in both directions, as precisely as tolerances in mm and percentiles need."""
+    """Return the distances in both directions, as precisely as required by tolerances in mm and percentiles."""
     limits = [withTies(tolerance) for tolerance in tolerances]
     both = refined([pair.sampler(source) for source in (0, 1)], limits, [p for p in percentiles if p < 100])
     directions = [ConvergedDistances(one) for one in both]
@@ -27,13 +27,13 @@ def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequen
 
 
 class ConvergedDistances(DirectedDistances):
-    """Distances of a boundary that are linear functions on pieces of its elements; they answer by default.
+    """Distances of a boundary that are linear functions on pieces of its elements; the default.
 
-    What a number means is told by the method of the same name of DirectedDistances, which holds for equal distances
-    all over each element; how it is found here, by Refined, which the method asks.
+    Methods that override DirectedDistances are documented there, for distances that are constant on each element. Here
+    the numbers are computed by Refined.
 
     Every number of the whole boundary is that of these functions, with bounds. Single elements, for maps, charts and
-    places, are the pieces of the boundary's own elements, equally many of each, with their mean distances.
+    places, are the pieces of the boundary's own elements, the same number per element, with their mean distances.
     """
 
     def __init__(self, refined: Refined):
@@ -44,7 +44,7 @@ class ConvergedDistances(DirectedDistances):
             "measurePoints": partial(_atPoints, refined),
             "refined": refined,
         }
-        # not the distances of single pieces: few ask for them
+        # `signed` is computed only if needed, which is rare
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
@@ -63,7 +63,7 @@ class ConvergedDistances(DirectedDistances):
     def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         cells, pieces = np.divmod(elements, self.pieces)
         rows = np.searchsorted(self.refined.chosen, cells).clip(max=len(self.refined.chosen) - 1)
-        # what both boundaries have is no distance away
+        # elements shared by both boundaries have distance 0
         asked = np.flatnonzero(self.refined.chosen[rows] == cells)
         low, high = np.zeros((2, len(elements)))
         for first in range(0, len(asked), CHUNK):
@@ -74,18 +74,19 @@ class ConvergedDistances(DirectedDistances):
         return low, high
 
     def _eachPart(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield some of the boundary's elements (k,) and the signed distances at the corners of their pieces.
+        """Yield batches of the boundary's elements (k,) and the signed distances at the corners of their pieces.
 
-        The distances (corners, pieces, k) of all together take much memory. What both boundaries have is left out.
+        The distances (corners, pieces, k) of all elements at once would take much memory. Elements shared by both
+        boundaries are left out.
         """
         for first in range(0, len(self.refined.chosen), CHUNK):
             rows = np.arange(first, min(first + CHUNK, len(self.refined.chosen)))
             yield self.refined.chosen[rows], self.refined.values.take(self._nodes(rows).T)
 
     def _nodes(self, rows: np.ndarray) -> np.ndarray:
-        """Return the numbers (k, pieces, corners) of the points that are the corners of the pieces of what was asked.
+        """Return the point numbers (k, pieces, corners) of the corners of the pieces of some elements.
 
-        rows: (k,) of the elements that were asked.
+        rows: (k,) of the elements in refined.chosen.
         """
         base, corners, perCell = self.refined.base, self.refined.base.corners, self.refined.perCell
         nodes = base.nodes.reshape(len(self.refined.chosen), perCell, -1)[rows]
@@ -95,7 +96,7 @@ class ConvergedDistances(DirectedDistances):
     def farthestPlace(self, element: int, isPositive: bool) -> np.ndarray:
         cell, piece = divmod(element, self.pieces)
         row = np.flatnonzero(self.refined.chosen == cell)
-        if not len(row):  # both boundaries have it
+        if not len(row):  # shared by both boundaries
             return self.surface.points[self.surface.cells[cell, 0]]
         nodes = self._nodes(row)[0, piece]
         values = self.refined.values[nodes] if isPositive else -self.refined.values[nodes]
@@ -103,8 +104,8 @@ class ConvergedDistances(DirectedDistances):
 
     @cached_property
     def between(self) -> float:
-        # the pieces' sides are half as long; no place of one is farther than 1/2, or in a triangle
-        # the root of 1/3, of that from a corner
+        # The pieces' sides are half as long. No place on a piece is farther from the nearest corner than 1/2 of its
+        # longest side, or in a triangle than sqrt(1/3) of it.
         return self.refined.sampler.longestSide / 2 / (2 if self.refined.base.corners == 2 else 3**0.5)
 
     @cached_property
@@ -148,7 +149,7 @@ class ConvergedDistances(DirectedDistances):
         return super().grouped(pieces)._replace(differences=differences.ravel())
 
     def _ofCells(self) -> Groups:
-        """Return what is known of the pieces of every cell."""
+        """Return the groups formed by all pieces of each cell."""
         means, high, low, differences = np.zeros((4, len(self.surface.cells)))
         for cells, values in self._eachPart():
             ofPieces = values.mean(axis=0)
@@ -158,12 +159,12 @@ class ConvergedDistances(DirectedDistances):
         return Groups(self.surface.sizes, means, high, low, differences)
 
     def _differences(self, cells: np.ndarray, values: np.ndarray, means: np.ndarray) -> np.ndarray:
-        """Return by how much distance times size of pieces (p, k) is more than told by what these were cut from.
+        """Return distance times size of pieces (p, k), minus the same from the coarser elements they were cut from.
 
-        cells: (k,) to which they belong. values: (corners, p, k) at their corners. means: (p, k) of these.
+        cells: (k,) to which the pieces belong. values: (corners, p, k) at their corners. means: (p, k) of these.
         """
         count, corners = len(PIECES[self.refined.base.corners]), len(values)
-        # what pieces were cut from has one corner in each of the first of them
+        # the n-th piece contains the n-th corner of the element that the pieces were cut from
         whole = values.reshape(corners, -1, count, len(cells))
         coarse = sum(whole[corner, :, corner] for corner in range(corners)) / corners
         more = (means.reshape(whole.shape[1:]) - coarse[:, None]).reshape(-1, len(cells))
@@ -187,7 +188,7 @@ class ConvergedDistances(DirectedDistances):
 
 
 def _atPoints(refined: Refined) -> np.ndarray:
-    """Return the signed distances (n,) in mm at the points of the boundary itself."""
+    """Return the signed distances (n,) in mm at the boundary's own points."""
     values = np.zeros(len(refined.sampler.surface.points))
     values[refined.points] = refined.values[: len(refined.points)]
     return values

@@ -1,18 +1,18 @@
-"""How far places are from another boundary at most that covers them without a gap.
+"""Upper bounds of the distance to another boundary that covers a piece of boundary without a gap.
 
 The idea
 --------
-Look from a small triangle, a *piece* of one boundary, straight up, along the normal of what is next to it on the other
-one. If the other boundary covers the piece like a roof, then nothing on the piece is farther from it than straight up.
-How high that is, is linear between piece and roof as long as both are: over all of the piece it is largest at one of
-its corners, or where a side of the roof's triangles ends above the piece or passes over its rim.
+From a small triangle, a *piece* of one boundary, look straight up along the normal of the nearest triangle of the other
+one. If the other boundary covers the piece like a roof, then nothing on the piece is farther from it than the height of
+the roof. This height is piecewise linear, as piece and roof are: over all of the piece it is largest at one of its
+corners, or where a side of one of the roof's triangles ends above the piece or passes over its rim.
 
-That a roof has no gap is seen by its sides: of every side that passes over the piece the triangle beyond it has to be
-of the roof as well, and to face the same way. Then what is covered ends nowhere above the piece: it is all of the
-piece, if it is anything.
+Whether a roof has no gap is decided by its sides: for every side that passes over the piece, the triangle beyond it has
+to be part of the roof as well, and to face the same way. Then the covered part has no end above the piece: if anything
+is covered, all of the piece is.
 
-Other than bounds by single triangles, this one does not mind how the roof is cut into triangles. Of one shape with two
-triangulations it tells soon that the two are the same.
+Unlike bounds by single triangles, this one is independent of the triangulation of the roof. For one shape with two
+triangulations it quickly finds that the two are the same.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ import numpy as np
 from ..geometry.closest import ClosestSurface
 from ..geometry.triangles import distancesToTriangles
 
-# Triangles steeper than this, as the cosine of the angle between their normal and the way up, are no roof.
+# Triangles steeper than this, as the cosine of the angle between their normal and the upward direction, are no roof.
 STEEP = 0.1
-# How much farther than the triangle next to its center a piece's roof may be at the rim, per mm from there.
+# A roof is searched this much farther than the triangle next to a piece's center, per mm between center and rim.
 SLOPE = 0.3
-# Share of a triangle's area by which a place may lie beside it, as far as rounding goes.
+# Fraction of a triangle's area by which a place may lie beside it, to allow for rounding.
 ROUNDING = 1e-9
-# Pieces whose area is a smaller share of their squared size, seen from above, are as good as lines.
+# Pieces whose area, seen from above, is a smaller fraction of their squared size are treated as lines.
 THIN = 1e-9
-# Share of its size by which a piece is made smaller at most.
+# Pieces are shrunk to no less than this fraction of their size.
 MOST_INSET = 0.5
 NEXT = np.array([1, 2, 0])
 
 
 def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, margin: float) -> np.ndarray:
-    """Return what the distance (k,) in mm to another boundary may be on pieces at most; inf where it is no roof.
+    """Return upper bounds (k,) in mm of the distance from pieces to another boundary; inf where it is no roof.
 
-    pieces: (k, 3, 3) corners of triangles, mm. nearest: (k, 3, 3) those of the other's triangle next to each center.
-    margin: mm that bounds may be too large; of a piece's rim so much is left out, lest rounding decides where a roof
-    ends together with it.
+    pieces: (k, 3, 3) corners of triangles, mm. nearest: (k, 3, 3) corners of the other boundary's triangle next to each
+    center. margin: mm by which bounds may be too large; the rim of a piece is left out to this width, so that rounding
+    does not matter where a roof ends exactly at the rim.
     """
     centers, axes = pieces.mean(axis=1), _axes(nearest)
     local = (pieces - centers[:, None]) @ axes
@@ -50,7 +50,7 @@ def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, 
     hasArea = np.abs(area) > THIN * reach**2
     away = distancesToTriangles(centers, nearest) + SLOPE * reach
     numbers, owners = other.trianglesWithin(centers, reach**2 + away**2)
-    # each once, in order
+    # sorted and without repetitions
     count = len(other.across)
     keys = np.unique(owners * count + numbers)
     owners, numbers = np.divmod(keys, count)
@@ -64,7 +64,7 @@ def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, 
     atCorners = np.full((3, len(pieces)), -np.inf)
     for corner, gaps in enumerate(atCorners):
         np.maximum.at(gaps, owners, _gapsAbove(below, corner, roofs))
-    # where no triangle is above a corner there is no roof
+    # a corner without a triangle above it means that there is no roof
     highest, isWhole = atCorners.max(axis=0), atCorners.min(axis=0) >= 0
     for side in range(3):
         rows, gaps = _gapsAlong(below, roofs, side)
@@ -76,7 +76,7 @@ def coverBounds(pieces: np.ndarray, nearest: np.ndarray, other: ClosestSurface, 
 
 
 def _areIn(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
-    """Return which values (n,) are among others (m,) in ascending order."""
+    """Return whether each of some values (n,) is among others (m,), which are in ascending order."""
     places = np.searchsorted(ascending, values).clip(max=len(ascending) - 1)
     return ascending.take(places) == values if len(ascending) else np.zeros(len(values), bool)
 
@@ -96,14 +96,14 @@ def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _across(triangles: np.ndarray) -> np.ndarray:
-    """Return the vectors (k, 3) across triangles (k, 3, 3), as long as twice their area."""
+    """Return normal vectors (k, 3) of triangles (k, 3, 3), whose length is twice the area."""
     return np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
 
 
 def _height(triangles: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how high triangles (c, 3, 3) are at places (c, 3), which may lie beside them, and where these do.
+    """Return the heights (c,) of triangles (c, 3, 3) at places (c, 3), and the least barycentric weights (c,) there.
 
-    Where: (c,) the least of the places' weights, negative beside the triangle.
+    Places may lie beside the triangle, where the least weight is negative.
     """
     ways = triangles - places[:, None]
     weights = _cross(ways[:, NEXT], ways[:, NEXT[NEXT]])
@@ -112,13 +112,13 @@ def _height(triangles: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _gapsAbove(pieces: np.ndarray, corner: int, roofs: np.ndarray) -> np.ndarray:
-    """Return how far (c,) triangles (c, 3, 3) are above or below a corner of pieces (c, 3, 3); -inf beside it."""
+    """Return the vertical gaps (c,) between a corner of pieces (c, 3, 3) and triangles (c, 3, 3); -inf beside these."""
     heights, least = _height(roofs, pieces[:, corner])
     return np.where(least >= -ROUNDING, np.abs(heights - pieces[:, corner, 2]), -np.inf)
 
 
 def _gapsAlong(pieces: np.ndarray, roofs: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which triangles (c, 3, 3) have their side of that number above pieces (c, 3, 3), and how far at most."""
+    """Return the rows of triangles (c, 3, 3) with a given side above pieces (c, 3, 3), and the largest gaps there."""
     start, end = roofs[:, side], roofs[:, NEXT[side]]
     enters, leaves = np.zeros(len(roofs)), np.ones(len(roofs))
     for corner in range(3):

@@ -1,9 +1,9 @@
-"""Where the size of what a function does not exceed reaches a wanted one: percentiles of piecewise linear functions.
+"""Percentiles of piecewise linear functions: the limit up to which their size reaches a wanted one.
 
-Over one triangle the size grows with the limit like a parabola between the values at its corners, over a segment like a
-line. So between two neighboring values of all corners the size of everything is one parabola, and where it reaches a
-wanted size is known in closed form. Which two neighbors these are is guessed, as if the size grew evenly, and halved
-where the guess is wrong.
+Over one triangle the size on which a linear function is at most a limit is quadratic in the limit between the values
+at its corners; over a segment it is linear. So between two neighboring values of all corners the total size is
+quadratic, and the limit at which it reaches a wanted size is known in closed form. The two neighboring values are found
+by interpolation, as if the size grew evenly, and by bisection where that guess is wrong.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from .linear import orderedShareBelow
 
-# How far a guess may be off, as a part of the values there are.
+# A guess is bracketed by values this fraction of all values away (1 / GUESSED) on either side.
 GUESSED = 16
-# Elements times limits looked at at a time, so that temporary arrays stay in the processor's cache.
+# Elements times limits processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
-# Functions that change by less than this over an element are level; by as little may be divided twice.
+# Functions that change by less than this over an element are constant. Dividing by it twice does not overflow.
 LEVEL = 1e-100
 
 
@@ -30,11 +30,11 @@ def firstReaching(
     reached: np.ndarray,
     precision: float = 0.0,
 ) -> float:
-    """Return the smallest value up to which linear functions have a wanted size, or one that is up to precision larger.
+    """Return the smallest value up to which linear functions have a wanted size, or one up to `precision` larger.
 
-    ascending: (corners, n) their values at the corners of every element, in order. limits, reached: (m,) values, in
-    order, between which it is sought, and the sizes up to these; the first one if that is not smaller, the last one if
-    it is.
+    ascending: (corners, n) their values at the corners of every element, in ascending order. limits, reached: (m,)
+    ascending values between which it is sought, and the sizes up to these. The first limit is returned if the wanted
+    size is reached there already, the last one if it is not reached at all.
     """
     limits, reached = limits.tolist(), reached.tolist()
     if reached[0] >= wanted or reached[-1] < wanted:
@@ -66,9 +66,9 @@ def firstReaching(
 def crossedBetween(
     ascending: np.ndarray, sizes: np.ndarray, least: float, most: float
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the size of the elements that lie below two limits, and what is known of those that one between crosses.
+    """Return the size of the elements below both limits, and those that some limit between the two crosses.
 
-    ascending, sizes: as for firstReaching(), and so they are returned.
+    ascending, sizes: as for firstReaching(); those of the crossed elements are returned in the same form.
     """
     isBelow = ascending[-1] <= least
     crossed = np.flatnonzero((ascending[0] <= most) & ~isBelow)
@@ -79,7 +79,7 @@ def crossedBetween(
 def sizesBelow(ascending: np.ndarray, sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """Return the sizes (m,) on which linear functions are at most each of the limits (m,).
 
-    ascending: (corners, n) their values at the corners of every element, in order.
+    ascending: (corners, n) their values at the corners of every element, in ascending order.
     """
     result, count = np.zeros(len(limits)), max(CHUNK // max(len(limits), 1), 1)
     limits = limits[:, None]
@@ -88,14 +88,14 @@ def sizesBelow(ascending: np.ndarray, sizes: np.ndarray, limits: np.ndarray) -> 
         span = values[-1] - values[0]
         level = np.flatnonzero(span < LEVEL)
         growth = size / np.maximum(span, LEVEL)
-        # how far the limits, or the corners they are beyond, are from the lowest corner, and back from the highest one
+        # the limits, clipped to the values of neighboring corners, relative to the lowest and to the highest corner
         away = np.maximum(limits, values[:-1, None])
         np.minimum(away, values[1:, None], out=away)
         away -= values[::2, None]
         if len(values) == 2:
             result += np.einsum("kmn,n->m", away, growth)
         else:
-            # what is below is a triangle at the lowest corner, as far as the middle one, and then all but another one
+            # the part below is a triangle at the lowest corner up to the middle one, then all but one at the highest
             steps = values[1:] - values[:-1]
             factors = growth / np.maximum(steps, LEVEL)
             np.negative(factors[1], out=factors[1])
@@ -107,12 +107,12 @@ def sizesBelow(ascending: np.ndarray, sizes: np.ndarray, limits: np.ndarray) -> 
 
 
 def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """Return the sizes (m,) on which linear functions exceed each of many limits (m,), which ascend.
+    """Return the sizes (m,) on which linear functions exceed each of many ascending limits (m,).
 
-    ascending: their values (n,) at the corners of every element, in order.
+    ascending: their values (n,) at the corners of every element, in ascending order.
     """
     first, last = (np.searchsorted(limits, values) for values in (ascending[0], ascending[-1]))
-    # up to the lowest value all of an element is beyond; from the highest on nothing is
+    # an element is wholly beyond limits below its lowest value, and not at all beyond those from its highest value on
     result = np.cumsum(np.bincount(first, sizes, len(limits) + 1)[::-1])[::-1][1:]
     crossed = np.flatnonzero(last > first)
     while len(crossed):
@@ -125,14 +125,14 @@ def sizesBeyond(ascending: tuple[np.ndarray, ...], sizes: np.ndarray, limits: np
 
 
 def reachedWithin(ascending: np.ndarray, sizes: np.ndarray, missing: float, least: float, most: float) -> float:
-    """Return up to which value from least to most there is more than up to least by a size that is missing there.
+    """Return the value from `least` to `most` up to which the size exceeds that up to `least` by `missing`.
 
-    ascending, sizes: as for firstReaching(), of elements that have the value of no corner between the two.
+    ascending, sizes: as for firstReaching(), of elements without corner values between the two.
     """
     crossed = np.flatnonzero((ascending[0] <= least) & (ascending[-1] >= most))
     low, *middle, high = ascending.take(crossed, axis=1)
     sizes = sizes.take(crossed)
-    # up to least + t there is more by linear t + square t^2
+    # up to least + t the size grows by linear t + square t^2
     if middle:
         end = np.where(middle[0] >= most, low, high)
         squares = sizes / ((high - low) * (middle[0] - end))
@@ -140,12 +140,12 @@ def reachedWithin(ascending: np.ndarray, sizes: np.ndarray, missing: float, leas
     else:
         linear, square = float((sizes / (high - low)).sum()), 0.0
     root = max(linear**2 + 4 * square * missing, 0.0) ** 0.5
-    # the size jumps at most, or grows so slowly that it is not reached before
+    # otherwise the size jumps at `most`, or grows too slowly to be reached before
     return min(least + 2 * missing / (linear + root), most) if linear + root > 0 else most
 
 
 def valueBelow(values: np.ndarray, sizes: np.ndarray, wanted: float, bins: int = 1024) -> float:
-    """Return a value, below all if need be, such that the size of the values up to it is less than wanted."""
+    """Return a value, possibly below all values, such that the size of the values up to it is less than wanted."""
     width, sums = binnedSums(values, sizes, bins)
     return width * int(sums.searchsorted(wanted * (1 - 1e-9))) - 1e-9
 
@@ -163,5 +163,5 @@ def binnedSums(values: np.ndarray, sizes: np.ndarray, bins: int) -> tuple[float,
 
 
 def total(values: np.ndarray, sizes: np.ndarray) -> float:
-    """Return the sum of values times sizes; the linear algebra library would start threads for that."""
+    """Return the sum of values times sizes, without the linear algebra library, which would start threads."""
     return float(np.einsum("i,i->", values, sizes))

@@ -1,4 +1,4 @@
-"""Elements of a boundary cut into equal pieces: the points, corners and sides that these have."""
+"""Cutting the elements of a boundary into equal pieces: the points, corners and sides of the pieces."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from ..geometry.edges import CORNERS_OF_SIDES, uniqueSides
 from .linear import PIECES
 
-# What the sides of a triangle's pieces are: the halves of its sides 01, 12, 20 where they start and where they end, and
-# the sides inside, across its corners. By the numbers of their ends, and by piece.
+# The sides of a triangle's pieces: the halves of its sides 01, 12, 20 at their starts and at their ends, and the sides
+# inside, across its corners. Given by the node numbers of their ends, and the numbers of these sides by piece.
 HALVES, INSIDE = np.array([[0, 3], [1, 4], [2, 5], [1, 3], [2, 4], [0, 5]]), np.array([[5, 3], [3, 4], [4, 5]])
 SIDES_OF_PIECES = np.array([[0, 6, 5], [3, 1, 7], [8, 4, 2], [7, 8, 6]])
 
 
 def quartered(coordinates: np.ndarray, cells: np.ndarray, sides: np.ndarray, numbers: np.ndarray):
-    """Return triangles cut into four: more points, after those that are there, the pieces (4 k, 3), and their sides.
+    """Return triangles cut into four: the points with new ones appended, the pieces (4 k, 3), and their sides.
 
-    sides, numbers: of the triangles (k, 3), as uniqueSides() tells them, and so they are returned.
+    sides, numbers: of the triangles (k, 3), as returned by uniqueSides(); those of the pieces have the same form.
     """
     middles = np.arange(len(coordinates), len(coordinates) + len(sides), dtype=np.int32)
     halves = np.stack([sides.ravel(), np.repeat(middles, 2)], axis=1)
@@ -26,15 +26,15 @@ def quartered(coordinates: np.ndarray, cells: np.ndarray, sides: np.ndarray, num
 
 
 def sidesOfPieces(nodes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what uniqueSides() tells of the pieces of elements with these nodes (k, 3 or 6), of `count` points.
+    """Return the sides of the pieces of elements with nodes (k, 3 or 6), in the form of uniqueSides().
 
-    Nothing is sorted for that: what pieces of neighbors share are the halves of the elements' sides, which are told by
-    a side's middle. What is inside of an element that is there twice is told twice.
+    count: number of points. No sorting is needed: pieces of neighbors share only halves of the elements' sides, which
+    are identified by the side's middle. The inner sides of an element that occurs twice are returned twice.
     """
     if nodes.shape[1] == 3:
         return uniqueSides(cutCells(nodes))
     halves = halvesOf(nodes[:, :3], nodes[:, 3:])
-    # of those that are the same the last one stands for all
+    # the last one of equal halves represents all of them
     numbers, every = np.empty(2 * count, np.int32), np.arange(halves.size, dtype=np.int32)
     numbers[halves.ravel()] = every
     different = np.flatnonzero(numbers.take(halves.ravel()) == every)
@@ -43,9 +43,9 @@ def sidesOfPieces(nodes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray
 
 
 def halvesOf(cells: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return the numbers (k, 6) of the halves of the sides of triangles (k, 3): where these start, and where they end.
+    """Return the numbers (k, 6) of the halves of the sides of triangles (k, 3): at the sides' starts, then at the ends.
 
-    sides: (k, 3) their numbers. The halves of side n are 2 n, at its end with the smaller number, and 2 n + 1.
+    sides: (k, 3) their numbers. The halves of side n are 2 n, at its end with the smaller point number, and 2 n + 1.
     """
     starts = 2 * sides
     starts += cells > cells[:, CORNERS_OF_SIDES[3][:, 1]]
@@ -53,9 +53,9 @@ def halvesOf(cells: np.ndarray, sides: np.ndarray) -> np.ndarray:
 
 
 def _withInside(halves: np.ndarray, numbers: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sides of the pieces of triangles: halves (h, 2) of the triangles' sides, and what is inside of these.
+    """Return the sides of the pieces of triangles: halves (h, 2) of the triangles' sides, and the sides inside these.
 
-    numbers: (k, 6) of the halves, as halvesOf() orders them. nodes: (k, 6) of the triangles.
+    numbers: (k, 6) of the halves, in the order of halvesOf(). nodes: (k, 6) of the triangles.
     """
     inside = _ends(nodes, INSIDE)
     ofInside = np.arange(len(halves), len(halves) + len(inside), dtype=np.int32).reshape(-1, 3)
@@ -64,7 +64,7 @@ def _withInside(halves: np.ndarray, numbers: np.ndarray, nodes: np.ndarray) -> t
 
 
 def _ends(nodes: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return the ends (s * k, 2) of sides (s, 2) of triangles, told by which of their nodes (k, 6) these are."""
+    """Return the ends (s * k, 2) of sides (s, 2) of triangles; the sides are given as columns of the nodes (k, 6)."""
     return nodes[:, sides].reshape(-1, 2)
 
 
@@ -75,7 +75,7 @@ def cutCells(nodes: np.ndarray) -> np.ndarray:
 
 
 def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which of `count` points elements use, (n,) in ascending order, and the elements (k, .) of these alone."""
+    """Return the numbers (n,) of the points in use, ascending, and the elements (k, .) renumbered accordingly."""
     isUsed = np.zeros(count, bool)
     isUsed[cells.ravel()] = True
     used = np.flatnonzero(isUsed)
@@ -87,7 +87,7 @@ def compacted(cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return more points, after those that are there, and the segments (m * count, 2) of segments cut so often."""
+    """Return the points with new ones appended, and the `count` equal parts (m * count, 2) of all segments."""
     start, end = coordinates[cells[:, 0]], coordinates[cells[:, 1]]
     steps = np.arange(1, count)[:, None]
     between = (start[:, None] * (count - steps) + end[:, None] * steps) / count
@@ -98,7 +98,7 @@ def divided(coordinates: np.ndarray, cells: np.ndarray, count: int) -> tuple[np.
 
 
 def middlesOf(coordinates: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return the middles (s, 3) of sides (s, 2), in coordinates that are whole numbers divisible by 2 or real ones."""
+    """Return the middles (s, 3) of sides (s, 2). coordinates: floating-point, or integers divisible by 2."""
     middles = coordinates.take(sides[:, 0], axis=0)
     middles += coordinates.take(sides[:, 1], axis=0)
     if middles.dtype.kind == "i":

@@ -1,4 +1,4 @@
-"""Elements of a boundary with the distances at their nodes, and what they amount to; see refinement.py."""
+"""Elements of a boundary with the distances at their nodes, and sizes and means over them; see refinement.py."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .crossing import total
 from .cutting import cutCells
 from .linear import PIECES, meanMagnitude, ordered, shareBelow, shareWithin
 
-# Corners, by number, of the whole element and then of each of its PIECES.
+# Corners, by node number, of the whole element and then of each of its PIECES.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
-# Elements looked at at a time, so that temporary arrays stay in the processor's cache.
+# Elements processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
-# A limit passes next to a node where it is closer to that distance than this share of how much the element bends.
+# A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
 NEXT_TO_NODE = 0.25
 
 
 @dataclass(eq=False)
 class Part:
-    """Some elements, each with its nodes: the corners, then the middles of the sides.
+    """A set of elements, each with its nodes: the corners, then the middles of the sides.
 
     values: (n,) signed distances at all points, mm. nodes: (k, 3) or (k, 6) point numbers. sizes: (k,) mm or mm2.
     halvings: (k,) how often the sides have been halved. isLeaf: (k,) whether the element has not been cut further.
@@ -47,7 +47,7 @@ class Part:
         )
 
     def joined(self, other: Part) -> Part:
-        """Return these elements and others, whose points include the points of these."""
+        """Return the elements of this part and another one, whose points include the points of this part."""
         both = ((getattr(self, name), getattr(other, name)) for name in ("nodes", "sizes", "halvings", "isLeaf"))
         return Part(other.values, *map(np.concatenate, both))
 
@@ -57,12 +57,12 @@ class Part:
         return self.values.take(nodes.T)
 
     def pieces(self) -> np.ndarray:
-        """Return the corners (pieces * k, 2 or 3) of the pieces of all elements, one element's after the other's."""
+        """Return the corners (pieces * k, 2 or 3) of the pieces of all elements, element by element."""
         return cutCells(self.nodes)
 
     @cached_property
     def _summary(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The smallest and the largest signed distance, and the mean from corners alone and from pieces (k,) each."""
+        """The smallest and largest signed distance, and the means from the corners and from the pieces, (k,) each."""
         low, high, coarse, fine = np.empty((4, len(self.nodes)))
         for first in range(0, len(self.nodes), CHUNK):
             chosen = slice(first, first + CHUNK)
@@ -70,13 +70,13 @@ class Part:
             np.minimum.reduce(nodes, axis=0, out=low[chosen])
             np.maximum.reduce(nodes, axis=0, out=high[chosen])
             corners, middles = (np.add.reduce(some, axis=0) for some in (nodes[: self.corners], nodes[self.corners :]))
-            # each middle is a corner of three of the four pieces of a triangle, of both of a segment
+            # each middle is a corner of three of the four pieces of a triangle, or of both pieces of a segment
             coarse[chosen] = corners / self.corners
             fine[chosen] = (corners + 3 * middles) / 12 if self.corners == 3 else (corners + 2 * middles) / 4
         return low, high, coarse, fine
 
     def forget(self) -> None:
-        """Give back the memory of the summary."""
+        """Free the memory of the summary."""
         self.__dict__.pop("_summary", None)
 
     def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
@@ -92,10 +92,10 @@ class Part:
         return np.maximum(smallest, 0, out=smallest), np.maximum(high, largest, out=largest)
 
     def bends(self) -> np.ndarray:
-        """Return by how many mm the middles of an element's sides (k,) are off what its corners tell, on average."""
+        """Return the bend (k,) in mm: how far the mean at the sides' middles is off linear interpolation of corners."""
         coarse, fine = self.signedMeans()
         bends = np.abs(np.subtract(fine, coarse))
-        # a middle is a corner of three of four pieces of a triangle, and of both of a segment
+        # undo the weight of the middles in the finer mean
         bends *= 4 / 3 if self.corners == 3 else 2
         return bends
 
@@ -107,7 +107,7 @@ class Part:
         """Return the mean distance (k,) on every element: from its corners alone, and from its pieces."""
         low, high, *means = self._summary
         coarse, fine = map(np.abs, means)
-        # that is right where the sign does not change
+        # exact where the sign does not change
         crossed = np.flatnonzero((low < 0) & (high > 0))
         for first in range(0, len(crossed), CHUNK):
             chosen = crossed[first : first + CHUNK]
@@ -117,10 +117,10 @@ class Part:
 
 
 class Passed(NamedTuple):
-    """What is known of the size up to a limit, or beyond it, from the leaves that the limit passes through.
+    """The size up to a limit, or beyond it, and what determines its error: the leaves that the limit passes through.
 
-    size: mm or mm2. chosen: (c,) numbers of these leaves. differences: (c,) by how much the size of each from its
-    pieces is more than from the whole. doubts: (c,) how much of each both may miss, see doubtfulShares().
+    size: mm or mm2. chosen: (c,) numbers of these leaves. differences: (c,) size on each from its pieces, minus that
+    from the whole element. doubts: (c,) size on each that both may miss, see doubtfulShares().
     """
 
     size: float
@@ -150,7 +150,7 @@ class Leaves:
                 yield one
 
     def split(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers in either part of some leaves (c,), given in ascending order."""
+        """Return the row numbers in each part of some leaves (c,), which must be in ascending order."""
         count = len(self.rows[0])
         middle = np.searchsorted(chosen, count)
         return self.rows[0][chosen[:middle]], self.rows[1][chosen[middle:] - count]
@@ -161,7 +161,7 @@ class Leaves:
         return np.concatenate([self.base.signed(first), self.fine.signed(second)], axis=1)
 
     def mayHold(self, limits: Sequence[float], bent: float) -> np.ndarray:
-        """Return which elements (k,), if they bend by more than so many mm, may hold one of some distances in mm."""
+        """Return which leaves (k,) bend by more than `bent` mm and may contain one of the limits in mm."""
         bends = next(self._joined([self.base.bends()], [self.fine.bends()]))
         rows = np.flatnonzero(bends > bent)
         low, high = self.low.take(rows) - bends.take(rows), self.high.take(rows) + bends.take(rows)
@@ -171,7 +171,7 @@ class Leaves:
         return flags
 
     def within(self, limit: float) -> Passed:
-        """Return what is known of the size within a limit in mm."""
+        """Return the size within a limit in mm, with the leaves that the limit passes through."""
         if limit not in self._within:
             found = self.passed(limit)
             whole = float(self.sizes.compress(self.high <= limit).sum())
@@ -179,12 +179,12 @@ class Leaves:
         return self._within[limit]
 
     def passed(self, limit: float) -> Passed:
-        """Return what is known of the size within a limit in mm of those leaves alone that the limit passes through."""
+        """Return the size within a limit in mm, counting only the leaves that the limit passes through."""
         chosen = np.flatnonzero((self.low <= limit) & (self.high > limit))
         return self._summed(chosen, turned, lambda values: shareWithin(values, limit), limit)
 
     def beyond(self, limit: float, side: int) -> Passed:
-        """Return what is known of the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        """Return the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
         low, high = self._joined(*(part.signedRange(side) for part in (self.base, self.fine)))
         chosen = np.flatnonzero((low <= limit) & (high > limit))
         found = self._summed(chosen, lambda nodes: side * nodes, lambda values: 1 - shareBelow(values, limit), limit)
@@ -197,10 +197,10 @@ class Leaves:
         share: Callable[[np.ndarray], np.ndarray],
         limit: float,
     ) -> Passed:
-        """Return what is known of the shares of some leaves (c,).
+        """Return the size of the shares of some leaves (c,).
 
-        toward: gives the distances at nodes the sign in which they are compared with the limit. share: (k,) of elements
-        with such distances (corners, k) at their corners.
+        toward: gives the distances at the nodes the sign with which they are compared with the limit. share: returns
+        the share (k,) of elements from such distances (corners, k) at their corners.
         """
         coarse, fine, doubts = np.empty((3, len(chosen)))
         for first in range(0, len(chosen), CHUNK):
@@ -212,9 +212,9 @@ class Leaves:
         return Passed(total(fine, sizes), chosen, (fine - coarse) * sizes, doubts * sizes)
 
     def between(self, low: float, high: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the size up to a limit in mm, and distances (corners, n) in order on pieces with their sizes (n,).
+        """Return the size of the leaves up to `low`, and the ascending distances (corners, n) and sizes (n,) of pieces.
 
-        low, high: mm; the pieces are those of the leaves through which a limit from low to high passes.
+        The pieces are those of the leaves that some limit from `low` to `high`, mm, passes through.
         """
         isBelow = self.high <= low
         chosen = np.flatnonzero((self.low <= high) & ~isBelow)
@@ -229,10 +229,11 @@ class Leaves:
 
 
 def doubtfulShares(nodes: np.ndarray, limit: float) -> np.ndarray:
-    """Return what share of elements (c,) may lie on the other side of a limit in mm, though whole and pieces agree.
+    """Return the fraction of elements (c,) that may lie on the other side of a limit in mm though both estimates agree.
 
-    Where a flat place ends in a kink, and the limit is next to what is flat, both let it pass right beside the flat
-    node: it may as well pass at the kink, half-way on average. nodes: (., c) distances at the nodes in mm.
+    Where a flat region ends in a kink and the limit is close to the distance of the flat region, whole and pieces both
+    place the limit's line right beside the flat node. It may as well run along the kink, half-way on average.
+    nodes: (., c) distances at the nodes in mm.
     """
     starts, ends = CORNERS_OF_SIDES[2 if len(nodes) == 3 else 3].T
     bends = np.maximum.reduce(np.abs(nodes[-len(starts) :] - (nodes[starts] + nodes[ends]) / 2))
@@ -242,7 +243,7 @@ def doubtfulShares(nodes: np.ndarray, limit: float) -> np.ndarray:
 
 
 def turned(nodes: np.ndarray) -> np.ndarray:
-    """Return values at the nodes (., c) of elements, with their sign changed where most of them are negative."""
+    """Return values at the nodes (., c) of elements, negated for elements where their sum is negative."""
     return nodes * np.copysign(1.0, np.add.reduce(nodes, axis=0))
 
 
@@ -259,9 +260,9 @@ def withPieces(nodes: np.ndarray) -> np.ndarray:
 
 
 def ofWholeAndPieces(values: np.ndarray, corners: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is known (c,) of elements as a whole, and the means over their pieces, in the order of withPieces().
+    """Return the values (c,) of whole elements and the means over their pieces.
 
-    values: ((1 + pieces) * c,). corners: of the elements.
+    values: ((1 + pieces) * c,) in the order of withPieces(). corners: number of corners of an element.
     """
     values = values.reshape(len(WITH_PIECES[corners]), -1)
     return values[0], np.add.reduce(values[1:]) / (len(values) - 1)

@@ -1,7 +1,7 @@
-"""The largest distances of a boundary, toward either side or one of them, with bounds that are certain.
+"""The largest distances of a boundary, toward either side or one of them, with guaranteed bounds.
 
-Which pieces of a refined boundary may hold them follows from the distances at their nodes; what these pieces hold, a
-search between bounds tells (farthest.py).
+The distances at the nodes of a refined boundary determine which pieces may contain them; these candidates are searched
+by branch and bound (farthest.py).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from .elements import Part
     from .refinement import Refined
 
-# Points whose places are found at a time, so that temporary arrays stay small.
+# Points processed at a time, so that temporary arrays stay small.
 CHUNK = 1 << 15
-# How much of the error that the largest distance may have is spent on the rims of what the other boundary covers.
+# Fraction of the largest distance's acceptable error that is spent on the rims of covered pieces, see covers.py.
 MARGIN = 0.05
-# Elements that may be the farthest, of so many their pieces are not looked at before they are themselves.
+# Above this many candidates, bound whole elements before their pieces.
 MANY_FAR = 5_000
 
 
 def extreme(refined: Refined, side: int = 0, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
     """Return the largest distance in mm of a refined boundary toward either side, and its place (3,).
 
-    The bounds are certain. side: 1 or -1 asks for the largest signed distance toward the positive or the negative one;
-    where nothing lies there it is negative. known: one in mm that is reached elsewhere: what is smaller is not looked
-    for, and tells no more than that the upper bound is not larger.
+    The bounds are guaranteed. side: 0 for both sides; 1 or -1 for the largest signed distance toward the positive or
+    negative side, which is negative if nothing lies there. known: a distance in mm already found elsewhere; smaller
+    ones are not searched for: the result then only shows that none exceeds the upper bound.
     """
     sampler = refined.sampler
     values = side * refined.values if side else np.abs(refined.values)
@@ -62,12 +62,12 @@ def extreme(refined: Refined, side: int = 0, known: float = 0.0) -> tuple[Bounde
 
 
 def _mayExceed(refined: Refined, part: Part, side: int, limit: float) -> np.ndarray:
-    """Return the corners (k, c), as points by number, of the pieces that may hold a distance over a limit in mm.
+    """Return the corners (k, c), as point numbers, of the pieces that may contain a distance over a limit in mm.
 
-    side: to which distances count, 0 for both.
+    side: toward which distances count, 0 for both.
     """
     sampler = refined.sampler
-    # so near to a corner is every place of a piece
+    # every place on a piece is at most this far from a corner
     near = sampler.longestSide * nearCorner(part.corners) / 2.0**part.halvings
     high = part.signedRange(side)[1] if side else part.range()[1]
     leaves = np.flatnonzero(part.isLeaf & (high + near > limit))
@@ -79,13 +79,13 @@ def _mayExceed(refined: Refined, part: Part, side: int, limit: float) -> np.ndar
         if len(equal):
             isShared = sampler.areShared(refined.chosen[equal // refined.perCell])
             leaves = np.setdiff1d(leaves, equal[isShared])
-    # of many, as where two balls have one center, most are left out as they are
+    # of many candidates, as for two concentric balls, most are excluded as whole elements
     parts = np.arange(part.corners)[None] if len(leaves) > MANY_FAR else PIECES[part.corners]
     return part.nodes.take(leaves, axis=0)[:, parts].reshape(-1, part.corners)
 
 
 def _places(refined: Refined, nodes: np.ndarray) -> np.ndarray:
-    """Return the LPS points (k, c, 3) in mm of points by number (k, c)."""
+    """Return the LPS positions (k, c, 3) in mm of points given by number (k, c)."""
     result, numbers = np.empty((nodes.size, 3)), nodes.ravel()
     for first in range(0, len(numbers), CHUNK):
         chosen = slice(first, first + CHUNK)

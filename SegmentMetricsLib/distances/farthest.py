@@ -1,32 +1,33 @@
-"""The largest distance of one boundary to another, between bounds that are certain.
+"""The largest distance of one boundary to another, with guaranteed bounds.
 
 The idea
 --------
-Samples alone never tell the largest distance: the farthest place may lie between them. But the distance to a boundary
-changes by at most 1 mm per mm, so a piece of boundary whose samples are all well below the largest one cannot hold the
-farthest place; it is left out. The pieces that remain are cut, and cut again, until what they may hold exceeds the
-largest sample by no more than is wanted (branch and bound).
+Samples alone never determine the largest distance: the farthest place may lie between them. But the distance to a
+boundary changes by at most 1 mm per mm, so a piece of boundary whose samples are all well below the largest one cannot
+contain the farthest place; it is left out. The remaining pieces are cut, and cut again, until their upper bounds exceed
+the largest sample by no more than is wanted (branch and bound).
 
-A bound that only knows "1 mm per mm" shrinks slowly, and not at all where a whole face is equally far. A second one is
-much better. Let T be any triangle of the other boundary. Nothing is farther from the other boundary than from T, and
-the distance from T is a convex function, whose largest value over a piece is at one of its corners:
+A bound that only knows "1 mm per mm" decreases slowly, and excludes nothing where a whole face is equally far. A second
+one is much better. Let T be any triangle of the other boundary. Nothing is farther from the other boundary than from T,
+and the distance from T is a convex function, whose largest value over a piece is at one of its corners:
 
     distance(x) <= |x - T| <= max over corners c of |c - T|       for every x on the piece.
 
-Where all of the piece is nearest to the same T, that is the largest distance itself, at once. The farthest place often
-lies elsewhere: where it is equally far to several triangles, and toward each of them it becomes nearer. There a
-weighted mean of the distances from several triangles, which is as convex and never less than the smallest of them,
+Where all of the piece is nearest to the same T, this immediately is the largest distance itself. But the farthest place
+often is where several triangles are equally far, and where moving toward any of them reduces the distance. There a
+weighted mean of the distances from several triangles, which is also convex and never less than the smallest of them,
 
     distance(x) <= sum of w_T |x - T| <= max over corners c of sum of w_T |c - T|,
 
-balances what grows on the way against what shrinks. The bound holds for all weights; the best of a fixed set is taken.
+balances distances that grow along the way against those that shrink. The bound holds for all weights; the best of a
+fixed set is taken.
 
-Neither is good where very many pieces are equally far and each lies below several triangles, as on one shape with two
-triangulations. Where many pieces are left, it is asked whether the other boundary covers them (covers.py).
+Neither bound is good where very many pieces are equally far and each lies below several triangles, as on one shape with
+two triangulations. Where many pieces are left, the bound for covered pieces is tried (covers.py).
 
-Where distances count toward one side only, a piece on the other side may be far from the boundary and hold nothing. Of
-such pieces only the first bound says so, and those that touch the boundary from there would be cut down to the last
-crumb; on a lattice the voxels tell beforehand which of them stay on their side (nestedSurfaces() in cases.py).
+Where distances count toward one side only, a piece on the other side may be far from the boundary and yet irrelevant.
+Only the first bound excludes such pieces, and those that touch the boundary from there would be cut to the very end. On
+a lattice the voxels show beforehand which of them stay on their side (nestedSurfaces() in cases.py).
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ from ..geometry.triangles import distancesToTriangles
 from ..progress import checkpoint
 from .linear import PIECES
 
-# Weights of several triangles are whole multiples of one part of so many.
+# Weights of several triangles are whole multiples of 1 / PARTS_OF_WEIGHT.
 PARTS_OF_WEIGHT = 8
-# Pieces bounded at a time, closely and by what is soon told, so that temporary arrays stay small.
+# Pieces processed at a time, for close bounds and for the simple first one, so that temporary arrays stay small.
 CHUNK, MANY = 4096, 1 << 15
-# Of more pieces than these it is asked whether the other boundary covers them.
+# Only above this many pieces is it worth checking whether the other boundary covers them.
 FEW_TO_COVER = 100
-# What rounding may add to a distance, mm.
+# Rounding error of a distance, mm.
 ROUNDING = 2e-6
-# Pieces cut in all; beyond, the bounds stay as wide as they are. Where distances toward the other side do not count,
-# pieces that touch the other boundary from there are cut in vain: nothing but their size bounds what they hold.
+# Limit of pieces cut in total, at which the bounds stay as wide as they are. Where distances toward the other side do
+# not count, pieces that touch the other boundary from there are cut in vain: only their size bounds their distances.
 MOST_PIECES, MOST_OF_SIDE = 40_000, 10_000
 
 
@@ -64,14 +65,14 @@ def farthest(
     most: int = MOST_PIECES,
     covered: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[float, float, np.ndarray]:
-    """Return bounds in mm of the largest distance on some elements, and the place (3,) of the lower one.
+    """Return bounds in mm of the largest distance on some elements, and the place (3,) of the lower bound.
 
     elements: (k, 2 or 3, 3) corners of segments or triangles in mm. values: (k, 2 or 3) distances there, mm, negative
-    where they do not count because they lie toward the other side. distances: tells the same of points (n, 3).
-    nearestTriangles: tells the other boundary's triangles (n, 3, 3) next to points (n, 3). wanted: how far apart the
-    bounds may be, mm. known: a distance in mm that is reached elsewhere, up to which these elements do not matter; the
-    upper bound says whether they may exceed it. most: pieces to cut. covered: tells what the distance (k,) may be on
-    elements at most, given these and the triangles next to their centers; asked where many are left.
+    where they do not count because they lie toward the other side. distances: returns the same for points (n, 3).
+    nearestTriangles: returns the other boundary's triangles (n, 3, 3) next to points (n, 3). wanted: acceptable gap
+    between the bounds, mm. known: a distance in mm already found elsewhere, below which these elements do not matter;
+    the upper bound shows whether they may exceed it. most: limit of pieces to cut. covered: returns upper bounds (k,)
+    of the distance on elements, given these and the triangles next to their centers; used where many are left.
     """
     worst = values.argmax()
     lowest, place = float(values.flat[worst]), elements.reshape(-1, 3)[worst]
@@ -83,7 +84,7 @@ def farthest(
         bounds = np.concatenate([slowBounds(elements[part], values[part]) for part in parts])
         np.minimum(bounds, ofParents, out=bounds)
         enough = max(lowest, known) + wanted
-        # no such bound is less than the distance at a corner, on whichever side that is
+        # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         possible = np.flatnonzero((bounds > enough) & (np.abs(values).max(axis=1) <= enough))
         _lower(bounds, possible, elements, nearestTriangles, covered, enough, most)
         isPossible = bounds > enough
@@ -109,11 +110,11 @@ def _lower(
     enough: float,
     most: int,
 ) -> None:
-    """Lower the bounds (k,) in mm of some elements (c,), by number, as far as needed: by one way after the other.
+    """Lower the bounds (k,) in mm of elements `left` (c,), given by number, trying one method after the other.
 
-    enough: what they need not be lower than. The rest as for farthest().
+    enough: bounds need not be lower than this. The other parameters are those of farthest().
     """
-    nearest = np.empty((len(elements), 3, 3))  # of those that are asked, the others take no memory
+    nearest = np.empty((len(elements), 3, 3))  # only rows that are written to take memory
 
     def lower(bound: Callable[[np.ndarray], np.ndarray]) -> None:
         nonlocal left
@@ -129,23 +130,26 @@ def _lower(
     lower(byOne)
     if covered and len(left) > FEW_TO_COVER:
         lower(lambda rows: covered(elements[rows], nearest[rows]))
-    if len(left) <= most:  # of more, most would be left in vain
+    if len(left) <= most:  # of more, too many would be left anyway
         lower(lambda rows: balancedBounds(elements[rows], nearest[rows], nearestTriangles))
 
 
 def nearCorner(corners: int) -> float:
-    """Return how far any place of an element is from the nearest of its corners at most, per mm of its longest side."""
+    """Return an upper bound of the distance from any place on an element to its nearest corner.
+
+    As a fraction of the element's longest side.
+    """
     return 1 / 2 if corners == 2 else 1 / 3**0.5
 
 
 def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return what the distance (k,) may be on elements at most, as it changes by at most 1 mm per mm.
+    """Return upper bounds (k,) of the distance on elements, as it changes by at most 1 mm per mm.
 
-    To all corners together a place is no farther than from one of them, where the two longer sides meet.
+    The sum of a place's distances to all corners is at most the sum of the two longer sides.
     """
     sides = np.linalg.norm(elements - np.roll(elements, 1, axis=1), axis=2)
     near = sides.max(axis=1) * nearCorner(elements.shape[1])
-    # from any one corner, nothing is farther than the longer of the sides there
+    # nothing is farther from a corner than the other end of the longer side there
     longer = np.maximum(sides, np.roll(sides, -1, axis=1))
     fromOne = np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1))
     fromAll = (values.sum(axis=1) + sides.sum(axis=1) - sides.min(axis=1)) / elements.shape[1]
@@ -153,9 +157,9 @@ def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def balancedBounds(elements: np.ndarray, nearest: np.ndarray, nearestTriangles) -> np.ndarray:
-    """Return what the distance (k,) in mm may be on elements (k, c, 3) at most, by weighing several triangles.
+    """Return upper bounds (k,) in mm of the distance on elements (k, c, 3), by weighting several triangles.
 
-    nearest: (k, 3, 3) the triangles next to their centers, mm. The others are those next to their corners.
+    nearest: (k, 3, 3) the triangles next to their centers, mm. The other triangles are those next to their corners.
     """
     count, corners = elements.shape[:2]
     others = nearestTriangles(elements.reshape(-1, 3)).reshape(count, corners, 3, 3)
@@ -167,7 +171,7 @@ def balancedBounds(elements: np.ndarray, nearest: np.ndarray, nearestTriangles) 
 
 @lru_cache(maxsize=2)
 def balances(count: int) -> np.ndarray:
-    """Return the weights (w, count) in which so many triangles are tried; every row sums to 1."""
+    """Return the sets of weights (w, count) to try for `count` triangles; every row sums to 1."""
     choices = itertools.product(range(PARTS_OF_WEIGHT + 1), repeat=count)
     return np.array([choice for choice in choices if sum(choice) == PARTS_OF_WEIGHT]) / PARTS_OF_WEIGHT
 

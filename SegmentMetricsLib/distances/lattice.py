@@ -2,28 +2,28 @@
 
 The idea
 --------
-The unsmoothed boundary of a mask is made cell by cell. A cell is the box between eight neighboring voxel centers; which
-of the eight belong to the structure is an 8-bit number, its *case*, and the case alone decides which triangles the cell
-holds: at most five, out of only 189 different ones, because every corner of every triangle is the middle of a cell
-edge.
+The unsmoothed boundary of a mask is made cell by cell. A cell is the box between eight neighboring voxel centers. Which
+of the eight belong to the structure is encoded in an 8-bit number, the cell's *case*. The case alone decides which
+triangles the cell contains: at most five, out of only 189 different ones, because every corner of every triangle is the
+middle of a cell edge.
 
 For the same reason the points from which we measure (centers of triangles or of their pieces, triangle corners, points
-of a regular sub-grid) take only a few hundred different *positions* inside a cell. So the distance from a point in cell
+of a regular sub-grid) have only a few hundred different *positions* inside a cell. So the distance from a point in cell
 X to the piece of boundary in cell Y depends on three small things: the step from X to Y, the position, and the case of
-Y. For a given step this is a table of positions x 256 cases that depends on the voxel spacing only.
+Y. For a given step this is a table of positions x 256 cases that depends only on the voxel spacing.
 
 The distance from a point to the whole boundary is the minimum over the cells around it:
 
     distance(point) = min over steps s of  table[s][position of point, case of (cell of point + s)]
 
-Every position has an order of steps of its own, by the gap between it and the cell a step away; a point is done as soon
-as its best value is not above the gap to the next cell. Most points of two contours of the same organ are done after
-eight cells or twelve. The few that are far are cheaper to ask from a search tree, and are.
+Every position has its own order of steps, by the gap between it and the cell a step away; a point is finished as soon
+as its best value is not above the gap to the next cell. Most points of two contours of the same organ are finished
+after eight or twelve cells. For the few that are far away a search tree is cheaper and is used.
 
 Inside or outside is looked up the same way: by the case of the point's own cell in the other mask, and the position.
 
 The result is exact (the tables hold true point-to-triangle distances in single precision) and the same as that of the
-search tree; the tests hold the two against each other.
+search tree; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ from ..geometry.surfaces import Surface, barycentricWeights
 from ..geometry.triangles import TriangleSet
 from ..progress import checkpoint
 
-# How many cells away the lookup reaches along each axis before the search tree takes over.
+# Number of cells that the lookup reaches along each axis before the search tree takes over.
 REACH = 4
-# Where a tolerance asks for more, the number of steps (a cube of this size) still has to be bearable, and where a mask
-# is cut off beyond a slab must stay out of reach.
+# Largest reach that a tolerance can require: the number of steps grows with its cube, and the ends of masks that are
+# cut off beyond a slab must stay out of reach.
 LARGEST_REACH = MORE_SLICES - 3
-# Cells looked at before asking which points are done: at first, then so many more each time.
+# Numbers of cells after which finished points are removed: at first, and the step from there on.
 FIRST_RANKS, MORE_RANKS = (8, 12, 20, 28, 36, 44), 16
-# So many are looked at before asking whether the search tree is cheaper.
+# Only after this many cells the search tree is considered instead, if it is cheaper.
 ALWAYS_RANKS = 28
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
-# Triangles looked at at a time, and positions tabulated, for the same reason.
+# Triangles and tabulated positions processed at a time, for the same reason.
 CELLS, TABLE_CHUNK = 1 << 13, 128
-# Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a look-up, of a search,
-# and of a table per position. A table serves several structures, so each bears a part. Whether a table happens to exist
-# must not matter: the same pair has to give the same digits whatever was compared before.
+# Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a lookup, of a search,
+# and of a table per position. A table serves several structures, so each bears a part of its cost. Whether a table
+# happens to exist must not matter: the same pair has to give the same digits whatever was compared before.
 LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 3e-7
 
 
@@ -78,7 +78,7 @@ class CellTables:
     """Squared distances from positions in a cell to the pieces of boundary in the cells around it, for one spacing.
 
     steps: (n, 3) from cell to cell along i, j, k, ordered by `bounds`, the gap between the two cells in mm. Every
-    position has an order of its own: the cell of rank 0 is the nearest.
+    position has its own order: the cell of rank 0 is the nearest.
     """
 
     def __init__(self, spacing: tuple[float, float, float], positions: Positions, reach: int):
@@ -87,7 +87,7 @@ class CellTables:
         self.reach = reach
         steps = np.array(list(itertools.product(range(-reach, reach + 1), repeat=3)))
         bounds = np.linalg.norm(np.maximum(np.abs(steps) - 1, 0) * self.spacing, axis=1).round(9)
-        # what lies beyond the reach is at least this far away
+        # everything beyond the reach is at least this far away
         self.horizon = float(reach * self.spacing.min())
         order = np.lexsort((np.linalg.norm(steps * self.spacing, axis=1), bounds))
         order = order[bounds[order] < self.horizon]
@@ -104,7 +104,7 @@ class CellTables:
     @cached_property
     def _ranked(self) -> tuple[np.ndarray, np.ndarray]:
         low = np.arange(-self.reach, self.reach + 1)[:, None, None] * self.spacing
-        # along every axis alone (3, p, steps): the same few for all cells
+        # squared gaps along single axes, which are the same few for all cells
         gaps = np.maximum(np.maximum(low - self.points, self.points - low - self.spacing), 0) ** 2
         alongX, alongY, alongZ = np.ascontiguousarray(gaps.transpose(2, 1, 0), np.float32)
         x, y, z = self.steps.T + self.reach
@@ -116,17 +116,17 @@ class CellTables:
 
     @property
     def order(self) -> np.ndarray:
-        """(ranks, p) numbers of the steps from a position, that to the nearest cell first."""
+        """(ranks, p) numbers of the steps from a position, the one to the nearest cell first."""
         return self._ranked[0]
 
     @property
     def gaps(self) -> np.ndarray:
-        """(ranks + 1, p) squared mm that nothing is nearer to a position than, but in cells of lower ranks."""
+        """(ranks + 1, p) lower bounds in mm2 of the squared distances from a position to cells from a rank on."""
         return self._ranked[1]
 
     @cached_property
     def blocks(self) -> list[range]:
-        """The ranks, in parts after which to ask which points are done."""
+        """The ranks, in blocks after which finished points are removed."""
         ends = [*FIRST_RANKS, *range(FIRST_RANKS[-1] + MORE_RANKS, len(self.order), MORE_RANKS)]
         ends = [0, *(end for end in ends if end < len(self.order)), len(self.order)]
         return [range(first, last) for first, last in itertools.pairwise(ends)]
@@ -134,10 +134,10 @@ class CellTables:
     def tables(self, ranks: range) -> np.ndarray:
         """(r * p * 256,) squared mm from a position to a case in the cell of a rank, for one of the blocks of ranks.
 
-        That of the block's k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
+        The value of the block's k-th rank, position p and case c is at index 256 * (k * number of positions + p) + c.
         """
         if ranks.start not in self._tables:
-            with self._lock:  # whoever comes second takes what the first one has made
+            with self._lock:  # a second thread uses the table made by the first
                 if ranks.start not in self._tables:
                     self._tables[ranks.start] = np.concatenate([self._table(rank) for rank in ranks])
         return self._tables[ranks.start]
@@ -146,9 +146,9 @@ class CellTables:
         return ofCases(self.pieceDistances(self.steps[self.order[rank]]), np.minimum).T.ravel()
 
     def pieceDistances(self, steps: np.ndarray) -> np.ndarray:
-        """Return the squared distances (t + 1, p) in mm2 to all triangles a step away; the last one is none, inf.
+        """Return the squared distances (t + 1, p) in mm2 to all triangles a step away.
 
-        steps: (3,) for all positions, or (p, 3).
+        The last row stands for no triangle: inf. steps: (3,) for all positions, or (p, 3).
         """
         # the triangles stay where they are: the points move the other way
         moved = self.points - steps * self.spacing
@@ -166,14 +166,14 @@ class CellTables:
 
 @lockedCache(16)
 def cellTables(spacing: tuple[float, float, float], positions: Positions, reach: int = REACH) -> CellTables:
-    """Return the tables of a spacing in mm, kept for the next pair of structures."""
+    """Return the tables of a spacing in mm, cached for the next pair of structures."""
     return CellTables(spacing, positions, reach)
 
 
 class Lattice:
-    """The cells of the masks of one pair, with room around them for the lookup.
+    """The cells of the masks of one pair, with a margin for the lookup.
 
-    Raises ValueError when the masks do not share a lattice with axes at right angles.
+    Raises ValueError if the masks do not share a lattice with axes at right angles.
     """
 
     def __init__(self, masks: tuple[Mask, ...], reach: int = REACH):
@@ -182,29 +182,29 @@ class Lattice:
         if not grid.isRectangular or any(m.grid.offsetOn(grid) is None for m in masks):
             raise ValueError("The masks do not lie on one lattice with axes at right angles.")
         self.grid, self.reach = grid, reach
-        # rotated images would else get tables of their own for a difference in the sixteenth digit
+        # otherwise rotated images would get separate tables for a difference in the sixteenth digit
         self.spacing = tuple(round(float(s), 9) for s in grid.spacing)
         self.low = np.min([m.low for m in moved], axis=0) - reach - 2
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
         self.shape = self.high - self.low  # of cells, along i, j, k
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
         self._masks = moved
-        # where each surface's own voxel indices count from, on the lattice
+        # origin of each surface's own voxel indices on the lattice
         self.shifts = [np.array(new.offset) - old.offset for new, old in zip(moved, masks, strict=True)]
 
     @cached_property
     def codes(self) -> list[np.ndarray]:
-        """The case (n,) of every cell, for each mask; they are as large as the masks."""
+        """The case (n,) of every cell, for each mask; they need as much memory as the masks."""
         return [cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks]
 
     def forget(self) -> None:
-        """Give back the memory of the codes."""
+        """Free the memory of the codes."""
         self.__dict__.pop("codes", None)
 
     def split(self, multiples: np.ndarray, positions: Positions, shift: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Return cell and position numbers (n,) of points given as multiples (n, 3) of 1 / denominator voxel.
 
-        shift: the multiples are given times 2 to this power.
+        shift: the multiples are scaled by 2 to this power.
         """
         cells, numbers = np.empty(len(multiples), np.intp), np.empty(len(multiples), np.int32)
         for first in range(0, len(multiples), CHUNK):
@@ -219,7 +219,7 @@ class Lattice:
         return cells, numbers
 
     def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
-        """Return whether LPS points (n, 3) in mm, wherever they are, lie inside the mask of that number (0 or 1)."""
+        """Return whether any LPS points (n, 3) in mm lie inside the mask of number `target` (0 or 1)."""
         counted = self.grid.toIndex(points) - self.low
         cells = np.floor(counted).astype(np.int64)
         result = np.zeros(len(points), bool)
@@ -235,9 +235,9 @@ class Lattice:
         return result
 
     def mayLeave(self, number: int, cells: np.ndarray, isOutward: bool) -> np.ndarray:
-        """Return whether the surface of the mask of that number may lie outside the other one's in cells (n, 3).
+        """Return whether the surface of the mask of a number (0 or 1) may lie outside the other one's in cells (n, 3).
 
-        isOutward: False asks whether it may lie inside. cells: indices of the grid.
+        isOutward: False for inside instead. cells: indices of the grid.
         """
         numbers = (cells - self.low) @ self.strides
         outward, inward = nestedSurfaces()
@@ -247,9 +247,9 @@ class Lattice:
     def squaredDistances(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return squared distances (n,) in mm2 to the boundary of one mask, and which (m,) of them are not final.
+        """Return squared distances (n,) in mm2 to the boundary of one mask, and the numbers (m,) of those not final.
 
-        Those not final are out of the tables' reach, or cheaper to ask from a search tree.
+        These points are out of the tables' reach, or cheaper to measure with a search tree.
         """
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         for block in tables.blocks:
@@ -271,9 +271,9 @@ class Lattice:
     def lookedUp(
         self, target: int, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables
     ) -> np.ndarray:
-        """Return the squared distances (r, n) in mm2 that the tables of a block of ranks tell of points.
+        """Return the squared distances (r, n) in mm2 of points, looked up in the tables of a block of ranks.
 
-        cells, numbers: (n,) of the points, as split() tells them.
+        cells, numbers: (n,) of the points, as returned by split().
         """
         codes, count = self.codes[target], len(tables.points)
         shifts = (tables.steps @ self.strides).take(tables.order[ranks.start : ranks.stop])
@@ -287,18 +287,18 @@ class Lattice:
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:
-    """Return how many cells the tables shall reach along each axis: up to a distance in mm, if that is not too far."""
+    """Return the reach of the tables along each axis in cells: up to a distance in mm, if that is not too far."""
     needed = int(np.ceil(distance / grid.spacing.min()))
     return needed if REACH < needed <= LARGEST_REACH else REACH
 
 
 def doubledPoints(lattice: Lattice, source: Surface, number: int) -> np.ndarray:
-    """Return the points (n, 3) of the unsmoothed surface of the mask of that number as multiples of half a voxel."""
+    """Return the points (n, 3) of the unsmoothed surface of mask `number` as multiples of half a voxel."""
     return np.rint(2 * (source.lattice + lattice.shifts[number])).astype(np.int32)
 
 
 def differentCells(lattice: Lattice, doubled: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return which triangles (k,) of one unsmoothed surface of a pair the other one does not have as well.
+    """Return the numbers (k,) of the triangles of one unsmoothed surface of a pair that the other one may not have.
 
     doubled: (n, 3) its points as multiples of half a voxel. cells: (m, 3) its triangles.
     """
@@ -322,9 +322,9 @@ def signedDistances(
 ) -> np.ndarray:
     """Return the distances in mm of one surface of a pair to the other, negative inside the other.
 
-    source: the unsmoothed surface of the mask of that number (0 or 1) from which is measured. subdivisions: measure
-    from the centers of its triangles' pieces, (m * 4 ** subdivisions,) values; None: from its points, (n,) values.
-    search: answers the distance of LPS points (n, 3) to the other surface, for the few that lie beyond the tables.
+    source: the unsmoothed surface to measure from, of the mask of that number (0 or 1). subdivisions: to measure from
+    the centers of its triangles' pieces, (m * 4 ** subdivisions,) values; None to measure from its points, (n,) values.
+    search: returns the distances of LPS points (n, 3) to the other surface, for the few beyond the tables' reach.
     """
     doubled = doubledPoints(lattice, source, number)
     if subdivisions is None:
@@ -344,7 +344,7 @@ def signedDistancesAt(
 ) -> np.ndarray:
     """Return the distances (n,) in mm of places on one surface of a pair to the other, negative inside the other.
 
-    multiples: (n, 3) the places as whole multiples of the positions' part of a voxel, times 2 to the power of `shift`.
+    multiples: (n, 3) the places as integer multiples of the positions' fraction of a voxel, scaled by 2 ** shift.
     """
     target = 1 - number
     cells, numbers = lattice.split(multiples, positions, shift)

@@ -1,7 +1,7 @@
 """Functions that are linear over triangles or line segments: shares of size and means, in closed form.
 
-values: (3, n) at the corners of triangles or (2, n) at the ends of segments. Every result is (n,), one per element, as
-a share or mean of its own size.
+values: (3, n) at the corners of triangles or (2, n) at the ends of segments. Every result is (n,), one per element: a
+fraction of the element's size, or a mean over it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-# How an element is cut into equal pieces: numbers of its corners, followed by the middles of its sides 01, 12, 20.
+# The equal pieces of an element, by node numbers: its corners come first, then the middles of its sides 01, 12, 20.
 PIECES = {2: np.array([[0, 2], [2, 1]]), 3: np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])}
 
 
 def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the values (corners, n) as corners arrays (n,), the smallest of every element first."""
+    """Return the values (corners, n) as one array (n,) per corner, the smallest values of all elements first."""
     first, second = np.minimum(values[0], values[1]), np.maximum(values[0], values[1])
     if len(values) == 2:
         return first, second
@@ -28,7 +28,7 @@ def shareBelow(values: np.ndarray, limit: float) -> np.ndarray:
 
 
 def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarray) -> np.ndarray:
-    """Return the share (n,) of every element at most a limit (one for all or (n,)), told its ordered() values."""
+    """Return the share (n,) of every element at most a limit (one for all or (n,)), given its ordered() values."""
     low, high = ascending[0], ascending[-1]
     result = (high <= limit).astype(float)
     crossed = np.flatnonzero((low < limit) & (limit < high))
@@ -38,7 +38,7 @@ def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarr
         result[crossed] = (limit - low) / (high - low)
         return result
     middle = ascending[1][crossed]
-    # what is below is a triangle at the lowest corner, or all but one at the highest
+    # the part below is a triangle at the lowest corner, or all but a triangle at the highest
     isLower = limit <= middle
     span = (high - low) * np.where(isLower, middle - low, high - middle)
     corner = np.where(isLower, limit - low, high - limit) ** 2 / np.where(span > 0, span, 1)
@@ -47,7 +47,7 @@ def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: float | np.ndarr
 
 
 def shareWithin(values: np.ndarray, limit: float) -> np.ndarray:
-    """Return the share of every element on which the function is neither above the limit nor below its negative."""
+    """Return the share of every element on which the absolute value of the function is at most the limit."""
     ascending = ordered(values)
     result = orderedShareBelow(ascending, limit)
     low = np.flatnonzero(ascending[0] < -limit)
@@ -57,7 +57,7 @@ def shareWithin(values: np.ndarray, limit: float) -> np.ndarray:
 
 
 def negative(ascending: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Return the negatives of values in order (n,), in order."""
+    """Return the negatives of ordered() values, in ascending order again."""
     return tuple(-column for column in reversed(tuple(ascending)))
 
 
@@ -72,7 +72,7 @@ def meanMagnitude(values: np.ndarray) -> np.ndarray:
         low, high = -ascending[0][crossed], ascending[1][crossed]
         result[crossed] = (low**2 + high**2) / (2 * (low + high))
         return result
-    # One corner lies on the other side of zero than the two others: the function is turned over on the triangle there.
+    # One corner is on the other side of zero than the two others: the function changes sign on the triangle there.
     low, middle, high = (column[crossed] for column in ascending)
     isLowest = middle > 0
     low, middle, high = (

@@ -1,38 +1,38 @@
-"""Distances of one boundary to another, sampled until the numbers that follow from them no longer change.
+"""Distances of one boundary to another, sampled until the numbers derived from them no longer change.
 
 The idea
 --------
-The distance to a boundary is nearly a linear function over a small triangle: where the nearest place of the other
-boundary is flat it is linear, with a sign even where the two boundaries cross. So a triangle is not represented by its
-center, but by its *nodes*: the three corners and the middles of the three sides, which cut it into four pieces with a
+The distance to a boundary is nearly linear over a small triangle. Where the nearest part of the other boundary is flat
+it is exactly linear, and with a sign even where the two boundaries cross. So a triangle is not represented by its
+center, but by its *nodes*: the three corners and the middles of the three sides. These cut it into four pieces with a
 linear function on each (a segment has its ends and its middle, and two pieces). Corners and sides are shared by
-neighbors: all nodes of a surface of n triangles are 2n points, half of the centers of the pieces. For a linear function
-the mean distance and the share of a piece within a tolerance are known in closed form (linear.py), so the line on which
-the distance equals tau may pass through a piece; it need not follow the edges.
+neighbors: the nodes of a surface of n triangles are 2n points, half as many as the centers of the pieces. For a linear
+function the mean distance and the share of a piece within a tolerance are known in closed form (linear.py), so the line
+on which the distance equals tau may pass through a piece; it need not follow the edges.
 
-How wrong is that? The same number from the triangle as a whole, with its three corners alone, is a coarser one of the
-same kind. Halving the sides leaves a quarter of an error if the function is smooth, so what is left in the finer number
-is about a third of the *difference* between the two. Going that third farther removes most of it (Richardson's
+How large is the error? The same number computed from the whole triangle, with its three corners alone, is a coarser
+estimate. Halving the sides reduces the error to a quarter if the function is smooth, so the error left in the finer
+number is about a third of the *difference* between the two. Adding this third removes most of it (Richardson
 extrapolation; for a mean of one sign this is Simpson's rule):
 
-* mean distance: by the difference of the two means. How wrong that still is, a sample tells (means.py).
-* share within a tolerance: by the difference of the two shares, which only triangles have through which the line of the
-  tolerance passes.
-* percentile: where the size up to a limit, corrected like that, reaches the wanted one.
+* mean distance: by the difference of the two means. The remaining error is estimated from a sample (means.py).
+* share within a tolerance: by the difference of the two shares, which is nonzero only for triangles that the line of
+  the tolerance passes through.
+* percentile: the limit at which the size up to it, corrected in this way, reaches the wanted size.
 
-What remains after that? Over thousands of elements most differences cancel, as they have either sign; what does not
-cancel is their sum, of which a part remains, and what is left of the others to chance is the root of the sum of their
-squares. Where both tell that a share or a percentile is not known well enough, the elements with the largest
-differences are cut: their pieces become elements with nodes of their own. And so on. Elements that bend much are cut
-also where all their nodes lie on one side of a limit, but near it: it may pass between them, and no difference says so.
-Nor does one where a face lies a tolerance away and bends off beside it: the line passes next to a flat node by the
-corners and by the pieces, and on the boundary at the kink. Such elements are cut, too, and what is left of them counts
-in the bounds as a whole, as they all err to one side.
+What error remains after that? Over thousands of elements most differences cancel, as they have either sign. A part of
+their sum remains, and a random error proportional to the root of the sum of their squares. Where the two together show
+that a share or a percentile is not precise enough, the elements with the largest differences are cut: their pieces
+become elements with nodes of their own. This is repeated. Elements that bend strongly are also cut where all their
+nodes lie on one side of a limit, but near it: the limit may pass between them without any difference. There is no
+difference either where a face lies a tolerance away and bends off beside it: according to both corners and pieces the
+line passes next to a flat node, whereas in truth it follows the kink. Such elements are cut, too. The doubt that is
+left counts in full in the bounds, as these errors all have the same sign.
 
-So nearly everything stays as it was measured first, and some lines on the surface are looked at closely. Boundaries of
-few elements, unless they lie far apart, are cut all over at once, which takes less time than choosing, and is mostly
-enough. And where both boundaries lie on one lattice, what they have in common is no distance away: it is counted, and
-not asked.
+So nearly all elements stay as first measured, and only some lines on the surface are refined. Boundaries of few
+elements, unless they lie far apart, are cut everywhere at once, which takes less time than choosing and is usually
+enough. Where both boundaries lie on one lattice, the elements they share have distance 0: their size is counted, but no
+distances are computed.
 """
 
 from __future__ import annotations
@@ -66,35 +66,34 @@ from .means import MeanDistances
 from .percentiles import Estimate, Percentiles
 from .sampling import Sampler
 
-# Errors at which refinement stops: mm for means; share of the boundary for shares within a tolerance; mm for
+# Errors at which refinement stops: mm for means; fraction of the boundary for shares within a tolerance; mm for
 # percentiles.
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR = 0.0005, 0.0015, 0.006
-# Where the middles of an element's sides are farther than this from what the corners tell, mm, a limit may pass between
-# its nodes though they all lie on one side.
+# If an element bends by more than this, mm, a limit may pass between its nodes although they all lie on one side of it.
 BENT = 0.07
-# Boundaries smaller than this, mm, have errors in mm as much smaller.
+# For boundaries smaller than this, mm, the errors in mm are reduced in proportion.
 SMALL = 1.0
-# How far the bounds of the largest distance may be apart, mm.
+# Largest acceptable gap between the bounds of the largest distance, mm.
 LARGEST_ERROR = 0.01
-# Equal parts of a segment that are the elements of contours.
+# Each segment of a contour is divided into this many elements.
 PARTS_OF_SEGMENT = 16
-# How often elements are looked at, and sides halved at most: on a lattice, where coordinates are whole, and elsewhere,
+# Most rounds of refinement, and most halvings of sides: on a lattice, where coordinates are integers, and elsewhere,
 # where triangles may be as large as a face of the structure.
 MOST_ROUNDS, LATTICE_HALVINGS, MOST_HALVINGS = 9, 7, 10
-# Of so many elements each is cut at once: looking closely at some takes as long. Fewer where places are searched, which
-# takes longer than to look them up.
+# Up to this many elements, all are cut at once: refining only some would take as long. Fewer where places are searched,
+# which takes longer than looking them up.
 FEW_ELEMENTS, FEW_TO_SEARCH = 4_000, 1_000
-# Fewer elements are not worth a thread for each boundary, looked up and searched.
+# Up to this many elements, a thread per boundary is not worthwhile: where they are looked up, and where searched.
 FEW_TO_SHARE, FEW_SEARCHED_TO_SHARE = 200_000, 3_000
-# Nodes added at most, per node of the first round and at least.
+# No more elements are cut for limits once this many nodes were added: per node of the first round, and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
 
 def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
-    """Return the boundaries whose distances samplers tell, refined side by side until nothing is left to cut.
+    """Return the refined boundary of each sampler, refined in parallel until nothing is left to cut.
 
-    limits: in mm, for which sizes within shall be precise; percentiles: in (0, 100), the distances that this share of
-    the size does not exceed, of which the largest of all boundaries shall be.
+    limits: in mm; sizes within them become precise. percentiles: in (0, 100); of each percentile, the largest of all
+    boundaries becomes precise.
     """
     few = FEW_TO_SHARE if all(sampler.isOnLattice for sampler in samplers) else FEW_SEARCHED_TO_SHARE
     isLong = sum(len(sampler.surface.cells) for sampler in samplers) > few
@@ -112,9 +111,9 @@ def refined(samplers: Sequence[Sampler], limits: Sequence[float] = (), percentil
 
 
 class Refined:
-    """One boundary with the distances at the nodes of its elements, cut as often as the wanted numbers need.
+    """One boundary with the distances at the nodes of its elements, cut as often as the wanted numbers require.
 
-    sampler: tells the distances. limits, percentiles: which numbers are wanted, see refined().
+    sampler: measures the distances. limits, percentiles: the wanted numbers, see refined().
     """
 
     def __init__(self, sampler: Sampler, limits: Sequence[float] = (), percentiles: Sequence[float] = ()):
@@ -125,7 +124,7 @@ class Refined:
         meanError, self.percentileError, self.largestError, self.bent = (
             length * scale for length in (MEAN_ERROR, PERCENTILE_ERROR, LARGEST_ERROR, BENT)
         )
-        # what both boundaries have is no distance away, and is only counted
+        # elements shared by both boundaries have distance 0; only their size counts
         self.chosen = sampler.different
         sizes = surface.sizes.take(self.chosen)
         self.sharedSize = max(self.totalSize - float(sizes.sum()), 0.0) if len(sizes) < len(surface.cells) else 0.0
@@ -144,46 +143,46 @@ class Refined:
                 self.coordinates, cells, sides = quartered(self.coordinates, cells, *sides)
         self.perCell = len(cells) // len(sizes)
         sizes = np.repeat(sizes / self.perCell, self.perCell)
-        # the boundary's own elements or their equal parts, and what was cut out of them
+        # base: the boundary's own elements or their equal parts; fine: the pieces cut out of them
         self.leftOfMean = LEFT_OF_FINE_MEAN if halvings else LEFT_OF_MEAN
         self.base = self._withNodes(cells, sizes, np.full(len(cells), halvings, np.int8), sides)
-        del cells, sides  # to ask takes as much memory
+        del cells, sides  # sampling needs as much memory again
         self.values = self.base.values = sampler.signed(self.coordinates, halvings + 1)
         sampler.forget()
         self._means = MeanDistances(self.base, self.totalSize, self.leftOfMean, meanError)
         self.fine = self.base.chosen(np.zeros(0, int))
-        # whether the elements are the boundary's own, of which none has been cut
+        # whether the elements are the boundary's own, none of them cut yet
         self._areWhole = not halvings
-        # what is not known well enough yet: the shares within limits
+        # limits whose shares are not precise enough yet
         self._limits = list(limits)
-        # estimates tell roughly where percentiles lie; those that are known hold for the leaves as they are
+        # estimates may be from earlier leaves; percentiles in _isKnown have estimates for the current ones
         self._percentiles, self._estimates, self._isKnown = tuple(percentiles), {}, set()
         self._mostHalvings = LATTICE_HALVINGS if sampler.isOnLattice else MOST_HALVINGS
         self._most = len(self.values) + max(ALWAYS_ADDED, MOST_ADDED * len(self.values))
 
     def fresh(self, others: Sequence[Refined]) -> list[float]:
-        """Return the percentiles that still have to be known better."""
+        """Return the percentiles that are not precise enough yet."""
         return [percent for percent in self._percentiles if not self._isSmaller(percent, others)]
 
     def estimate(self, percentiles: Sequence[float]) -> None:
-        """Tell where percentiles lie, before cut() is asked."""
+        """Estimate percentiles; call this before cut()."""
         self._fresh = percentiles
         for percent in percentiles:
             self.percentileEstimate(percent)
 
     def _isSmaller(self, percent: float, others: Sequence[Refined]) -> bool:
-        """Return whether a percentile is certainly smaller than another direction's, so that it does not matter."""
+        """Return whether a percentile is certainly smaller than another boundary's, so that it does not matter."""
         mine = self._estimates.get(percent)
         return mine is not None and any(other._estimates[percent].low > mine.high for other in others)
 
     def cut(self, others: Sequence[Refined]) -> bool:
-        """Cut the elements because of which some number is not known well enough; return whether there were any."""
+        """Cut the elements that make some number too imprecise; return whether there were any."""
         flags = np.zeros(len(self.leaves.sizes), bool)
         if self._areWhole:
             limits = [*self._limits, *(self._estimates[percent].value for percent in self._fresh)]
             flags |= self.leaves.mayHold(limits, self.bent)
             self._areWhole = False
-        # what is known well enough once stays so
+        # shares that were once precise enough stay so
         self._limits = [limit for limit in self._limits if self._markForShare(limit, flags)]
         known = set()
         for percent in self._fresh:
@@ -207,11 +206,11 @@ class Refined:
         return Leaves(self.base, self.fine)
 
     def _forgetLeaves(self) -> None:
-        """Give back the leaves, which are put together anew when they are asked for."""
+        """Discard the leaves, which are rebuilt when needed."""
         self.__dict__.pop("leaves", None)
 
     def forget(self) -> None:
-        """Give back the memory of all that is made anew when it is asked for."""
+        """Free the memory of everything that is rebuilt when needed."""
         self._forgetLeaves()
         self.sampler.forget()
         for part in self.parts:
@@ -224,10 +223,10 @@ class Refined:
     def _withNodes(
         self, cells: np.ndarray, sizes: np.ndarray, halvings: np.ndarray, ofCells: tuple[np.ndarray, np.ndarray]
     ) -> Part:
-        """Return elements (k, 2 or 3) of points that are there, after adding the middles of their sides.
+        """Return elements (k, 2 or 3) of existing points as a part, after adding the middles of their sides as points.
 
-        Once distances are known, those of the middles are asked.
-        ofCells: the sides, and their numbers, as uniqueSides() tells them.
+        Distances at the middles are sampled, unless those at the existing points are still unknown.
+        ofCells: the sides and their numbers, as returned by uniqueSides().
         """
         (sides, numbers), count = ofCells, len(self.coordinates)
         middles = middlesOf(self.coordinates, sides)
@@ -238,7 +237,8 @@ class Refined:
             for halved in np.unique(halvings + 1).tolist():
                 rows = ofSides == halved
                 near = atEnds.compress(rows)
-                # on the way from an end to the middle the sign changes only if the end is no farther than the middle
+                # The sign can change between an end and the middle only if the distance at the end is no larger than
+                # the length between the two.
                 known = np.where(np.abs(near) > self.sampler.longestSide / 2.0**halved, np.sign(near), 0)
                 values[rows] = self.sampler.signed(middles.compress(rows, axis=0), halved, known)
             self.values = np.concatenate([self.values, values])
@@ -247,17 +247,17 @@ class Refined:
         return Part(self.values, nodes, sizes, halvings + 1, np.ones(len(nodes), bool))
 
     def _piecesOf(self, part: Part) -> Part:
-        """Return the pieces of elements, one element's after the other's."""
+        """Return the pieces of elements, element by element."""
         count = len(PIECES[part.corners])
         sizes, halvings = np.repeat(part.sizes / count, count), np.repeat(part.halvings, count)
         return self._withNodes(part.pieces(), sizes, halvings, sidesOfPieces(part.nodes, len(self.coordinates)))
 
     def _cut(self, chosen: tuple[np.ndarray, np.ndarray], drawn: Part | None = None) -> None:
-        """Cut some leaves of both parts into their pieces, and elements that were drawn; places are asked together."""
+        """Cut some leaves of both parts, and elements drawn as a sample, into pieces; all are sampled together."""
         cut = self.base.chosen(chosen[0]).joined(self.fine.chosen(chosen[1]))
         asked = cut if drawn is None else cut.joined(drawn)
         new = self._piecesOf(asked)
-        # else each would keep the distances as they were at its time
+        # otherwise each would keep an outdated array of distances in memory
         for part in (self.base, *(sample.pieces for sample in self._means.samples)):
             part.values = self.values
         ofLeaves, ofDrawn = np.split(np.arange(len(new.sizes)), [len(PIECES[new.corners]) * len(cut.sizes)])
@@ -276,7 +276,7 @@ class Refined:
         return self._markDoubtful(flags, found.chosen, found.doubts, wanted) or wasMarked
 
     def percentileEstimate(self, percent: float) -> Estimate:
-        """Return a percentile of the elements as they are now."""
+        """Return the estimate of a percentile for the current leaves."""
         if percent not in self._isKnown:
             last = self._estimates.get(percent)
             percentiles = Percentiles(self.leaves, self.totalSize, self.sharedSize, self.percentileError, last)
@@ -286,9 +286,9 @@ class Refined:
 
     @staticmethod
     def _markDoubtful(flags: np.ndarray, chosen: np.ndarray, doubts: np.ndarray, wanted: float) -> bool:
-        """Flag the leaves with the largest doubts, so that without them half of what is wanted is left.
+        """Flag the leaves with the largest doubts, so that those of the others sum to at most half of `wanted`.
 
-        These all err to one side, so that they do not cancel. Returns whether any had to be.
+        All doubts err to the same side and do not cancel. Returns whether any leaf had to be flagged.
         """
         if float(doubts.sum()) <= wanted:
             return False
@@ -299,13 +299,13 @@ class Refined:
 
     @staticmethod
     def _mark(flags: np.ndarray, chosen: np.ndarray, differences: np.ndarray, wanted: float) -> bool:
-        """Flag the leaves with the largest differences, so that the error is half of what is wanted without them.
+        """Flag the leaves with the largest differences, so that the error of the others is at most half of `wanted`.
 
-        chosen: whose differences they are. Returns whether any had to be.
+        chosen: numbers of the leaves that the differences belong to. Returns whether any leaf had to be flagged.
         """
         if errorOf(differences) <= wanted:
             return False
-        # By magnitude, in steps of a fifth, which is as good as sorted; what is tiny is never worth cutting.
+        # Binned by magnitude in steps of a fifth, which is as good as sorted; tiny differences are never worth cutting.
         with np.errstate(divide="ignore"):
             steps = (4 * np.log2(np.abs(differences) / wanted)).clip(-160, 160).astype(np.int64) + 160
         sums, squares = (np.cumsum(np.bincount(steps, values)) for values in (differences, differences**2))
@@ -316,20 +316,20 @@ class Refined:
 
     @cached_property
     def largestAndPlace(self) -> tuple[Bounded, np.ndarray]:
-        """Largest distance in mm toward either side, whose bounds are certain, and its place (3,)."""
+        """Largest distance in mm toward either side, with guaranteed bounds, and its place (3,)."""
         return extreme(self)
 
     def largestToward(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or negative (-1) side, and its place (3,).
 
-        known: one in mm that is reached elsewhere, below which it does not matter how large it is.
+        known: a distance in mm already found elsewhere; a smaller result need not be accurate.
         """
         largest, place = self.largestAndPlace
-        # mostly the side of the largest distance is known
+        # usually the largest distance of all lies on a known side
         if self.values[np.abs(self.values).argmax()] * side > 0 and self.sampler.sidesAt(place[None])[0] * side > 0:
             return largest, place
         found, place = extreme(self, side, known)
-        # nothing on one side is farther than all, which is mostly known better
+        # no distance on one side exceeds the largest of all, which usually has a tighter bound
         upper = min(found.upper, max(largest.upper, known))
         return Bounded(found, found.lower, max(found.lower, upper)), place
 
@@ -344,40 +344,43 @@ class Refined:
         return self._means.signed
 
     def extrapolated(self, fine: float, differences: np.ndarray, size: float, least: float) -> Bounded:
-        """Return a mean, not below `least`, from the finer sum over a size and what its coarser summands differ."""
+        """Return an extrapolated mean, not below `least`.
+
+        fine: sum of the finer summands, over a size. differences: the finer summands minus the coarser ones.
+        """
         value = (fine + float(differences.sum()) / 3) / size
         error = BOUNDS * errorOf(differences, self.leftOfMean) / size + ROUNDING
         return Bounded.within(value, error, least, np.inf)
 
     def sizeWithin(self, limit: float) -> Bounded:
-        """Return the size of what is at most a limit in mm away."""
+        """Return the size within a limit in mm."""
         passed = self.leaves.within(limit)
         found = self._bounded(passed.size + self.sharedSize, passed)
         return self._doubted(found, limit, np.abs(self.values)) if found.lower == self.totalSize else found
 
     def sizeBetween(self, low: float, high: float) -> float:
-        """Return the size of the elements wholly farther than one distance in mm, and no farther than another."""
+        """Return the size of the elements whose nodes are all farther than `low`, but not than `high`, mm."""
         leaves = self.leaves
         return float(leaves.sizes[(leaves.low > low) & (leaves.high <= high)].sum())
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
-        """Return the size of what is farther than a limit in mm toward the positive (1) or the negative (-1) side."""
+        """Return the size farther than a limit in mm toward the positive (1) or the negative (-1) side."""
         passed = self.leaves.beyond(limit, side)
         found = self._bounded(passed.size + (self.sharedSize if limit < 0 else 0.0), passed)
         return self._doubted(found, limit, side * self.values) if found.upper == 0 else found
 
     def _doubted(self, size: float, limit: float, values: np.ndarray) -> Bounded:
-        """Return a size that is all or nothing, with an error where something between the nodes exceeds the limit.
+        """Return a size that is all or nothing, with an error if something between the nodes may exceed the limit.
 
-        values: the distances in mm at the nodes that are to be compared with the limit.
+        values: the distances in mm at the nodes that are compared with the limit.
         """
         isExact = values.max(initial=-np.inf) + self.sampler.longestSide <= limit or self.largestAndPlace[0] <= limit
         error = 0.0 if isExact else LEAST_SHARE_ERROR * self.totalSize
         return Bounded.within(float(size), error, 0.0, self.totalSize)
 
     def _bounded(self, size: float, passed: Passed) -> Bounded:
-        """Return a size with bounds, from what is known of the leaves that the limit passes through."""
-        # all and nothing are exact, whatever the sum of thousands of sizes says
+        """Return an extrapolated size with bounds. passed: the leaves that the limit passes through."""
+        # all and nothing are exact, despite rounding in the sum of thousands of sizes
         if abs(size - self.totalSize) <= SIZE_ROUNDING * self.totalSize:
             size = self.totalSize
         elif size <= SIZE_ROUNDING * self.totalSize:
@@ -389,7 +392,7 @@ class Refined:
         return Bounded.within(size, error, 0.0, self.totalSize)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
-        """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
+        """Return the sizes (n,) farther than each of some ascending limits (n,) in mm toward one side (1 or -1)."""
         fine = np.where(np.asarray(limits) < 0, self.sharedSize, 0.0)
         coarse = fine.copy()
         for part in self.parts:
@@ -397,7 +400,7 @@ class Refined:
             nodes, sizes, count = side * part.signed(rows), part.sizes[rows], len(PIECES[part.corners])
             fine += sizesBeyond(ordered(pieces(nodes)), np.tile(sizes / count, count), limits)
             coarse += sizesBeyond(ordered(nodes[: part.corners]), sizes, limits)
-        # a curve, which never rises
+        # extrapolation must not make the curve rise
         return np.minimum.accumulate(np.clip(fine + (fine - coarse) / 3, 0.0, self.totalSize))
 
     def boundedPercentile(self, percent: float) -> Bounded:

@@ -1,4 +1,4 @@
-"""Asks for the distance of one boundary of a pair to the other, at places between its points."""
+"""Measures the distance of one boundary of a pair to the other at places between its points."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.surfaces import Surface, longestSides
 from . import lattice as lookup
 
-# The tables of places between the points grow with every halving: up to the first of these they are always made, up to
-# the second one for many places; beyond, the search tree serves.
+# The tables for places between the points grow with every halving: up to the first of these they are always made, up to
+# the second one only for many places; beyond that, the search tree is used.
 LATTICE_HALVINGS, LARGEST_LATTICE_HALVINGS, MANY_PLACES = 2, 3, 15_000
-# Parts of a voxel that coordinates on a lattice count in: sides can be halved eight times.
+# Coordinates on a lattice are multiples of 1 / SCALE voxel: sides can be halved eight times.
 SCALE = 512
 # mm; points of two boundaries that are no farther apart are the same.
 SAME = 1e-9
-# Boundaries are apart where their boxes differ at both ends by more than so many of the longest side of an element.
+# Boundaries are apart if their boxes differ at both ends by more than this multiple of an element's longest side.
 APART = 8
 
 
 class Sampler:
-    """Tells how far places on one boundary are from the other one.
+    """Measures the distances of places on one boundary to the other one.
 
-    Places are given by coordinates (n, 3): LPS mm, or on a lattice whole multiples of 1 / SCALE voxel, which is a power
-    of two, so that sides can be halved exactly.
+    Places are given by coordinates (n, 3): LPS mm, or on a lattice integer multiples of 1 / SCALE voxel; SCALE is a
+    power of two, so that sides can be halved exactly.
 
-    source: the reference (0) or the test (1). closest: returns what answers for the other boundary, which is made
-    only if a place asks for it. lattice: on which both lie, or None.
+    source: the reference (0) or the test (1). closest: returns the closest-point search of the other boundary, which is
+    built only if a place needs it. lattice: on which both lie, or None.
     """
 
     def __init__(
@@ -47,20 +47,20 @@ class Sampler:
 
     @property
     def other(self) -> ClosestSurface:
-        """What answers for the other boundary."""
+        """The closest-point search of the other boundary."""
         return self._closest()
 
     @property
     def isOnLattice(self) -> bool:
-        """Whether distances are looked up, as long as sides have not been halved too often for that."""
+        """Whether distances are looked up, unless sides have been halved too often for that."""
         return self._lattice is not None
 
     @cached_property
     def different(self) -> np.ndarray:
-        """Numbers (k,) of the boundary's elements; on a lattice without those that the other boundary has as well."""
+        """Numbers (k,) of the boundary's elements; on a lattice without those known to be shared by both boundaries."""
         if self._lattice is None:
             return np.arange(len(self.surface.cells))
-        # one at least, so that there is something to ask
+        # at least one, so that there is something to measure
         different = lookup.differentCells(self._lattice, self._doubled, self.surface.cells)
         return different if len(different) else np.zeros(1, np.int64)
 
@@ -69,7 +69,7 @@ class Sampler:
         return lookup.doubledPoints(self._lattice, self.surface, self._source)
 
     def forget(self) -> None:
-        """Give back the memory of the points as they are counted on a lattice."""
+        """Free the memory of the points' coordinates on a lattice."""
         self.__dict__.pop("_doubled", None)
 
     @property
@@ -81,7 +81,7 @@ class Sampler:
 
     @cached_property
     def longestSide(self) -> float:
-        """Length in mm that no side of an element exceeds."""
+        """Upper bound in mm of the length of elements' sides."""
         if self._lattice is not None:
             ends = caseEdges()[0] * self._lattice.grid.spacing
             return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
@@ -89,9 +89,9 @@ class Sampler:
 
     @property
     def isApart(self) -> bool:
-        """Whether most distances are probably large: they take long to find, and hardly bend within an element.
+        """Whether most distances are probably large: they take long to find, and are nearly linear within an element.
 
-        A tube that only ends later than the other one is not apart from it.
+        A tube that only extends beyond the other one is not apart from it.
         """
         apart = np.abs(np.subtract(self.surface.box, self.target.box))
         return bool(apart.min(axis=0).max() > APART * self.longestSide)
@@ -103,8 +103,8 @@ class Sampler:
     def signed(self, coordinates: np.ndarray, halvings: int, sides: np.ndarray | None = None) -> np.ndarray:
         """Return signed distances (n,) in mm at places (n, 3); positive where the test lies outside the reference.
 
-        halvings: of elements' sides after which the places are corners. sides: (n,) 1 or -1 where the sign is known, 0
-        elsewhere.
+        halvings: number of halvings of elements' sides that make the places corners. sides: (n,) 1 or -1 where the sign
+        is known, 0 elsewhere.
         """
         tabulated = LARGEST_LATTICE_HALVINGS if len(coordinates) >= MANY_PLACES else LATTICE_HALVINGS
         if self._lattice is None or halvings > tabulated:
@@ -126,9 +126,9 @@ class Sampler:
         return sides * self.distancesAt(points)
 
     def sidesAt(self, points: np.ndarray) -> np.ndarray:
-        """Return whether signed distances at LPS points (n, 3), mm, are positive (1) or negative (-1); 0 may be either.
+        """Return the signs (n,) of signed distances at LPS points (n, 3), mm: 1, -1, or 0, which may be either.
 
-        On a lattice nothing is searched for that.
+        On a lattice no search is needed.
         """
         if self._lattice is not None:
             return np.where(self._lattice.isInsideAt(1 - self._source, points), -self._sign, self._sign)
@@ -139,9 +139,9 @@ class Sampler:
         return self._closest().distances(points)
 
     def mayReach(self, centers: np.ndarray, side: int) -> np.ndarray:
-        """Return whether elements may have distances toward the positive (1) or the negative (-1) side.
+        """Return whether elements (n,) may have distances toward the positive (1) or the negative (-1) side.
 
-        centers: (n, 3) of the elements, not on their rims. On a lattice the voxels around may tell that they have none.
+        centers: (n, 3) inside the elements, not on their rims. On a lattice the surrounding voxels may exclude them.
         """
         if self._lattice is None:
             return np.ones(len(centers), bool)
@@ -152,7 +152,7 @@ class Sampler:
         return self._closest().nearestTriangles(points)
 
     def areShared(self, cells: np.ndarray) -> np.ndarray:
-        """Return which elements (k,) of the boundary, given by number, are elements of the other one as well."""
+        """Return whether elements (k,) of the boundary, given by number, are also elements of the other one."""
         from scipy.spatial import cKDTree
 
         used, numbers = np.unique(self.surface.cells[cells], return_inverse=True)
@@ -163,6 +163,6 @@ class Sampler:
 
 
 def rowKeys(cells: np.ndarray) -> np.ndarray:
-    """Return one value for every row (k, c) of point numbers, the same for the same numbers in another order."""
+    """Return one value per row (k, c) of point numbers, independent of the order of the numbers in the row."""
     rows = np.ascontiguousarray(np.sort(cells, axis=1).astype(np.int64))
     return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()

@@ -16,12 +16,12 @@ from ..geometry.surfaces import Surface, barycentricWeights, elementCenters
 from . import lattice
 from .sampling import Sampler
 
-# The lookup's tables grow with the number of pieces; beyond this the search tree serves.
+# Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
 LARGEST_LATTICE_SUBDIVISIONS = 1
-# Contours on a lattice lie exactly tau apart over large areas: rounding must not decide whether they are within it. In
-# mm, for tolerances below 1 mm as a share of them.
+# Boundaries on a lattice are exactly tau apart over large areas: rounding must not decide whether they are within tau.
+# In mm; for tolerances below 1 mm, as a fraction of the tolerance.
 TIE_TOLERANCE = 1e-4
-# Elements of both boundaries up to which it is not worth a thread to ask each of them something.
+# Up to this many cells of both boundaries, a thread per direction is not worthwhile.
 FEW_TO_SHARE = 200_000
 
 T = TypeVar("T")
@@ -30,8 +30,9 @@ T = TypeVar("T")
 class Groups(NamedTuple):
     """Groups (g,) of elements of one boundary: their sizes in mm2 or mm, and signed distances in mm.
 
-    means: of the groups. high, low: the largest and the smallest that were found on an element.
-    differences: by how much distance times size of what the groups were cut from is less; None where that is unknown.
+    means: per group. high, low: the largest and the smallest found on any element of a group.
+    differences: distance times size of each group, minus the same computed from the coarser elements that its elements
+    were cut from; None if unknown.
     """
 
     sizes: np.ndarray
@@ -45,14 +46,14 @@ class Groups(NamedTuple):
 class DirectedDistances:
     """Distances from the elements of one boundary to the other boundary.
 
-    Here is what every number of them means, such as the mean or a percentile, as it is computed where the accuracy is
-    "sampled": every element has the distance of its center. Where it is "converged", which is the default,
-    ConvergedDistances answers in its place: it defines the same numbers for distances that change linearly across the
-    elements, which it cuts until the numbers no longer change.
+    This class defines every number, such as the mean or a percentile, as computed with the accuracy "sampled": each
+    element has the distance of its center. With "converged", the default, ConvergedDistances is used instead: it
+    defines the same numbers for distances that vary linearly across the elements, which it cuts until the numbers no
+    longer change.
 
-    surface: the boundary measured from; its cells are cut `subdivisions` times into the elements. signed: (n,) mm,
-    positive where the test lies outside the reference, whichever of the two is measured from; of open surfaces always
-    positive. measurePoints: measures from the boundary's points instead.
+    surface: the boundary to measure from; its cells are cut `subdivisions` times into the elements. signed: (n,) mm,
+    positive where the test lies outside the reference, in either direction; always positive for open surfaces.
+    measurePoints: returns the signed distances at the boundary's points.
     """
 
     surface: Surface
@@ -67,7 +68,7 @@ class DirectedDistances:
 
     @property
     def pieces(self) -> int:
-        """How many elements each cell of the boundary is cut into."""
+        """Number of elements that each cell of the boundary is cut into."""
         return 2 ** ((self.surface.dimension - 1) * self.subdivisions)
 
     @cached_property
@@ -90,7 +91,7 @@ class DirectedDistances:
         return self.positionsOf(np.array([element]))[0]
 
     def positionsOf(self, elements: np.ndarray) -> np.ndarray:
-        """Return the LPS centers (n, 3) of some elements (n,) in mm; those of all take much memory."""
+        """Return the LPS centers (n, 3) of some elements (n,) in mm, without computing the large array of all."""
         cells, pieces = np.divmod(elements, self.pieces)
         weights = barycentricWeights(self.surface.dimension, self.subdivisions)
         return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), self.surface.corners(cells))
@@ -116,12 +117,12 @@ class DirectedDistances:
         return float(self.signed @ self.sizes) / self.totalSize
 
     def forget(self) -> None:
-        """Give back the memory of what is only kept to be found sooner."""
+        """Free the memory of cached values."""
         for name in ("distances", "sizes", "positions"):
             self.__dict__.pop(name, None)
 
     def rangesOf(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest signed distance (n,) in mm that were found on some elements (n,)."""
+        """Return the smallest and the largest signed distance (n,) in mm found on each of some elements (n,)."""
         return self.signed[elements], self.signed[elements]
 
     def sizesOf(self, elements: np.ndarray) -> np.ndarray:
@@ -130,15 +131,15 @@ class DirectedDistances:
 
     @property
     def between(self) -> float | None:
-        """By how many mm a distance between places that were asked may exceed rangesOf(); None where that is open."""
+        """Upper bound in mm of how far distances between sampled places exceed rangesOf(); None if unknown."""
         return None
 
     def grouped(self, pieces: int) -> Groups:
-        """Return what is known of groups of so many elements each, which are equally large, one after the other."""
+        """Return groups of `pieces` consecutive elements each; the elements of a group are equally large."""
         every = np.arange(len(self.signed))
         low, high = (values.reshape(-1, pieces).T for values in self.rangesOf(every))
         means, sizes = self.signed.reshape(-1, pieces).T, self.sizes[::pieces] * pieces
-        # row by row, as short rows are slow to reduce
+        # row by row: NumPy is slow to reduce along a short axis
         return Groups(
             sizes,
             reduce(np.add, means) / pieces,
@@ -147,18 +148,18 @@ class DirectedDistances:
         )
 
     def meanOf(self, groups: Groups, chosen: np.ndarray) -> float:
-        """Return the mean signed distance in mm of some groups, told their numbers (c,)."""
+        """Return the mean signed distance in mm over some groups, given by index (c,)."""
         sizes = groups.sizes.take(chosen)
         return float(groups.means.take(chosen) @ sizes) / float(sizes.sum())
 
     def reached(self, side: int) -> float:
-        """Return what the largest signed distance in mm toward one side (1 or -1) is at least."""
+        """Return a lower bound of the largest signed distance in mm toward one side (1 or -1)."""
         return float((side * self.signed).max())
 
     def farthest(self, side: int, known: float = 0.0) -> tuple[float, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place.
 
-        known: one in mm that is reached elsewhere, below which it does not matter how large it is.
+        known: a distance in mm already found elsewhere; a smaller result need not be accurate.
         """
         worst = int((side * self.signed).argmax())
         return side * float(self.signed[worst]), self.position(worst)
@@ -173,12 +174,12 @@ class DirectedDistances:
         return self.position(element)
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
-        """Return the sizes (n,) of what is farther than limits (n,) in mm, ascending, toward one side (1 or -1)."""
+        """Return the sizes (n,) farther than each of some ascending limits (n,) in mm toward one side (1 or -1)."""
         bins = np.searchsorted(limits, side * self.signed, side="left")
         return self.totalSize - np.cumsum(np.bincount(bins, self.sizes, len(limits) + 1))[:-1]
 
     def sizeBeyond(self, limit: float, side: int) -> float:
-        """Return the size of what is farther than a limit in mm toward the positive (1) or negative (-1) side."""
+        """Return the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
         return float(self.sizes[side * self.signed > limit].sum())
 
     def sizeWithin(self, tolerance: float) -> float:
@@ -186,7 +187,7 @@ class DirectedDistances:
         return float(self.sizes[self.distances <= tolerance].sum())
 
     def sizeBetween(self, low: float, high: float) -> float:
-        """Return the size of the elements that are farther than one distance in mm, and no farther than another one."""
+        """Return the size of the elements whose distance exceeds `low` but not `high`, mm."""
         return float(self.sizes[(self.distances > low) & (self.distances <= high)].sum())
 
     def percentile(self, percent: float) -> float:
@@ -194,20 +195,20 @@ class DirectedDistances:
 
         No interpolation between elements. percent: in (0, 100].
         """
-        # Only elements above a distance that is surely low enough need sorting.
+        # Sort only the elements above a distance that is certainly less than the percentile.
         wanted = percent / 100 * self.totalSize
         floor = self._floorBelow(wanted)
         above = np.flatnonzero(self.distances > floor)
         order = above[np.argsort(self.distances[above])]
         share = np.cumsum(self.sizes[order]) + (self.totalSize - self.sizes[above].sum())
-        # rounding of the sum must not decide between two neighbors
+        # rounding of the sum must not decide between two neighboring values
         first = np.searchsorted(share, wanted * (1 - 1e-12))
         return float(self.distances[order[min(first, len(order) - 1)]])
 
     def _floorBelow(self, wanted: float) -> float:
-        """Return a distance up to which the boundary is certainly smaller than wanted (-1 if none)."""
+        """Return a distance within which the boundary's size is certainly less than wanted (-1 if none)."""
         if np.ptp(self.distances) <= 1e-9 * self.largest:
-            return -1.0  # all alike but for rounding, which cannot be divided into bins
+            return -1.0  # equal up to rounding, so there is nothing to bin
         shares, edges = np.histogram(self.distances, bins=256, weights=self.sizes)
         below = np.cumsum(shares) < wanted * (1 - 1e-9)
         count = int(below.argmin()) if not below.all() else len(below) - 1
@@ -216,7 +217,7 @@ class DirectedDistances:
 
 @dataclass(frozen=True, eq=False)
 class SurfaceDistances:
-    """Distances between a reference and a test boundary, both directions. method: how they were found."""
+    """Distances between a reference and a test boundary in both directions. method: name of the algorithm used."""
 
     referenceToTest: DirectedDistances
     testToReference: DirectedDistances
@@ -228,30 +229,30 @@ class SurfaceDistances:
 
     @property
     def hasSides(self) -> bool:
-        """Whether signs tell inside from outside: both boundaries are closed."""
+        """Whether signs distinguish inside from outside, as both boundaries are closed."""
         return all(direction.surface.isClosed for direction in self.directions)
 
     def ofBoth(self, ask: Callable[[DirectedDistances], T]) -> list[T]:
-        """Return what is asked of both directions, side by side where they are large."""
+        """Return the results of a function for both directions, in parallel if they are large."""
         count = sum(len(direction.surface.cells) for direction in self.directions)
         return sideBySide([partial(ask, direction) for direction in self.directions], count > FEW_TO_SHARE)
 
     @cached_property
     def usualLargest(self) -> float:
-        """Distance in mm that 98 % of either boundary does not exceed: the end of scales that a few may leave."""
+        """Distance in mm not exceeded by 98 % of either boundary: the end of scales that outliers may exceed."""
         return max(self.ofBoth(lambda direction: direction.percentile(98)))
 
     def forget(self) -> None:
-        """Give back the memory of what is only kept to be found sooner."""
+        """Free the memory of cached values."""
         for direction in self.directions:
             direction.forget()
 
 
 class BoundaryPair:
-    """The boundaries of a reference and a test structure, neither empty, prepared to ask how far apart they are.
+    """The non-empty boundaries of a reference and a test structure, prepared for measuring distances between them.
 
-    reach: distance in mm up to which table lookup shall be possible where both are masks on one lattice.
-    Raises ValueError when one is a surface and the other contours, or when contours lie in different planes.
+    reach: distance in mm that table lookup should cover if both are masks on one lattice.
+    Raises InputError if one is a surface and the other contours, or if contours lie in different planes.
     """
 
     def __init__(self, reference: Surface, test: Surface, reach: float = 0.0):
@@ -264,17 +265,17 @@ class BoundaryPair:
         self._searches: dict[int, ClosestSurface] = {}
 
     def __getstate__(self) -> dict:
-        """Go to other processes without what searches, which is made anew there."""
+        """Leave out the search trees, which are rebuilt in the other process."""
         return {**self.__dict__, "_searches": {}}
 
     def search(self, number: int) -> ClosestSurface:
-        """Return what searches the reference (0) or the test (1) for the places next to points."""
+        """Return the closest-point search of the reference (0) or the test (1)."""
         if number not in self._searches:
             self._searches[number] = ClosestSurface(self.surfaces[number].target)
         return self._searches[number]
 
     def forget(self) -> None:
-        """Give back the memory of what searches and looks up; whoever asks again waits for it to be made anew."""
+        """Free the memory of the search trees and the lattice; they are rebuilt when needed again."""
         self._searches.clear()
         if self.lattice is not None:
             self.lattice.forget()
@@ -286,7 +287,7 @@ class BoundaryPair:
         """
         surface, target = self.surfaces[source], 1 - source
         if self.lattice is not None and (subdivisions or 0) <= LARGEST_LATTICE_SUBDIVISIONS:
-            # what searches is made only if a point asks for it
+            # the search tree is built only if a point needs it
             values = lattice.signedDistances(
                 self.lattice, surface, source, subdivisions, lambda points: self.search(target).distances(points)
             )
@@ -299,7 +300,7 @@ class BoundaryPair:
         return -values if source == 0 and self.surfaces[target].isClosed else values
 
     def sampler(self, source: int) -> Sampler:
-        """Return what tells the distances of one boundary, the reference (0) or the test (1), to the other."""
+        """Return a sampler of distances from one boundary, the reference (0) or the test (1), to the other."""
         target = 1 - source
         return Sampler(self.surfaces, source, partial(self.search, target), self.lattice)
 
@@ -322,7 +323,7 @@ class BoundaryPair:
 
 
 def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.Lattice | None:
-    """Return the lattice on which both unsmoothed surfaces were made, or None."""
+    """Return the lattice on which both unsmoothed surfaces were built, or None."""
     if reference.lattice is None or test.lattice is None:
         return None
     grid = reference.mask.grid
@@ -332,17 +333,17 @@ def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.La
 
 
 def liesInPlane(reference: Surface, test: Surface) -> bool:
-    """Return whether two contours lie in one plane, to a thousandth of their extent."""
+    """Return whether two contours are coplanar within a thousandth of their extent."""
     extent = np.ptp([reference.box, test.box], axis=1).max()
     offset = (test.points - reference.center) @ reference.normal
     return bool(np.abs(offset).max() <= 1e-3 * extent)
 
 
 def withTies(tolerance: float, side: int = 1) -> float:
-    """Return the distance in mm up to which something counts as within a tolerance in mm; side -1: as below it."""
+    """Return the distance in mm up to which something counts as within a tolerance in mm, or with side -1 as below."""
     return tolerance + side * TIE_TOLERANCE * min(1.0, tolerance)
 
 
 def touching(elementLength: float) -> float:
-    """Return the distance in mm up to which something touches a boundary with elements that long, mm."""
+    """Return the distance in mm up to which something counts as touching a boundary with elements of a length in mm."""
     return TIE_TOLERANCE * min(1.0, elementLength)

@@ -16,16 +16,16 @@ from .stars import LatticeShapes
 from .surfaces import Surface, toPolyData
 from .triangles import closestPoints, distancesToTriangles, dot
 
-# Points looked at at a time, so that temporary arrays stay in the processor's cache.
+# Points processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 14
-# From places closer to a boundary, in mm, the way to it has no direction that can be trusted.
+# At places closer to a boundary than this, in mm, the direction to it is unreliable.
 ON_BOUNDARY = 1e-9
-# Fewer points find the triangle next to them sooner one by one than together.
+# Up to this many points, finding the nearest triangles one by one is faster than all together.
 ONE_BY_ONE = 48
 
 
 class ClosestSurface:
-    """Answers how far points are from one boundary.
+    """Measures distances from points to one boundary.
 
     surface: triangles or contours, not empty. Coordinates are taken relative to its center, so that boundaries far from
     the origin keep their digits. Contours become a low wall across their plane: for points in that plane the distance
@@ -55,7 +55,7 @@ class ClosestSurface:
         return self._distances(local, self._nearestTo(local))
 
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
-        """Return distances (n,) in mm of LPS points (n, 3): negative inside; of open surfaces never negative."""
+        """Return distances (n,) in mm of LPS points (n, 3): negative inside; never negative for open surfaces."""
         local = points - self.center
         numbers = self._nearestTo(local)
         result = self._distances(local, numbers)
@@ -64,9 +64,9 @@ class ClosestSurface:
         return result
 
     def signedDistancesAndGradients(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return signed distances (n,) in mm of LPS points (n, 3), and the unit vectors (n, 3) along which they grow.
+        """Return signed distances (n,) in mm of LPS points (n, 3), and their gradients (n, 3), which are unit vectors.
 
-        On the boundary itself the vectors are zero. Of open surfaces see signedDistances().
+        On the boundary itself the gradients are zero. For open surfaces see signedDistances().
         """
         local = points - self.center
         numbers = self._nearestTo(local)
@@ -102,11 +102,11 @@ class ClosestSurface:
 
     @cached_property
     def across(self) -> np.ndarray:
-        """(m, 3) which of the boundary's triangles is beyond each side of each, see acrossSides()."""
+        """(m, 3) number of the boundary's triangle across each side of each triangle, see acrossSides()."""
         return acrossSides(self._triangles.cells)
 
     def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and of which (k,)."""
+        """Return triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and the points' numbers (k,)."""
         return self._nearest.within(points - self.center, squared)
 
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:
@@ -116,7 +116,7 @@ class ClosestSurface:
 
 
 class OneByOne:
-    """Tells which triangle of a surface is next to each of a few points, by VTK's search tree of triangles."""
+    """Finds the triangle of a surface next to each of a few points, with VTK's search tree of triangles."""
 
     def __init__(self, surface: Surface):
         self._surface = surface

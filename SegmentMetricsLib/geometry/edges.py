@@ -1,20 +1,20 @@
-"""The different sides of triangles and segments: those that neighbors share are one."""
+"""The distinct sides of triangles and segments: a side shared by neighbors counts once."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# The ends of the sides of an element, by its corners: of a segment and of a triangle.
+# The ends of the sides of an element, as corner numbers, by its number of corners: a segment and a triangle.
 CORNERS_OF_SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])}
 
 
 def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different sides (s, 2) of elements (k, 2 or 3), and each element's side numbers (k, 1 or 3)."""
+    """Return the distinct sides (s, 2) of elements (k, 2 or 3), and each element's side numbers (k, 1 or 3)."""
     if cells.shape[1] == 2:
         return cells, np.arange(len(cells))[:, None]
     following = cells.take(CORNERS_OF_SIDES[3][:, 1], axis=1)
     low = np.minimum(cells, following).ravel()
-    # points of a side mostly have numbers that are not far apart
+    # the points of a side usually have similar numbers, so the step is small and has few digits to sort by
     step = np.maximum(cells, following, out=following).ravel() - low
     order = inOrder(low, step)
     low, step = low.take(order), step.take(order)
@@ -27,7 +27,7 @@ def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def acrossSides(cells: np.ndarray) -> np.ndarray:
-    """Return which triangle (m, 3) by number is beyond each side of triangles (m, 3); -1 where it is none or several.
+    """Return the number (m, 3) of the triangle across each side of triangles (m, 3), or -1 if there is not exactly one.
 
     The sides are those of CORNERS_OF_SIDES.
     """
@@ -39,9 +39,9 @@ def acrossSides(cells: np.ndarray) -> np.ndarray:
 
 
 def inOrder(*columns: np.ndarray) -> np.ndarray:
-    """Return the order (n,) of rows of whole numbers, not negative, which are given column by column.
+    """Return the lexicographic order (n,) of rows of non-negative integers, which are given column by column.
 
-    Numbers of 16 bits are sorted by counting, which is several times faster than by comparing: digit by digit.
+    Sorts digit by digit of 16 bits: these are sorted by counting, several times faster than by comparison.
     """
     digits = []
     for column in reversed(columns):

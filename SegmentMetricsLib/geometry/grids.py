@@ -1,4 +1,4 @@
-"""The sampling grid of an image: how many voxels, and where in the patient they are."""
+"""The sampling grid of an image: the number of voxels and their positions in the patient."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 
 from ..errors import InputError, NoSegmentation
 
-# Headers store single-precision numbers; two grids whose voxels differ by less than this share of a voxel are one grid.
+# Headers store single-precision numbers; grids whose voxels differ by less than this fraction of a voxel are the same.
 SAME_LATTICE_TOLERANCE = 1e-3
 
-# In voxels: far less than matters, far more than rounding takes away.
+# In voxels: far less than matters, far more than rounding errors.
 SMALLEST_STEP = 2.0**-24
 
 # Slicer's nodes are in RAS, files and this library in LPS; the matrix is its own inverse.
 RAS_FROM_LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 
-# Lengths in mm that anything in or around a patient has; beyond them numbers lose their digits, and are wrong anyway.
+# Range of lengths in mm in or around a patient; numbers beyond it lose their digits, and are wrong anyway.
 LARGEST_COORDINATE, SMALLEST_SPACING = 1e9, 1e-9
 
 
 def requireScale(farthest: float, smallest: float = 1.0) -> None:
-    """Raise InputError for coordinates so far from the origin, or voxels so small, in mm, that they cannot be meant."""
+    """Raise InputError for coordinates implausibly far from the origin, or implausibly small voxels, in mm."""
     if not farthest <= LARGEST_COORDINATE:
         raise InputError(
             f"There are places {farthest:.3g} mm from the origin: check the header, or the unit of lengths."
@@ -40,7 +40,7 @@ class Grid:
 
     size: number of voxels along i, j, k. matrix: 4x4, voxel index (i, j, k, 1) to LPS millimeters; its columns may be
     rotated, left-handed or sheared. planar: the grid is one slice, and structures on it are contours, not surfaces.
-    Raises ValueError for a size below one or a matrix that is not finite and invertible.
+    Raises InputError for a size below one or a matrix that is not finite and invertible.
     """
 
     size: tuple[int, int, int]
@@ -71,7 +71,7 @@ class Grid:
             raise NoSegmentation(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
         matrix = np.eye(4)
         direction = np.reshape(image.GetDirection(), (dimension, dimension))
-        with np.errstate(invalid="ignore"):  # what is not finite is refused below
+        with np.errstate(invalid="ignore"):  # values that are not finite are rejected below
             matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
         matrix[:dimension, 3] = image.GetOrigin()
         size = tuple(image.GetSize()) + (1,) * (3 - dimension)
@@ -79,7 +79,7 @@ class Grid:
 
     @staticmethod
     def fromSlicerGeometry(text: str) -> Grid | None:
-        """Return the grid that Slicer keeps with a segmentation as its reference image geometry, None if it keeps none.
+        """Return the grid of the reference image geometry that Slicer stores with a segmentation, None if there is none.
 
         text: the 16 numbers of the voxel-to-RAS matrix, row by row, and the 6 of the extent, separated by semicolons.
         """
@@ -96,15 +96,15 @@ class Grid:
         return Grid((1, 1, 1), matrix).resized(low, high)
 
     def toSlicerGeometry(self) -> str:
-        """Return the text that fromSlicerGeometry() reads, without loss."""
+        """Return the text that fromSlicerGeometry() reads, without loss of precision."""
         extent = [bound for size in self.size for bound in (0, size - 1)]
         numbers = [*(RAS_FROM_LPS @ self.matrix).ravel().tolist(), *extent]
-        # adding 0 takes the sign off zeros
+        # adding 0 turns -0 into 0
         return "".join(f"{number + 0.0:.17g};" for number in numbers)
 
     @property
     def worldSteps(self) -> np.ndarray:
-        """(3,) mm between voxels along the axes of the patient; the shortest side of all where the grid is oblique."""
+        """(3,) mm between voxels along the axes of the patient; three times the smallest spacing if the grid is oblique."""
         along = np.abs(self.axes)
         isStraight = along.max(axis=0).sum() > (1 - 1e-6) * along.sum()
         return along.max(axis=1) if isStraight else np.full(3, self.spacing.min())
@@ -123,7 +123,7 @@ class Grid:
     def spacing(self) -> np.ndarray:
         """(3,) distance between voxel centers along i, j, k, mm."""
         spacing = np.linalg.norm(self.axes, axis=0)
-        # kept for the next one who asks
+        # cached, so callers must not change it
         spacing.setflags(write=False)
         return spacing
 
@@ -139,10 +139,10 @@ class Grid:
 
     @property
     def sliceAxis(self) -> int:
-        """The axis across the slices, whatever order the axes are stored in.
+        """The axis across the slices, independent of the order in which the axes are stored.
 
-        It is the one whose spacing differs from that of the other two, the coarsest one if all differ, and of cubic
-        voxels the one that runs nearest to the patient's length.
+        It is the axis whose spacing differs from that of the other two, the coarsest one if all differ, and for cubic
+        voxels the one closest to the patient's head-foot direction.
         """
         if self.flatAxis is not None:
             return self.flatAxis
@@ -156,7 +156,7 @@ class Grid:
         return 2 - int(along[::-1].argmax())
 
     def slicesLast(self) -> Grid:
-        """Return the grid with its axes in an order in which k runs across the slices; the voxels stay."""
+        """Return the grid with its axes reordered so that k runs across the slices; the voxels stay where they are."""
         axis = self.sliceAxis
         order = [*(other for other in range(3) if other != axis), axis]
         return Grid(tuple(self.size[a] for a in order), self.matrix[:, [*order, 3]], self.planar)
@@ -171,13 +171,13 @@ class Grid:
 
     @cached_property
     def isRectangular(self) -> bool:
-        """Whether the axes are at right angles, which every image has unless a transform sheared it."""
+        """Whether the axes are at right angles, as in every image unless a transform sheared it."""
         return bool(np.abs(self.direction.T @ self.direction - np.eye(3)).max() < 1e-6)
 
     def toWorld(self, index: np.ndarray) -> np.ndarray:
         """Return LPS positions (n, 3) in mm of voxel indices (n, 3) given in the order i, j, k."""
-        # coordinate by coordinate: several times faster than point by point, and a point among others gets the same
-        # digits as alone
+        # coordinate by coordinate: several times faster than point by point, and a point gets the same digits among
+        # others as alone
         columns = np.asarray(index, float).T
         result = np.empty((columns.shape[1], 3))
         for (*steps, start), coordinate in zip(self.matrix[:3].tolist(), result.T, strict=True):
@@ -191,7 +191,7 @@ class Grid:
 
     def toIndex(self, points: np.ndarray) -> np.ndarray:
         """Return continuous voxel indices (n, 3) of LPS positions (n, 3) in mm."""
-        # one coordinate of all points after the other, which is several times faster
+        # stored coordinate by coordinate, which is several times faster
         away = np.subtract(points, self.origin, order="F")
         return np.einsum("ij,kj->ik", away, np.linalg.inv(self.axes))
 
@@ -202,12 +202,12 @@ class Grid:
     @cached_property
     def _corners(self) -> np.ndarray:
         corners = self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
-        # kept for the next one who asks
+        # cached, so callers must not change it
         corners.setflags(write=False)
         return corners
 
     def offsetOn(self, other: Grid) -> tuple[int, int, int] | None:
-        """Return where this grid's first voxel lies on another grid, or None when the voxels do not coincide.
+        """Return the index of this grid's first voxel on another grid, or None if the voxels do not coincide.
 
         Two crops of one image share a lattice although their sizes and origins differ: they need no resampling.
         """
@@ -221,10 +221,10 @@ class Grid:
         return tuple(int(n) for n in shift)
 
     def alongAxesOf(self, other: Grid) -> tuple[Grid, tuple[int, ...], tuple[bool, ...]] | None:
-        """Return this grid with its axes renamed and turned around so that they run like another grid's, and how.
+        """Return this grid with its axes reordered and reversed to run like another grid's, their order, and reversals.
 
         The voxels stay where they are. order: which of this grid's axes becomes i, j, k. turned: whether it then runs
-        backward. None when the axes of the two grids are not the same but for that.
+        backward. None if the axes of the two grids differ in any other way.
         """
         relation = np.linalg.inv(other.axes) @ self.axes
         steps = np.rint(relation)
@@ -246,13 +246,13 @@ class Grid:
         return bool(abs(self.spacing[self.flatAxis] - 1) < 1e-9)
 
     def oneThick(self) -> Grid:
-        """Return a planar grid with slices 1 mm thick: how thick they are means nothing for contours in a plane."""
+        """Return a planar grid with its slice 1 mm thick: the thickness is irrelevant for contours in a plane."""
         matrix = self.matrix.copy()
         matrix[:3, self.flatAxis] /= self.spacing[self.flatAxis]
         return Grid(self.size, matrix, planar=True)
 
     def plane(self, index: int, axis: int) -> Grid:
-        """Return one slice of the grid as a planar grid: that with an index along an axis."""
+        """Return the slice of the grid with an index along an axis as a planar grid."""
         low, high = np.zeros(3, int), np.array(self.size) - 1
         low[axis] = high[axis] = index
         slab = self.resized(low, high)
@@ -264,7 +264,7 @@ class Grid:
         return Grid(size, self.matrix @ translation(low), self.planar)
 
     def grownTo(self, points: np.ndarray) -> Grid:
-        """Return the grid with as many more voxels as it takes to contain the box around LPS points (n, 3), too."""
+        """Return the grid extended as far as needed to contain the box around LPS points (n, 3), too."""
         low, high = np.min(points, axis=0), np.max(points, axis=0)
         index = self.toIndex(list(itertools.product(*zip(low, high))))
         first = np.minimum(0, np.floor(index.min(axis=0) + 0.5).astype(int))
@@ -287,12 +287,12 @@ class Grid:
         return hash((self.size, self.planar, tuple(self.matrix.ravel().tolist())))
 
     def toDictionary(self) -> dict:
-        """Return the grid as plain values without loss; fromDictionary() brings it back."""
+        """Return the grid as plain values without loss; fromDictionary() restores it."""
         return {"size": list(self.size), "matrix": self.matrix.tolist(), "planar": self.planar}
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Grid:
-        """Return the grid that toDictionary() described. Raises ValueError when the data are something else."""
+        """Return the grid described by toDictionary(). Raises InputError if the data are something else."""
         try:
             size, matrix, planar = data["size"], np.array(data["matrix"], float), data["planar"]
             if not (
@@ -321,9 +321,10 @@ def translation(shift) -> np.ndarray:
 
 
 def rounded(index: np.ndarray) -> np.ndarray:
-    """Return numbers of voxels (...) as whole multiples of SMALLEST_STEP, so that they are alike wherever a grid lies.
+    """Return voxel indices (...) rounded to multiples of SMALLEST_STEP, so that they are equal wherever a grid lies.
 
-    For what a hair decides: to which voxel a place exactly between two belongs, on which side of a face a center lies.
+    Used where rounding would decide: which voxel a place exactly between two belongs to, which side of a face a center
+    lies on.
     """
     result = index / SMALLEST_STEP
     np.rint(result, out=result)

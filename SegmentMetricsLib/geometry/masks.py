@@ -11,13 +11,13 @@ import numpy as np
 from ..errors import Undefined
 from .grids import Grid, gridAround, rounded
 
-# Labels above this are renumbered before their bounding boxes are looked for: the search keeps a list of that length.
+# Labels above this are renumbered before their bounding boxes are searched: the search returns a list of that length.
 LARGEST_DENSE_LABEL = 65535
 
-# So many numbers are compared at a time where a whole image is: the answers are read again while they are at hand.
+# Voxels of a whole image compared at a time, so that the result is still in the processor's cache when it is read.
 BLOCK = 2**20
 
-# More voxels than any image of a patient has, and than memory holds.
+# More voxels than any image of a patient has, and more than fit into memory.
 LARGEST_BOX = 2_000_000_000
 # More slices than any image of a patient has.
 LARGEST_ROW = 100_000
@@ -50,19 +50,19 @@ class Mask:
     ) -> Mask:
         """Return the mask of the nonzero voxels of an array [k, j, i] whose first voxel is `start` (i, j, k).
 
-        isOwn: whether the array is the mask's from now on, so that a bool array without margins need not be copied.
-        slices: (n,) numbers k of the slices that are not all 0, ascending, where they are known.
+        isOwn: whether the mask takes over the array, so that a bool array without margins need not be copied.
+        slices: (n,) ascending numbers k of the slices that are not all 0, if known.
         """
         array = np.asarray(array)
         if slices is None:
             slices = np.flatnonzero(array.any(axis=(1, 2)))
         if not len(slices):
             return Mask.empty(grid)
-        # what is known to be empty is not looked at again
+        # slices known to be empty are skipped
         layer = array[slices[0] : slices[-1] + 1].any(axis=0)
         found = slices, np.flatnonzero(layer.any(axis=1)), np.flatnonzero(layer.any(axis=0))
         bounds = [slice(int(numbers[0]), int(numbers[-1]) + 1) for numbers in found]
-        # the fastest way to one byte a voxel
+        # the fastest way to one byte per voxel
         inBox = array[tuple(bounds)]
         voxels = (np.ascontiguousarray(inBox, bool) if isOwn else np.array(inBox, bool, order="C")).view(np.uint8)
         offset = tuple(int(s) + b.start for s, b in zip(start, reversed(bounds), strict=True))
@@ -70,14 +70,14 @@ class Mask:
 
     @staticmethod
     def ofMemberships(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
-        """Return the memberships greater than 0 of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
+        """Return the mask of the memberships above 0 of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
         support = Mask.fromArray(array > 0, grid, start)
         first = np.array(support.offset) - start if not support.isEmpty else np.zeros(3, int)
         box = tuple(slice(a, a + n) for a, n in zip(first[::-1], support.voxels.shape, strict=True))
         return Mask(array[box].copy(), support.offset, grid)
 
     def __reduce__(self) -> tuple:
-        """Go to other processes as one bit for each voxel; memberships go as they are."""
+        """Pickle a mask as one bit per voxel; memberships are pickled as they are."""
         if self.voxels.dtype != np.uint8:
             return Mask, (self.voxels, self.offset, self.grid)
         return _unpacked, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)
@@ -138,11 +138,11 @@ class Mask:
         return self.grid.resized(self.low, self.high).corners()
 
     def cut(self, level: float) -> Mask:
-        """Return the mask of the voxels whose membership is at least so high."""
+        """Return the mask of the voxels whose membership is at least `level`."""
         return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
 
     def alongAxesOf(self, grid: Grid) -> Mask:
-        """Return the mask with its voxels in the order of another grid's axes, if both run along the same lines."""
+        """Return the mask with its axes ordered and directed like another grid's, if all run along the same lines."""
         found = None if np.array_equal(self.grid.axes, grid.axes) else self.grid.alongAxesOf(grid)
         if found is None:
             return self
@@ -159,7 +159,7 @@ class Mask:
         return Mask(np.ascontiguousarray(voxels), offset, own)
 
     def oneThick(self) -> Mask:
-        """Return the mask, which is that of a planar grid, with pixels 1 mm thick."""
+        """Return a mask on a planar grid with pixels 1 mm thick."""
         return Mask(self.voxels, self.offset, self.grid.oneThick())
 
     def fits(self, grid: Grid) -> bool:
@@ -169,10 +169,10 @@ class Mask:
         return self.isEmpty or self.alongAxesOf(grid).grid.offsetOn(grid) is not None
 
     def on(self, grid: Grid) -> Mask:
-        """Return the mask on another grid: shifted when the voxels coincide, else resampled.
+        """Return the mask on another grid: shifted if the voxels coincide, else resampled.
 
-        The value of a mask is that of the nearest voxel, memberships are interpolated linearly. The result covers the
-        whole structure even where it leaves the grid.
+        Masks take the value of the nearest voxel; memberships are interpolated linearly. The result covers the whole
+        structure even where it leaves the grid.
         """
         if self.grid.planar and grid.planar and not (self.grid.hasUnitSlices and grid.hasUnitSlices):
             moved = self.oneThick().on(grid.oneThick())
@@ -186,7 +186,7 @@ class Mask:
         from scipy.ndimage import affine_transform
 
         isFuzzy = self.voxels.dtype.kind == "f"
-        # between its outermost voxels and the nothing around them a membership fades away
+        # memberships fade to 0 beyond the outermost voxels
         reached = self.grid.resized(self.low - isFuzzy, self.high + isFuzzy)
         index = grid.toIndex(reached.corners())
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
@@ -214,10 +214,10 @@ def _unpacked(bits: np.ndarray, shape: tuple[int, int, int], offset: tuple[int, 
 
 
 class Labels:
-    """The labels of an array indexed [k, j, i], whose masks are asked for one after the other.
+    """The labels of an array indexed [k, j, i], to extract their masks one after the other.
 
-    The first label is looked for by itself, which takes a tenth of the time of finding all; with the second, the boxes
-    of all are found, and then no more is looked at than they contain. The array must not change meanwhile.
+    The first label is searched for alone, which takes a tenth of the time of finding the boxes of all. With the second
+    one the boxes of all labels are found, and from then on only these are searched. The array must not change meanwhile.
     """
 
     def __init__(self, array: np.ndarray):
@@ -231,7 +231,7 @@ class Labels:
 
     def _box(self, label: int) -> Box:
         everywhere = tuple(slice(0, length) for length in self.array.shape)
-        if label == 0 or self.array.dtype.kind not in "iu":  # there are no boxes of the background and of fractions
+        if label == 0 or self.array.dtype.kind not in "iu":  # background and fractional values have no boxes
             return everywhere
         if self._boxes is None:
             if not self._isAsked:
@@ -244,20 +244,20 @@ class Labels:
 def fromLabels(labels: np.ndarray, grid: Grid, peaks: np.ndarray | None = None) -> dict[int, Mask]:
     """Return the mask of every label but 0 of an integer array indexed [k, j, i].
 
-    peaks: those of the slices, where they are known and no label is negative.
+    peaks: peaksOf() the labels, if known and no label is negative.
     """
     if peaks is None and labels.size and labels.min() >= 0:
         peaks = peaksOf(labels)
     if peaks is not None and peaks.max(initial=0) == 1:
-        # one structure, as in a folder with a file for each: no boxes to look for
+        # one structure, as in a folder with one file per structure: no boxes needed
         return {1: Mask.fromArray(labels, grid, slices=np.flatnonzero(peaks))}
     return {label: _inBox(labels, label, box, grid) for label, box in boxesOfLabels(labels).items()}
 
 
 def oneOfLabels(labels: np.ndarray, label: int, grid: Grid, peaks: np.ndarray) -> Mask:
-    """Return the mask of one label of an array [k, j, i] of integers from 0, empty if the label does not occur.
+    """Return the mask of one label of an array [k, j, i] of non-negative integers, empty if it does not occur.
 
-    peaks: those of the slices.
+    peaks: peaksOf() the labels.
     """
     slices = np.flatnonzero(peaks >= label)
     if not len(slices):
@@ -270,7 +270,7 @@ def oneOfLabels(labels: np.ndarray, label: int, grid: Grid, peaks: np.ndarray) -
 
 
 def peaksOf(labels: np.ndarray) -> np.ndarray:
-    """Return the largest number (k,) of every slice of an array [k, j, i]."""
+    """Return the largest label (k,) of every slice of an array [k, j, i]."""
     return labels.reshape(len(labels), -1).max(axis=1) if labels.size else labels.reshape(-1)
 
 
@@ -282,7 +282,7 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
         values, numbers = np.unique(labels[isLabeled], return_inverse=True)
         labels = np.zeros(labels.shape, np.int32)
         labels[isLabeled] = numbers + 1
-    # takes a tenth of a second to import, which one structure does without
+    # imported late: this takes a tenth of a second, and a single structure does not need it
     from scipy.ndimage import find_objects
 
     boxes = enumerate(find_objects(labels), start=1)
@@ -290,7 +290,7 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
 
 
 def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)) -> Mask:
-    """Return the mask of a label that does not occur outside a box of an array whose first voxel is `start`."""
+    """Return the mask of a label that occurs only in a box of an array, whose first voxel is `start`."""
     inBox, first = labels[box], 0
     if inBox.size > BLOCK:
         first, last = _slicesWith(inBox, label)
@@ -300,7 +300,7 @@ def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)
 
 
 def _slicesWith(labels: np.ndarray, label: int) -> tuple[int, int]:
-    """Return the first slice of an array [k, j, i] in which a label occurs, and the one after the last."""
+    """Return the first slice of an array [k, j, i] that contains a label, and the one after the last."""
     together = max(1, BLOCK // labels[0].size)
     blocks = (labels[first : first + together] == label for first in range(0, len(labels), together))
     slices = np.flatnonzero(np.concatenate([block.any(axis=(1, 2)) for block in blocks]))
@@ -313,7 +313,10 @@ def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
 
 
 def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest voxel index (3,) of two masks on one lattice and of further boxes of that kind."""
+    """Return the lowest and highest voxel index (3,) of two masks on one lattice and of further such boxes.
+
+    Raises Undefined if there is no voxel.
+    """
     boxes = [*((mask.low, mask.high) for mask in (first, second) if not mask.isEmpty), *boxes]
     if not boxes:
         raise Undefined("neither structure encloses a voxel")
@@ -322,11 +325,11 @@ def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray
 
 
 def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
-    """Return a grid that contains both structures, and whether a mask has to be resampled to get there.
+    """Return a grid that contains both structures, and whether a mask has to be resampled onto it.
 
-    Masks on one lattice keep it, whatever way their axes run. Otherwise the axes of the finer image are kept, with the
-    finer spacing of the two along each axis. The choice does not depend on the order of the two, nor on how far the
-    images go beyond the structures, nor on where both together lie in space.
+    Masks on one lattice keep it, whatever the order and direction of their axes. Otherwise the axes of the finer image
+    are kept, with the finer spacing of the two along each axis. The choice does not depend on the order of the two, on
+    how far the images extend beyond the structures, or on the common position of both in space.
     """
     if second.grid.offsetOn(first.grid) is not None:
         return first.grid, False
@@ -337,11 +340,11 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
     if other.alongAxesOf(finer.grid).grid.offsetOn(finer.grid) is not None:
         return finer.grid, False
     grid = finer.grid
-    # how far apart the other image's voxels are along the finer image's axes: what counts when axes are permuted
+    # the other image's spacing is compared along the finer image's axes, as axes may be permuted
     along = np.abs(grid.direction.T @ other.grid.direction)
     aligned = along.max(axis=1) > 0.999
     spacing = np.where(aligned, np.minimum(grid.spacing, other.grid.spacing[along.argmax(axis=1)]), grid.spacing)
-    # a voxel of the structure, not of the image: cropping an image must not move the lattice
+    # start at a voxel of the structure, not of the image: cropping an image must not move the lattice
     start = grid.toWorld(finer.low[None])
     corners = np.concatenate([first.corners(), second.corners(), start])
     common = gridAround(corners, grid.direction * spacing, start[0])
@@ -352,20 +355,20 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
 
 
 def finerFirst(first: Mask, second: Mask) -> tuple[Mask, Mask]:
-    """Return two masks, that on the finer grid first, whichever is given first and wherever both lie."""
+    """Return two masks, the one on the finer grid first, independent of their order and common position."""
     if (_fineness(second), _view(second, first)) < (_fineness(first), _view(first, second)):
         return second, first
     return first, second
 
 
 def _fineness(mask: Mask) -> tuple:
-    """Return what the finer of two masks is chosen by: the size of its voxels, then what it looks like."""
+    """Return the sort key by which the finer of two masks is chosen: the voxel size, then the contents."""
     spacing = [float(f"{length:.6g}") for length in mask.grid.spacing]
     return (float(f"{mask.grid.voxelSize:.6g}"), mask.count, spacing, mask.voxels.shape, mask.voxels.tobytes())
 
 
 def _view(mask: Mask, other: Mask) -> list[float]:
-    """Return where another mask lies as seen from a mask, whatever moves both."""
+    """Return the direction and position of another mask relative to a mask, which do not change if both are moved."""
     shift = np.subtract(*(m.grid.toWorld(m.low[None])[0] for m in (other, mask)))
     seen = mask.grid.direction.T @ np.column_stack([other.grid.direction, shift])
     return (np.round(seen, 6) + 0.0).ravel().tolist()

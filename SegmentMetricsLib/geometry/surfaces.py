@@ -18,7 +18,7 @@ from .triangles import areaVectors, dot
 if TYPE_CHECKING:
     from .lateral import Slab
 
-# What is wrong with a boundary that has open edges.
+# Defect of a boundary with open edges.
 NOT_CLOSED = "is not closed"
 
 
@@ -29,9 +29,9 @@ class Surface:
     points: (n, 3) LPS mm, double precision. cells: (m, 3) point indices of triangles whose normals point outward, or
     (m, 2) of directed line segments with the inside on their left as seen along `normal`.
     normal: (3,) unit normal of the contours' plane, None in 3D.
-    openEdges, nonManifoldEdges: how many edges belong to one triangle only, or to more than two.
-    defect: why a boundary without open edges has no inside all the same, "" if it has one.
-    lattice: (n, 3) the points in voxel indices of `mask.grid` when the surface is the unsmoothed one of a mask.
+    openEdges, nonManifoldEdges: numbers of edges that belong to one triangle only, and to more than two.
+    defect: why a boundary without open edges nevertheless has no inside, "" if it has one.
+    lattice: (n, 3) the points in voxel indices of `mask.grid` if the surface is the unsmoothed one of a mask.
     """
 
     points: np.ndarray
@@ -60,17 +60,17 @@ class Surface:
 
     @property
     def whyNoInside(self) -> str:
-        """What is wrong with a boundary that does not separate an inside from an outside, "" if it does."""
+        """The reason why the boundary does not separate an inside from an outside, "" if it does."""
         return NOT_CLOSED if self.openEdges else self.defect
 
     @property
     def target(self) -> Surface:
-        """The boundary to which distances are measured; a part of a boundary has another one."""
+        """The boundary to measure distances to; a part of a boundary overrides it."""
         return self
 
     @property
     def solid(self) -> Surface:
-        """The boundary of what the structure encloses; a part of a boundary has another one."""
+        """The boundary of the enclosed volume; a part of a boundary overrides it."""
         return self
 
     @property
@@ -80,18 +80,18 @@ class Surface:
 
     def corners(self, numbers: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) of triangles, or the ends (n, 2, 3) of segments, by number (n,), mm."""
-        # takes a fraction of the time of points[cells[numbers]]
+        # much faster than points[cells[numbers]]
         return self.points.take(self.cells.take(numbers, axis=0), axis=0)
 
     @cached_property
     def center(self) -> np.ndarray:
         """(3,) mean of the points, LPS mm."""
-        # column by column, as short rows are slow to reduce
+        # column by column: NumPy is slow to reduce short rows
         return np.array([column.mean() for column in self.points.T])
 
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
-        """The lowest and the highest LPS coordinates (3,) of a boundary in mm, which must not be empty."""
+        """The lowest and the highest LPS coordinates (3,) in mm; the boundary must not be empty."""
         return tuple(np.array([function(column) for column in self.points.T]) for function in (np.min, np.max))
 
     @cached_property
@@ -106,7 +106,7 @@ class Surface:
     def volume(self) -> float:
         """Enclosed volume in mm3 (area in mm2 for contours), by the divergence theorem; NaN without an inside.
 
-        A third (half) of the integral of x along the outward normal: summed up over triangles, a sixth of a corner
+        This is a third (half) of the integral of x along the outward normal: summed over triangles, a sixth of a corner
         times the cross product of two sides, see sizesAndVolume; over segments, half the cross product of both ends.
         """
         if self.isEmpty:
@@ -120,12 +120,12 @@ class Surface:
 
     @property
     def _local(self) -> np.ndarray:
-        """(n, 3) the points about a local origin, so that structures far from the origin keep their digits."""
+        """(n, 3) the points relative to their center, so that structures far from the origin keep their digits."""
         return self.points - self.center
 
     @cached_property
     def sizesAndVolume(self) -> tuple[np.ndarray, float]:
-        """Area (m,) of every triangle and the volume they enclose, which the same vectors tell."""
+        """Area (m,) of every triangle and the volume they enclose, computed from the same vectors."""
         doubled, sixfold = [np.zeros(0)], 0.0
         for (corner, _, _), vectors in areaVectors(self._local, self.cells):
             doubled.append(np.sqrt(dot(vectors, vectors)))
@@ -136,13 +136,13 @@ class Surface:
 def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
     """Return the outward unit normals (n, 3) of some cells of a boundary, in their plane for contours.
 
-    Cells without size have zeros.
+    Cells without size get zeros.
     """
     return np.concatenate([np.zeros((0, 3)), *_eachOutwardNormals(surface, surface.cells[cells])])
 
 
 def eachOutwardNormals(surface: Surface) -> Iterator[np.ndarray]:
-    """Yield what outwardNormals() returns of all cells, which takes much memory, some cells (k, 3) at a time."""
+    """Yield the outwardNormals() of all cells in batches (k, 3), as those of all at once take much memory."""
     return _eachOutwardNormals(surface, surface.cells)
 
 
@@ -155,7 +155,7 @@ def _eachOutwardNormals(surface: Surface, chosen: np.ndarray) -> Iterator[np.nda
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3) one long, zeros where they are."""
+    """Return vectors (n, 3) scaled to length 1; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1)
 
@@ -197,7 +197,7 @@ def triangleIndices(polyData: vtkPolyData) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
-    """Return where the centers of a subdivided element lie.
+    """Return the weights of an element's corners for the centers of its pieces.
 
     A triangle (corners=3) is cut into four and a segment (corners=2) into two, `subdivisions` times. Row r of the
     result holds integer weights of the corners for the center of piece r; every row sums to corners * 2**subdivisions.
@@ -216,7 +216,7 @@ def barycentricWeights(corners: int, subdivisions: int) -> np.ndarray:
             quarters = [[a, m01, m20], [m01, b, m12], [m20, m12, c], [m01, m12, m20]]
             pieces = np.stack([np.stack(q, 1) for q in quarters], 1).reshape(-1, 3, 3)
     weights = pieces.sum(axis=1)
-    # kept for the next one who asks
+    # cached, so callers must not change it
     weights.setflags(write=False)
     return weights
 
@@ -230,8 +230,8 @@ def longestSides(surface: Surface) -> np.ndarray:
 def evenElements(surface: Surface, longest: float, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the LPS centers (n, 3) in mm and the sizes (n,) of equal parts of a boundary's elements.
 
-    Sides longer than `longest`, mm, are halved until none is, or twice that and so on where there were more than `most`
-    parts otherwise. What is short enough stays whole, however many there are.
+    Sides longer than `longest`, mm, are halved until none is. If this results in more than `most` parts, the limit is
+    doubled until it does not. Elements that are short enough stay whole, however many there are.
     """
     pieces = 2 ** (surface.dimension - 1)
     halvings = np.ceil(np.log2(np.maximum(longestSides(surface) / longest, 1.0))).astype(int)
@@ -248,7 +248,7 @@ def evenElements(surface: Surface, longest: float, most: int) -> tuple[np.ndarra
 
 
 def elementCenters(points: np.ndarray, cells: np.ndarray, subdivisions: int) -> np.ndarray:
-    """Return the centers (m * pieces, 3) of the pieces of cells (m, corners), one cell after the other."""
+    """Return the centers (m * pieces, 3) of the pieces of cells (m, corners), cell by cell."""
     weights = barycentricWeights(cells.shape[1], subdivisions)
     centers = np.einsum("pc,mcx->mpx", weights / weights[0].sum(), points.take(cells, axis=0), optimize=True)
     return centers.reshape(-1, 3)

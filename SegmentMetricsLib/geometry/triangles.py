@@ -1,4 +1,4 @@
-"""Distances from points to triangles, and which segments cross them."""
+"""Distances from points to triangles, and crossings of triangles by segments."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-# Triangles looked at at a time, so that temporary arrays stay in the processor's cache.
+# Triangles processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 13
 
 
 class TriangleSet:
-    """Triangles to which distances are asked from many points, with all that does not depend on the points.
+    """Triangles for measuring distances from many points, with everything precomputed that does not depend on these.
 
-    triangles: (t, 3, 3) corners. edges: (e, 2, 3) their different sides. sides: (t, 3) the numbers of theirs.
+    triangles: (t, 3, 3) corners. edges: (e, 2, 3) their distinct sides. sides: (t, 3) each triangle's side numbers.
     """
 
     def __init__(self, triangles: np.ndarray, edges: np.ndarray, sides: np.ndarray):
@@ -31,11 +31,11 @@ class TriangleSet:
     def squaredDistances(self, points: np.ndarray) -> np.ndarray:
         """Return the squared distances (t, p) in mm2 from points (p, 3) to every triangle.
 
-        The nearest point of a triangle is the foot of the perpendicular on its plane where that lies in the triangle,
-        else it is on one of its sides.
+        The nearest point of a triangle is the foot of the perpendicular on its plane if that lies in the triangle;
+        otherwise it is on one of its sides.
         """
         points = points.T
-        # a row for every edge and triangle: whole rows are taken several times as fast as parts of them
+        # one row per edge and triangle: taking whole rows is several times faster than taking parts of them
         along = self.step @ points
         along -= self.startAlong[:, None]
         along /= self.length[:, None]
@@ -65,7 +65,7 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
 
     Triangles may be as thin as a line or a point.
     """
-    # coordinate by coordinate, which is several times faster than vectors of three
+    # coordinate by coordinate, which is several times faster than with vectors of three
     point = _coordinates(points)
     corners = [_coordinates(triangles[..., corner, :]) for corner in range(3)]
     sides = [_difference(corners[(start + 1) % 3], corners[start]) for start in range(3)]
@@ -84,17 +84,17 @@ def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarra
 
 
 def columns(points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return the coordinates (3, k) of points (n, 3) of these numbers (k,), each in a row, as they are calculated with.
+    """Return the coordinates (3, k) of points (n, 3) given by number (k,), contiguous for each axis.
 
-    It takes a fraction of the time of points[numbers].
+    Much faster than points[numbers].T.
     """
     return np.ascontiguousarray(points.take(numbers, axis=0).T)
 
 
 def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[list[np.ndarray], np.ndarray]]:
-    """Yield the three corners (3, k) of triangles and the vectors (3, k) across them, twice their area long.
+    """Yield batches of the three corners (3, k) of triangles and of normal vectors (3, k), twice the area long.
 
-    points: (n, 3). cells: (m, 3) triangles of them, of which a part comes at a time.
+    points: (n, 3). cells: (m, 3) triangles of them.
     """
     coordinates = np.ascontiguousarray(points.T)
     for first in range(0, len(cells), CHUNK):
@@ -142,7 +142,7 @@ def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         least = squared if least is None else np.where(isNearer, squared, least)
         nearest = [np.where(isNearer, new, old) for new, old in zip(place, nearest or place, strict=True)]
         isAbove = isAbove & (dot(_cross(side, normal), gap) <= 0)
-    # the foot of the perpendicular where that lies in the triangle
+    # otherwise the foot of the perpendicular, if it lies in the triangle
     height = dot(_difference(point, corners[0]), normal) / np.where(squaredNormal > 0, squaredNormal, 1)
     feet = [p - height * n for p, n in zip(point, normal, strict=True)]
     return np.stack([np.where(isAbove, foot, near) for foot, near in zip(feet, nearest, strict=True)], axis=1)
@@ -151,7 +151,7 @@ def closestPoints(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return whether segments from starts (..., 3) to one end point (3,) cross one triangle (..., 3, 3) each.
 
-    The two are broadcast together.
+    `starts` and `triangles` are broadcast together.
     """
     # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign
     # means that the line passes through the triangle.

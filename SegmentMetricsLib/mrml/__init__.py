@@ -1,6 +1,6 @@
-"""SegmentMetrics on Slicer's nodes: segments in; tables and colored surfaces out.
+"""SegmentMetrics for Slicer's MRML nodes: segments in; tables, colored surfaces and plots out.
 
-Works in the Slicer application and, with the slicer-core package, without it.
+It works in the Slicer application and, with the slicer-core package, without it.
 
     from SegmentMetricsLib import mrml
 

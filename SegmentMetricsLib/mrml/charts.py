@@ -1,4 +1,4 @@
-"""Charts of distances: how they are distributed in one pair, and how much of many structures lies within them."""
+"""Charts: the distribution of distances in a pair, cumulative distributions of many pairs, and per-slice profiles."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from .outputs import fillTable, pairName, requireDistances, shownTolerance
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
-# More names than these leave no room for the curves.
+# More names than this leave no room for the curves.
 LONGEST_LEGEND = 16
-# letters that fit above a plot in a panel
+# characters that fit above a plot in the panel
 LONGEST_TITLE = 36
 
 
 def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | None = None):
-    """Show how the distances of a pair are distributed and return the vtkMRMLPlotChartNode.
+    """Show the distribution of the distances of a pair and return the vtkMRMLPlotChartNode.
 
-    The bars are shares in % of both boundaries together; with closed boundaries the distances have signs, positive
-    where the test lies outside the reference. Dashed lines mark the tolerance. A few far distances that would squeeze
-    the rest are in the outer bars, which the axis' title then says.
-    chartNode: the node to fill, else the one of an earlier run of the same pair, else a new one. scene: None is
-    Slicer's. tolerance: in mm, None is the first one of the comparison's settings, 2 mm if there is none. Raises
-    ValueError when there are no distances, and for a tolerance that is not positive.
+    The bars are percentages of both boundaries together. For closed boundaries the distances are signed, positive where
+    the test lies outside the reference. Dashed lines mark the tolerance. A few outliers that would compress the rest
+    are counted in the outer bars, and the title of the axis mentions it.
+    chartNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one. scene: None is
+    Slicer's. tolerance: in mm; None is the first one of the comparison's settings, or 2 mm without any. Raises
+    ValueError if there are no distances, and for a tolerance that is not positive.
     """
     requireDistances(comparison, "histogram")
     tolerance = _checkedTolerance(comparison, tolerance)
@@ -69,11 +69,12 @@ def showHistogram(comparison, chartNode=None, scene=None, tolerance: float | Non
 
 
 def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | None = None):
-    """Show which share of the boundaries lies within a distance, for every distance; return the vtkMRMLPlotChartNode.
+    """Show the percentage of the boundaries within each distance as curves; return the vtkMRMLPlotChartNode.
 
-    comparisons: one comparison, whose chart is in its pair's folder, or a sequence of them, one curve each, whose chart
-    is in the folder of all pairs; those without distances are left out. Curves have the structures' colors where these
-    differ. chartNode, scene, tolerance: as for showHistogram. Raises ValueError when no comparison has distances.
+    Curves have the structures' colors if these differ. comparisons: one comparison, whose chart is placed in its pair's
+    folder, or a sequence of them, one curve each, whose chart is placed in the folder of all pairs; those without
+    distances are left out. chartNode, scene, tolerance: as for showHistogram. Raises ValueError if no comparison has
+    distances.
     """
     isOne = hasattr(comparisons, "measurements")
     given: Sequence = [comparisons] if isOne else list(comparisons)
@@ -103,17 +104,17 @@ def showCumulative(comparisons, chartNode=None, scene=None, tolerance: float | N
     title = name if isOne else f"{len(pairs)} structures" if len(pairs) > 1 else pairName(pairs[0])
     axes = ("Distance (mm)", f"{what.title()} within (%)")
     legend = 1 < len(pairs) <= LONGEST_LEGEND
-    # a little more than 100, so that a curve does not run along the frame
+    # slightly more than 100, so that no curve runs along the frame
     return chart.finish(f"{name}: cumulative", title, axes, (0, limit), (0, 102), legend)
 
 
 def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
-    """Show how a pair differs from slice to slice and return the vtkMRMLPlotChartNode.
+    """Show the differences of a pair slice by slice and return the vtkMRMLPlotChartNode.
 
-    The points are the slices, at their positions in mm along the normal; the table of the series has all numbers, NaN
-    where only one of the two has the slice. navigation.jumpToSlice takes a point's number to the slice views.
+    Each point is a slice at its position in mm along the normal. The table of the series has all numbers, with NaN
+    where only one of the two has the slice. navigation.jumpToSlice moves the slice views to the slice of a point.
     quantity: "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference" or one like "APL_2mm". chartNode,
-    scene: as for showHistogram. Raises ValueError when there is no profile or no such quantity.
+    scene: as for showHistogram. Raises ValueError if there is no profile or no such quantity.
     """
     rows = comparison.slices
     if not rows:
@@ -145,16 +146,16 @@ def showSlices(comparison, quantity: str = "HD", chartNode=None, scene=None):
     ends = (rows[0].position, rows[-1].position)
     room = 0.02 * (ends[1] - ends[0]) or 1.0
     axes = ("Position of the slice (mm)", label)
-    # VTK writes numbers at the ends of an axis and in its middle
+    # VTK labels the ends and the middle of an axis
     xRange = roundRange(ends[0] - room, ends[1] + room)
     yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)
     return chart.finish(f"{name}: slices", name, axes, xRange, yRange)
 
 
 def isDrawn(chartNode) -> bool:
-    """Return whether a vtkMRMLPlotChartNode, which may be None, has something to show in each of its series.
+    """Return whether every series of a vtkMRMLPlotChartNode has data to show; False for None.
 
-    Series are without their table where somebody deleted it, or where its file did not come with the scene.
+    The table of a series may have been deleted, or its file may be missing from a loaded scene.
     """
     if chartNode is None:
         return False
@@ -169,7 +170,7 @@ def _hasValues(series) -> bool:
 
 
 class _Chart:
-    """The nodes of one chart: those of an earlier run are used again, and those not needed any more removed."""
+    """The nodes of one chart. Nodes of an earlier run are reused, and those no longer needed are removed."""
 
     def __init__(self, comparison, role: str, chartNode, scene) -> None:
         self.comparison, self.role, self.scene = comparison, role, scene
@@ -189,7 +190,7 @@ class _Chart:
         return node
 
     def table(self, part: str, name: str, columns: list[tuple]):
-        """Return the table node with columns as fillTable() takes them."""
+        """Return a table node with these columns. columns: as for fillTable()."""
         node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
         wasModifying = node.StartModify()
         nameResult(node, f"{name} ({part})")
@@ -200,7 +201,7 @@ class _Chart:
     def series(
         self, part: str, name: str, table, x: str, y: str, color, isBar=False, isDashed=False, hasMarkers=False
     ) -> None:
-        """Draw two columns of a table as bars, as a curve, as one with its points, or as a dashed line."""
+        """Draw two columns of a table as bars, or as a curve that may be dashed or have markers."""
         node = self._node(f"{self.role} {part}", "vtkMRMLPlotSeriesNode")
         wasModifying = node.StartModify()
         node.SetName(name)
@@ -209,7 +210,7 @@ class _Chart:
         node.SetYColumnName(y)
         node.SetPlotType(node.PlotTypeScatterBar if isBar else node.PlotTypeScatter)
         node.SetMarkerStyle(node.MarkerStyleCircle if hasMarkers else node.MarkerStyleNone)
-        # bars without outlines: those would hide narrow bars
+        # no outlines, which would hide narrow bars
         node.SetLineStyle(node.LineStyleNone if isBar else node.LineStyleDash if isDashed else node.LineStyleSolid)
         node.SetLineWidth(2)
         node.SetColor(*color)
@@ -242,7 +243,7 @@ class _Chart:
         chart.SetXAxisRange(*map(float, xRange))
         chart.SetYAxisRange(*map(float, yRange))
         chart.SetLegendVisibility(legend)
-        if isNew:  # what fits into a panel
+        if isNew:  # sizes that fit into the panel
             chart.SetTitleFontSize(14)
             chart.SetAxisTitleFontSize(12)
             chart.SetAxisLabelFontSize(11)
@@ -265,19 +266,19 @@ def _checkedTolerance(comparison, tolerance: float | None) -> float:
 
 
 def _finite(value: float) -> float:
-    """Return a value as a plot can leave it out: NaN if it is infinite."""
+    """Return a value with infinity replaced by NaN, which plots leave out."""
     return value if math.isfinite(value) else math.nan
 
 
 def _curveColors(pairs: Sequence) -> list[tuple[float, float, float]]:
-    """Return one color per curve, dark enough for a white page: the structure's own, another where that is taken."""
+    """Return one color per curve, dark enough on white: the structure's own, or another one if that is taken."""
     taken: set = set()
     colors = []
     for number, pair in enumerate(pairs):
         color = pair.reference.color or pair.test.color
         key = color and tuple(round(c, 2) for c in color)
         if color is None or key in taken:
-            # hues far from each other, however many there are
+            # golden-ratio steps keep any number of hues far apart
             color = colorsys.hsv_to_rgb((0.58 + 0.618034 * number) % 1, 0.85, (0.8, 0.55)[number % 2])
         taken.add(key)
         luminance = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]

@@ -8,16 +8,16 @@ from ..palettes import ABSOLUTE, SIGNED
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
-# other hues than those of distances, so that nobody takes a hazard for one
+# hues that differ from those of distances, so that hazard is not mistaken for distance
 HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c1768")
 
-# What the bands of a tolerance map say in the legend, in the order of TOLERANCE and TOLERANCE_ABSOLUTE.
+# Legend labels of the bands of a tolerance map, in the order of TOLERANCE and TOLERANCE_ABSOLUTE.
 BANDS = ("under-contoured", "within", "over-contoured")
 BANDS_ABSOLUTE = ("within", "beyond")
-# Share of a view's width and height that a legend takes with numbers, and with words.
+# Size of a legend with numbers and of one with words, as fractions of the view's width and height.
 SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.5), (0.2, 0.5)
 
-# What lies exactly at the tolerance is within, and so has to be the edge of its band, by this share.
+# Bands extend beyond the tolerance by this fraction, because a distance equal to the tolerance is within it.
 HAIR = 1e-5
 
 KINDS = ("signed", "absolute", "tolerance", "hazard")
@@ -25,12 +25,12 @@ COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
 
 
 def rgb(color: str) -> tuple[float, float, float]:
-    """Return a color given as #rrggbb as three numbers 0..1."""
+    """Return a color given as #rrggbb as three numbers in [0, 1]."""
     return tuple(int(color[n : n + 2], 16) / 255 for n in (1, 3, 5))
 
 
 def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:
-    """Return the colors of a kind of map, low to high; signed: whether inside and outside can be told apart."""
+    """Return the colors of a kind of map in ascending order; signed: whether inside and outside can be told apart."""
     if kind == "tolerance":
         return TOLERANCE if signed else TOLERANCE_ABSOLUTE
     if kind == "hazard":
@@ -39,15 +39,15 @@ def mapColors(kind: str, signed: bool = True) -> tuple[str, ...]:
 
 
 def bandNames(signed: bool = True) -> tuple[str, ...]:
-    """Return what the bands of a tolerance map are called, low to high; signed as for mapColors()."""
+    """Return the names of the bands of a tolerance map in ascending order; signed as for mapColors()."""
     return BANDS if signed else BANDS_ABSOLUTE
 
 
 def scalarRange(kind: str, limit: float, tolerance: float, signed: bool = True) -> tuple[float, float]:
-    """Return the values in mm of the lowest and highest color; a hazard has no unit and goes from 0 to 1.
+    """Return the values in mm of the lowest and highest color; a hazard has no unit and ranges from 0 to 1.
 
-    limit: largest distance of a continuous map. A tolerance map takes no limit: its bands are equally wide, as the
-    legend's words are, and everything beyond has the color of the outer bands.
+    limit: largest distance of a continuous map. A tolerance map ignores it: its bands have equal widths, like the words
+    in the legend, and all larger values have the colors of the outer bands.
     """
     if kind == "tolerance":
         beyond = tolerance * (1 + HAIR)
@@ -58,12 +58,12 @@ def scalarRange(kind: str, limit: float, tolerance: float, signed: bool = True) 
 
 
 def colorNodeClass(kind: str) -> str:
-    """Return of which class the color node of a kind of map is: only a table keeps names in a saved scene."""
+    """Return the class of the color node of a kind of map; only a color table keeps names in a saved scene."""
     return "vtkMRMLColorTableNode" if kind == "tolerance" else "vtkMRMLProceduralColorNode"
 
 
 def fillColorNode(colorNode, kind: str, low: float, high: float, signed: bool = True) -> None:
-    """Give a node of colorNodeClass() the colors of a kind of map between two of its values."""
+    """Fill a node of colorNodeClass() with the colors of a kind of map. low, high: values of the end colors."""
     from vtkmodules.vtkRenderingCore import vtkColorTransferFunction
 
     colors = [rgb(color) for color in mapColors(kind, signed)]
@@ -84,8 +84,8 @@ def fillColorNode(colorNode, kind: str, low: float, high: float, signed: bool = 
 def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool = True):
     """Give a distance map a legend in the 3D views and return its vtkMRMLColorLegendDisplayNode.
 
-    A legend that is there already gets the new content; where and whether it is shown stays as the user left it. The
-    map on the test's surface has its legend at the left so that two maps in one view do not cover each other's.
+    An existing legend gets the new content but keeps its position and visibility. The legend of the map on the test's
+    surface is on the left, so that the legends of two maps in one view do not overlap.
     """
     import slicer
 
@@ -99,11 +99,11 @@ def showLegend(modelNode, kind: str, side: str, tolerance: float, signed: bool =
     right = side == "reference"
     if isNew or bool(legend.GetUseColorNamesForLabels()) != isOfWords:
         legend.SetUseColorNamesForLabels(isOfWords)
-        # Slicer makes labels as large as their widest one fits beside the bar, and the title as large as the labels,
-        # whatever the font sizes: blanks keep them small.
+        # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar, and the title to
+        # match. Padding labels with blanks keeps them small.
         legend.SetLabelFormat(f"%{'' if right else '-'}{'16s' if isOfWords else '12g'}")
         sizes = (SIZE_OF_NUMBERS, SIZE_OF_WORDS)
-        if isNew or tuple(legend.GetSize()) == sizes[not isOfWords]:  # not one that somebody chose
+        if isNew or tuple(legend.GetSize()) == sizes[not isOfWords]:  # keep a size that the user chose
             legend.SetSize(*sizes[isOfWords])
     if isNew:
         legend.SetOrientation(legend.Vertical)
@@ -123,7 +123,7 @@ def legendOf(modelNode):
 
 
 def legendTitle(kind: str, tolerance: float, signed: bool = True) -> str:
-    """Return what a legend says above its colors, in short lines because Slicer does not wrap them."""
+    """Return the title of a legend, in short lines because Slicer does not wrap it."""
     if kind == "hazard":
         return "Hazard"
     if kind == "tolerance":

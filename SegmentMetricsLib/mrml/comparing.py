@@ -23,10 +23,10 @@ from .pairs import pairSegments
 class Comparisons(list):
     """The comparisons of two segmentations, and the structures that could not be compared.
 
-    unmatchedReference, unmatchedTest: structures that only one of the two has. failures: reasons by name of what could
-    not be compared; of a pair with two names, by both: "Lens-Lt / Lens_L". emptyNodes: names of segmentations that have
-    no segments. proposals: which of the unmatched structures might belong together; `choices` of another run can say
-    so. findings: what is doubtful about the pairs, in sentences. judgment: what a protocol says, None without one.
+    unmatchedReference, unmatchedTest: structures that only one of the two has. failures: the reasons why structures
+    could not be compared, by name; for a pair with two names, by both: "Lens-Lt / Lens_L". emptyNodes: names of
+    segmentations without segments. proposals: likely pairs among the unmatched structures, which can be confirmed with
+    the `choices` of another run. findings: sentences about doubtful pairs. judgment: of a protocol, None without one.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Comparisons(list):
         self.judgment: Judgment | None = None
 
     def __getitem__(self, index):
-        """Return a comparison; or some of them, with what is known about all."""
+        """Return one comparison, or for a slice some of them, with the other attributes unchanged."""
         found = super().__getitem__(index)
         if not isinstance(index, slice):
             return found
@@ -61,7 +61,7 @@ class Comparisons(list):
     def multiLabel(self) -> MultiLabel | None:
         """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
 
-        Raises ValueError where that is so in spite of the settings' weights of labels.
+        Raises ValueError instead of returning None if the settings contain label weights.
         """
         if not self:
             return None
@@ -76,7 +76,7 @@ class Comparisons(list):
 
     @property
     def remarks(self) -> list[str]:
-        """What was not compared and why, in sentences."""
+        """Sentences about structures that were not compared, with the reasons."""
         sentences = [f"{name} has no segments." for name in self.emptyNodes]
         for which, structures in (("reference", self.unmatchedReference), ("test", self.unmatchedTest)):
             if structures:
@@ -89,7 +89,7 @@ class Comparisons(list):
 
 
 def atOnce(work: Callable[[], Comparison]) -> Comparison:
-    """Do the work here and now."""
+    """Run the work immediately, in the calling thread."""
     return work()
 
 
@@ -104,11 +104,12 @@ def compareSegments(
 ) -> Comparison:
     """Compare a segment of one segmentation node with a segment of another or the same one.
 
-    Segments are given by name or ID; parent transforms are applied; the nodes are not changed. Critical structures are
+    Segments are given by name or ID. Parent transforms are applied. The nodes are not changed. Critical structures are
     segments of the reference node, by name.
-    run: does the calculation, which touches no node; a user interface hands in one that does it in a thread. by: "ID"
-    or "name" where only one of them is meant; "any" refuses what is the ID of one segment and the name of another.
-    Raises ValueError for unknown and for ambiguous segments, and for segments without a closed surface.
+    run: executes the calculation, which accesses no node; a user interface can pass a function that runs it in a
+    thread. by: "ID" or "name" to accept only one of them; "any" accepts both, but rejects a text that is the ID of one
+    segment and the name of another. Raises ValueError for unknown and for ambiguous segments, and for segments without
+    a closed surface.
     """
     settings = asSettings(settings)
     reference, test = (
@@ -123,7 +124,7 @@ def compareSegments(
 
 
 def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
-    """Return a segment, given by ID, as a structure. which: of the two it is, for the message when it is refused."""
+    """Return a segment, given by ID, as a structure. which: "reference" or "test", for the error message."""
     try:
         return structureFromSegment(node, identifier, surface, by="ID")
     except InputError as error:
@@ -132,9 +133,9 @@ def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
 
 
 def criticalStructures(referenceNode, settings: Settings) -> dict[str, Structure]:
-    """Return the critical structures of a reference node that the settings name, none without the hazard family.
+    """Return the critical structures of a reference node that the settings name, or {} without the hazard family.
 
-    Raises ValueError for names that the node does not have, or has twice.
+    Raises ValueError for names that the node does not have, or has more than once.
     """
     if "hazard" not in settings.families:
         return {}
@@ -151,19 +152,20 @@ def compareSegmentations(
     choices: Mapping[str, str | None] | None = None,
     protocol: Protocol | None = None,
 ) -> Comparisons:
-    """Compare all segments of two segmentation nodes that belong together by their names or terminology.
+    """Compare all segments of two segmentation nodes that match by their names or terminology.
 
-    progress: called before every segment that is read and every pair that is compared with its number, their number
-    and the structure's name; returning False stops there, and the pairs compared so far are returned. run: as in
-    compareSegments. choices: as for pairing.pairStructures. protocol: says what to measure of every structure, and to
-    judge the result's `judgment` by. A structure that cannot be measured, or whose name occurs twice in one node, is a
-    failure with its reason; the others are compared. What was not compared is in the result's `remarks`. Raises
-    ValueError for nodes that are no segmentations, and when names that occur twice leave no pair.
+    progress: called before every segment is read and before every pair is compared, with its index, the total count and
+    the structure's name; returning False stops the comparison, and the pairs compared so far are returned. run: as in
+    compareSegments. choices: as for pairing.pairStructures. protocol: defines which measurements every structure needs,
+    and determines the result's `judgment`. A structure that cannot be measured, or whose name occurs more than once in
+    a node, is reported as a failure with its reason; the others are compared. The result's `remarks` list everything
+    that was not compared. Raises ValueError for nodes that are not segmentations, and if no pair remains because of
+    names that occur more than once.
     """
     settings = asSettings(settings)
     families = (*settings.families, *(protocol.families if protocol else ()))
     criticals = criticalStructures(referenceNode, replace(settings, families=families))
-    # names and codes decide what belongs together, whether or not it can be measured
+    # segments are paired by name and code, whether or not they can be measured
     pairing = pairSegments(referenceNode, testNode, choices)
     nodes = (referenceNode, testNode)
     found = _readAll(nodes, settings.surface, progress)
@@ -207,9 +209,9 @@ def compareSegmentations(
 def _readAll(
     nodes: Sequence, surface: str, progress: Callable[[int, int, str], bool | None] | None
 ) -> tuple[list[dict[str, Structure]], list[dict[str, str]]] | None:
-    """Return the structures of every node by segment ID, and why others of it cannot be read, by segment ID, too.
+    """Return for every node its structures and the reasons why others could not be read, both by segment ID.
 
-    None when progress, which is as for compareSegmentations, stopped it.
+    Returns None if stopped by progress, which is as for compareSegmentations.
     """
     segmentations = [segmentationOf(node) for node in nodes]
     readers = [SegmentReader(node) for node in nodes]
@@ -228,9 +230,9 @@ def _readAll(
 
 
 def _failuresOf(pairing: Pairing, problems: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return why pairs of segments, and segments without a counterpart, cannot be measured, by what they are called.
+    """Return the reasons why pairs of segments, and segments without a counterpart, cannot be measured, by name.
 
-    problems: of the segments of either node that cannot be read, by segment ID.
+    problems: for each node, the reasons why segments cannot be read, by segment ID.
     """
     alone = [(structure, None) for structure in pairing.unmatchedReference]
     alone += [(None, structure) for structure in pairing.unmatchedTest]
@@ -243,10 +245,10 @@ def _failuresOf(pairing: Pairing, problems: Sequence[Mapping[str, str]]) -> dict
 
 
 def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapping[str, Structure]) -> Pairing:
-    """Return a pairing of segments as one of the structures that were read of them, by segment ID.
+    """Return a pairing of segments with the segments replaced by their structures, which are given by segment ID.
 
-    Those that could not be read are in it no more, and neither are their partners: what one side lacks only because it
-    cannot be measured there is nothing that it lacks.
+    Unreadable segments and their partners are removed. The partner of an unreadable segment is not unmatched: its
+    counterpart exists and only cannot be measured.
     """
 
     def found(segments: Iterable, structures: Mapping[str, Structure]) -> list[Structure | None]:

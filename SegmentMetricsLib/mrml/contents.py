@@ -1,4 +1,4 @@
-"""Whether segments are still what they were when they were measured."""
+"""Detecting whether segments have changed since they were measured."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .inputs import SegmentReader, linearMatrix, worldTransform
 
 
 def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
-    """Return a short text that is equal as long as what was measured of a segment is equal.
+    """Return a short text that stays the same as long as the measured contents of a segment do.
 
-    Slicer reports modifications also when nothing changed, for example when the scene is saved, so results can only be
-    known to be out of date by contents: voxels or surface, and where they are in the world. structure: made of a
-    segment of the node. surface: as in Settings; how smooth surfaces are made counts for "displayed" only.
+    Slicer also reports modifications if nothing has changed, for example when the scene is saved. So only the contents
+    can show that results are out of date: the voxels or surface, and their position in the world. structure: created
+    from a segment of the node. surface: as in Settings; the conversion parameters are included only for "displayed".
     """
     if structure.isEmpty:
         return "empty"
@@ -27,9 +27,9 @@ def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = 
 
 
 class ContentHashes:
-    """The content hashes of a node's segments as they are now, and with which modification keys they were read last.
+    """A cache of the current content hashes of a node's segments, with the modification keys of the last reading.
 
-    What has the same key still is what it was, and is not read again. The keys mean nothing in another session.
+    Segments with the same key are unchanged and not read again. The keys are meaningless in another session.
     """
 
     def __init__(self):
@@ -38,28 +38,28 @@ class ContentHashes:
     def current(
         self, segmentationNode, segmentIDs: Iterable[str], surface: str = "unsmoothed"
     ) -> Iterator[tuple[str, str]]:
-        """Yield the IDs of segments with their content hashes, to be gone through at once.
+        """Yield the IDs of segments with their content hashes.
 
-        Raises ValueError as structureFromSegment does.
+        The generator must be consumed before the segments are modified. Raises ValueError as structureFromSegment does.
         """
         reader, keys = SegmentReader(segmentationNode), modificationKeys(segmentationNode)
         isLinear = linearMatrix(worldTransform(segmentationNode)) is not None
-        # where voxels are known and not bent they tell enough, and a smooth surface would take long to make
+        # without a nonlinear transform the voxels are sufficient, and creating a smooth surface would take long
         read = "unsmoothed" if isLinear else surface
         for identifier in segmentIDs:
             key = surface, keys.get(identifier)
             before, found = self._read.get(identifier, (None, ""))
-            if not isLinear or key != before:  # nothing tells whether a bending transform is the same
+            if not isLinear or key != before:  # the key does not cover nonlinear transforms
                 found = contentHashOfSegment(reader.structure(identifier, read, by="ID"), segmentationNode, surface)
                 self._read[identifier] = key, found
             yield identifier, found
 
 
 def modificationKeys(segmentationNode) -> dict[str, tuple]:
-    """Return for every segment, by ID, what is equal only if nothing has happened to it under a linear transform.
+    """Return a key for every segment, by ID, that is equal only if the segment and its linear transform are unchanged.
 
-    It takes no look at the voxels, and often differs where they do not. Times of modification are never the same twice,
-    so an object at the address of an earlier one has another.
+    The key does not depend on the voxels' values and often differs even if they are the same. Modification times are
+    unique, so an object that reuses the address of an earlier one has a different time.
     """
     import slicer
 
@@ -76,7 +76,7 @@ def modificationKeys(segmentationNode) -> dict[str, tuple]:
     )
     segments = {identifier: segmentation.GetSegment(identifier) for identifier in segmentation.GetSegmentIDs()}
     stored = {identifier: _representations(segment) for identifier, segment in segments.items()}
-    # whoever edits a labelmap in place says so of one of the segments that share it
+    # editing a labelmap in place may modify only one of the segments that share it
     latest: dict[str, int] = {}
     for identifier, segment in segments.items():
         for _, address, time in stored[identifier]:
@@ -94,7 +94,7 @@ def modificationKeys(segmentationNode) -> dict[str, tuple]:
 
 
 def _representations(segment) -> list[tuple[str, str, int]]:
-    """Return the name, the address and the time of modification of all that is stored of a vtkSegment."""
+    """Return the name, the address and the modification time of every stored representation of a vtkSegment."""
     names: list[str] = []
     segment.GetContainedRepresentationNames(names)
     found = [(name, segment.GetRepresentation(name)) for name in names]

@@ -1,4 +1,4 @@
-"""What other tools would have reported, as a table in the scene."""
+"""The values that other tools would have reported, as a table in the scene."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .headless import ensureScene
 from .nodenames import nameResult
 from .outputs import OTHER_VERSION, fillTable, pairName
 
-# Table nodes are saved with six digits, so everything is also kept as text with all digits.
+# Table nodes are saved with six digits, so all values are also stored as text with all digits.
 CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
 
 
 def showConventionsTable(
     comparison, conventions: Mapping[str, Mapping[str, Reported]] | None = None, tableNode=None, scene=None
 ):
-    """Show what other tools would have reported as a table and return its vtkMRMLTableNode.
+    """Show the values that other tools would have reported as a table and return its vtkMRMLTableNode.
 
-    One row for every number of every tool. Columns: Convention, Tool (with its version), Measurement (its key), Name
-    (what the tool calls it), Value and Unit, ReferenceValue, Difference (value minus reference value, in mm or as a
-    fraction), Leaning ("over-optimistic", "over-pessimistic", either behind "slightly ", or ""; for colors),
-    Reproducible ("yes" or "no") and Reason; numbers are NaN where there is none. The node's attribute
-    SegmentMetrics.Conventions holds all of it as JSON with all digits. conventions: what comparison.conventions()
-    returned, None to compute it. tableNode: the node to fill, else the one of an earlier run of the same pair, else a
-    new one. scene: None is Slicer's.
+    The table has one row for every value of every tool. Columns: Convention, Tool (with its version), Measurement (its
+    key), Name (in the tool), Value and Unit, ReferenceValue, Difference (value minus reference value, in mm or as a
+    fraction), Leaning ("over-optimistic", "over-pessimistic", either of them preceded by "slightly ", or ""; for
+    colors), Reproducible ("yes" or "no") and Reason; missing numbers are NaN. The node's attribute
+    SegmentMetrics.Conventions holds all of it as JSON with all digits. conventions: the result of
+    comparison.conventions(), None to compute it. tableNode: the node to fill; None reuses the node of an earlier run of
+    the same pair or creates one. scene: None is Slicer's.
     """
     scene = ensureScene() if scene is None else scene
     conventions = comparison.conventions() if conventions is None else conventions
@@ -76,10 +76,10 @@ def showConventionsTable(
 
 
 def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
-    """Return what showConventionsTable keeps in a table node, for example after a scene was loaded.
+    """Return the values that showConventionsTable stored in a table node, for example after a scene was loaded.
 
-    convention -> key -> Reported, as from comparison.conventions(). Raises ValueError when the node keeps none, or in a
-    way that cannot be read, for example because another version of SegmentMetrics wrote it.
+    They are a mapping convention -> key -> Reported, as returned by comparison.conventions(). Raises ValueError if the
+    node has none or they cannot be read, for example because another version of SegmentMetrics wrote them.
     """
     text = tableNode.GetAttribute(CONVENTIONS_ATTRIBUTE) or ""
     try:
@@ -95,7 +95,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
 
 
 def _kept(number: Reported) -> dict:
-    """Return a number for JSON with all that _recalled needs: its values as texts, too, which may be inf or nan."""
+    """Return a number for JSON with everything that _recalled needs, including its exact values as text, even inf."""
     exact = {"exact": repr(float(number.value)), "reference": repr(float(number.reference))}
     exact |= {"lower": number.lower, "upper": number.upper}
     return {**number.toDictionary(), "title": number.title, "better": number.better, **exact}

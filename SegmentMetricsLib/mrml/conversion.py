@@ -1,4 +1,4 @@
-"""Slicer's own conversion of segments to smooth surfaces, done privately: a user's segmentation is only read."""
+"""Slicer's own conversion of segments to smooth surfaces, done on private copies: user data are only read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..geometry.masks import Mask
 from ..geometry.surfaces import doublePoints, toPolyData
 from .headless import ensureScene
 
-# What Slicer does by default when a segment is shown in 3D: flying edges, moderate smoothing, every triangle kept.
+# Slicer's defaults for showing a segment in 3D: flying edges, moderate smoothing, no decimation.
 DISPLAY_PARAMETERS = {
     "Smoothing factor": "0.5",
     "Decimation factor": "0.0",
@@ -26,22 +26,22 @@ DISPLAY_PARAMETERS = {
     "Compute surface normals": "1",
 }
 
-# Converting a large mask takes longer than everything else a distance map needs.
+# Cache: converting a large mask takes longer than all other steps of a distance map.
 _surfaceOfMask: weakref.WeakKeyDictionary[Mask, vtkPolyData] = weakref.WeakKeyDictionary()
 
 
 def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str, str] | None = None) -> vtkPolyData:
-    """Return the closed surface of a labelmap or of a segment, made in a segmentation of its own.
+    """Return the closed surface of a labelmap or of a segment, converted in a private segmentation.
 
-    source: a vtkOrientedImageData of 0 and 1, or a vtkSegmentation together with a segment ID, whose conversion
-    parameters are taken over. parameters: conversion parameters by Slicer's names that replace those. The result is in
-    the coordinates of the source (RAS mm, before any parent transform), with point normals if the parameters ask for
-    them; it has no points for an empty labelmap. Raises ValueError for an unknown segment and when there is no
-    conversion.
+    The result is in the coordinates of the source (RAS mm, before any parent transform), with point normals if the
+    parameters request them. For an empty labelmap it has no points. source: a vtkOrientedImageData of 0 and 1, or a
+    vtkSegmentation together with a segment ID; the conversion parameters of the segmentation are used. parameters:
+    conversion parameters by Slicer's names that override those of the source. Raises ValueError for an unknown segment
+    and if the conversion is not possible.
     """
     import slicer
 
-    ensureScene()  # without it no conversion is known
+    ensureScene()  # registers the conversions
     names = slicer.vtkSegmentationConverter
     private = slicer.vtkSegmentation()
     if segmentID is None:
@@ -63,7 +63,7 @@ def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str,
     if surfaceName == private.GetSourceRepresentationName():
         surface = private.GetSegment(segmentID).GetRepresentation(surfaceName)
     else:
-        # True: a surface that came along with the segment was made with other parameters
+        # True: overwrite a surface copied with the segment, which was created with other parameters
         with allCores():
             converted = private.CreateRepresentation(surfaceName, True)
         surface = private.GetSegment(segmentID).GetRepresentation(surfaceName) if converted else None
@@ -77,7 +77,7 @@ def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str,
 
 
 def orientedImage(mask: Mask):
-    """Return a mask as vtkOrientedImageData of 0 and 1 in RAS, cropped to the structure; ValueError if it is empty."""
+    """Return a mask as vtkOrientedImageData of 0 and 1 in RAS, cropped to the structure. Raises ValueError if empty."""
     import slicer
 
     if mask.isEmpty:
@@ -94,11 +94,11 @@ def orientedImage(mask: Mask):
 
 
 def displayedSurface(structure) -> vtkPolyData:
-    """Return how Slicer shows a structure, as vtkPolyData in RAS mm with normals; not to be changed, it is kept.
+    """Return the surface that Slicer shows for a structure, as vtkPolyData in RAS mm with normals.
 
-    structure: a Structure or a Mask. Voxels are converted as Slicer does by default, unless the structure was measured
-    on a displayed surface, which then is returned. Structures without voxels and contours in a plane (lines, no
-    normals) are shown as they were measured. Raises ValueError when the structure is empty.
+    The result is cached and must not be modified. Voxels are converted as Slicer does by default, unless the structure
+    was measured on a displayed surface, which is then returned. Structures without voxels and contours in a plane
+    (lines, no normals) are returned as measured. structure: a Structure or a Mask. Raises ValueError if it is empty.
     """
     if isinstance(structure, Mask):
         mask = structure
@@ -114,19 +114,19 @@ def displayedSurface(structure) -> vtkPolyData:
 
 
 def withNormals(polyData: vtkPolyData) -> vtkPolyData:
-    """Return a surface with point normals, so that it looks smooth; lines and surfaces that have them stay the same."""
+    """Return a surface with point normals for smooth shading; lines and surfaces that have them are unchanged."""
     if polyData.GetNumberOfPolys() == 0 or polyData.GetPointData().GetNormals() is not None:
         return polyData
     normals = vtkPolyDataNormals()
     normals.SetInputData(polyData)
     normals.SplittingOff()  # it would add points
-    normals.ConsistencyOff()  # triangles face outward already
+    normals.ConsistencyOff()  # triangles already face outward
     normals.Update()
     return normals.GetOutput()
 
 
 def toRas(polyData: vtkPolyData) -> vtkPolyData:
-    """Return a copy of a polydata with LPS turned into RAS or back; triangles keep facing outward."""
+    """Return a copy of a polydata converted from LPS to RAS or back; triangles still face outward."""
     result = vtkPolyData()
     result.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():

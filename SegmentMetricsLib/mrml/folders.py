@@ -1,7 +1,7 @@
-"""Where results live in the scene: one folder per pair, found again by what was compared and never by a node's name.
+"""Folders of results in the scene: one per pair, identified by the compared segments and never by a node's name.
 
-What shows many pairs at once is in a folder of its own: there, the comparison that the functions take is what
-allPairs() returns.
+Results that show many pairs at once have their own folder. To access it, pass the functions the value of allPairs()
+as the comparison.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from .colors import COLORS_ATTRIBUTE
 
 ROLE_ATTRIBUTE = "SegmentMetrics.Role"
 PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
-# on a result: its ID, which a copy that somebody makes of it takes over with the other attributes
+# on a result: its own ID; in a copy of the node, this attribute is copied and no longer matches
 NODE_ATTRIBUTE = "SegmentMetrics.Node"
-# node references to the compared segmentations: Slicer keeps them right when scenes are merged
+# node references to the compared segmentations: Slicer updates them when scenes are merged
 REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetrics.Test"}
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A segment, or a whole segmentation, in place of the structures of a comparison. source: as of a Structure."""
+    """A segment or a whole segmentation that stands in for a structure of a comparison. source: as in Structure."""
 
     name: str
     source: Mapping[str, str]
@@ -31,16 +31,16 @@ class Compared:
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """Two segments, or two whole segmentations; stands for their comparison where results are looked for."""
+    """Two segments or two whole segmentations; stands in for their comparison when searching for results."""
 
     reference: Compared
     test: Compared
 
 
 def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
-    """Return the two segmentations that all comparisons are about; None if they are not about the same two.
+    """Return the two segmentations that all comparisons have in common, or None if they do not.
 
-    They may have been removed from the scene since.
+    The segmentations may have been removed from the scene since.
     """
     sides = []
     for side in REFERENCE_ROLES:
@@ -55,19 +55,19 @@ def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
 
 
 def addToFolder(node, comparison, role: str) -> None:
-    """Put a result's node into its pair's folder and mark it, as addAllToFolder() does with many.
+    """Put a result node into the folder of its pair and mark it; see addAllToFolder() for many nodes.
 
-    role: what the node is within the pair's results, for example "table".
+    role: the role of the node within the pair's results, for example "table".
     """
     addAllToFolder({role: node}, comparison)
 
 
 def addAllToFolder(nodes: Mapping, comparison) -> None:
-    """Put results' nodes into their pair's folder and mark them, so that the next run of the same pair finds them.
+    """Put result nodes into the folder of their pair and mark them, so that the next run of the same pair finds them.
 
-    nodes: of one scene, by role: what each is within the pair's results, for example "table". A node that was a result
-    of another pair moves, and the other pair's folder goes when that leaves it empty. Many nodes together take much
-    less time than one by one.
+    A node that was a result of another pair is moved, and the other folder is removed if it is then empty. One call for
+    many nodes is much faster than one call each.
+    nodes: nodes of one scene, by their role within the pair's results, for example "table".
     """
     scene = next(iter(nodes.values())).GetScene()
     before = {resultFolder(node) for node in nodes.values()} - {0}
@@ -85,9 +85,10 @@ def addAllToFolder(nodes: Mapping, comparison) -> None:
 
 
 def isResult(node, *roles: str) -> bool:
-    """Return whether a node is a result with one of these roles, and no copy that somebody made of one for himself.
+    """Return whether a node is a result with one of these roles, and not a copy that the user made of one.
 
-    Slicer copies a node's attributes, but not what it refers to; IDs change when scenes are merged.
+    Either a matching ID attribute or a node reference identifies an original: Slicer copies a node's attributes but not
+    its references, and IDs change when scenes are merged.
     """
     if node.GetAttribute(ROLE_ATTRIBUTE) not in roles:
         return False
@@ -101,7 +102,7 @@ def findResult(comparison, role: str, scene):
 
 
 def findResults(comparison, scene) -> dict:
-    """Return all nodes by role that earlier runs of the same pair left in the scene."""
+    """Return all nodes that earlier runs of the same pair left in the scene, by role."""
     found: dict = {}
     for node in _results(comparison, scene):
         found.setdefault(node.GetAttribute(ROLE_ATTRIBUTE), node)
@@ -109,7 +110,7 @@ def findResults(comparison, scene) -> dict:
 
 
 def folderItem(comparison, scene) -> int:
-    """Return the subject hierarchy item of a pair's folder, made when the scene has none, with the current names."""
+    """Return the subject hierarchy item of a pair's folder; create it if missing and update its name."""
     hierarchy = _hierarchy(scene)
     folder = next((item for item in map(resultFolder, _results(comparison, scene)) if item), 0)
     if not folder:
@@ -121,7 +122,7 @@ def folderItem(comparison, scene) -> int:
 
 
 def folderName(comparison, scene) -> str:
-    """Return what a pair's folder is called."""
+    """Return the name of a pair's folder."""
     if comparison is None:
         return "Segment Metrics: all pairs"
     names = [_fullName(compared, scene) for compared in (comparison.reference, comparison.test)]
@@ -129,7 +130,7 @@ def folderName(comparison, scene) -> str:
 
 
 def _fullName(compared, scene) -> str:
-    """Return a structure's name with that of its segmentation, if that is in the scene."""
+    """Return a structure's name with the name of its segmentation, if the segmentation is in the scene."""
     nodeID = _nodeID(compared, scene)
     if not nodeID:
         return compared.name
@@ -138,7 +139,7 @@ def _fullName(compared, scene) -> str:
 
 
 def removeResults(comparison, scene=None) -> None:
-    """Remove everything that was made for a pair from the scene: its folder, the nodes in it and their colors."""
+    """Remove all results of a pair from the scene: its folder, the nodes in it and their color nodes."""
     from .headless import ensureScene
 
     scene = ensureScene() if scene is None else scene
@@ -151,10 +152,10 @@ def removeResults(comparison, scene=None) -> None:
 
 
 def removeNodes(nodes: Iterable, scene) -> None:
-    """Remove nodes from the scene together with what only serves them: items, display nodes, storage nodes."""
+    """Remove nodes from the scene together with their subject hierarchy items, display nodes and storage nodes."""
     hierarchy = _hierarchy(scene)
     for node in nodes:
-        # outside the application nobody removes items and display nodes along with their node
+        # outside the application, items and display nodes are not removed together with their node
         if item := hierarchy.GetItemByDataNode(node):
             hierarchy.RemoveItem(item, False, False)
         for helper in helpersOf(node):
@@ -163,7 +164,7 @@ def removeNodes(nodes: Iterable, scene) -> None:
 
 
 def helpersOf(node) -> list:
-    """Return the nodes that only serve a node: its display and storage nodes, as far as they are in the scene."""
+    """Return the display and storage nodes of a node that are in the scene."""
     helpers = []
     if node.IsA("vtkMRMLDisplayableNode"):
         helpers += [node.GetNthDisplayNode(n) for n in range(node.GetNumberOfDisplayNodes())]
@@ -173,9 +174,9 @@ def helpersOf(node) -> list:
 
 
 def removeUnusedColors(scene, among: Collection[str | None] | None = None) -> None:
-    """Remove color nodes of distance maps whose models are gone; a color node is not deleted along with its model.
+    """Remove color nodes of results that no display node uses; they are not deleted together with their models.
 
-    among: IDs of those to look at, None for all.
+    among: IDs of the color nodes to check, None for all.
     """
     used = {node.GetColorNodeID() for node in _nodesOf(scene, "vtkMRMLDisplayNode")}
     for node in _nodesOf(scene, "vtkMRMLColorNode"):
@@ -191,12 +192,12 @@ def _hierarchy(scene):
 
 
 def _nodesOf(scene, className: str) -> list:
-    # the scene's own lookup by class walks through all nodes for every single one
+    # the scene's own lookup by class iterates over all nodes for every result
     return [node for node in scene.GetNodes() if node.IsA(className)]
 
 
 def _results(comparison, scene) -> list:
-    """All nodes of a scene that were made for the same pair."""
+    """Return all result nodes of a pair in the scene."""
     key = _pairKey(comparison)
     nodeIDs = [_nodeID(structure, scene) for structure in _structures(comparison)]
     found = [
@@ -207,12 +208,12 @@ def _results(comparison, scene) -> list:
     ]
     if any(nodeIDs):
         return found
-    # without segmentations to refer to, copies refer to as many
+    # without segmentations, neither results nor copies have references, so only the ID attribute tells them apart
     return [node for node in found if node.GetAttribute(NODE_ATTRIBUTE) in (None, node.GetID())]
 
 
 def resultFolder(node) -> int:
-    """Return the item of the pair's folder that a node is in, 0 when it is in none (or the user moved it elsewhere)."""
+    """Return the item of the pair's folder that contains a node, or 0 if none does (the user may have moved it)."""
     hierarchy = _hierarchy(node.GetScene())
     item = hierarchy.GetItemByDataNode(node)
     parent = hierarchy.GetItemParent(item) if item else 0
@@ -220,9 +221,9 @@ def resultFolder(node) -> int:
 
 
 def removeIfEmpty(folder: int, scene) -> None:
-    """Remove the folder of a pair, given by its item, if nothing is in it any more."""
+    """Remove the folder of a pair, given by its item, if it is empty."""
     hierarchy = _hierarchy(scene)
-    isFolder = hierarchy.GetItemAttribute(folder, ROLE_ATTRIBUTE) == "folder"  # numbers may come to mean others
+    isFolder = hierarchy.GetItemAttribute(folder, ROLE_ATTRIBUTE) == "folder"  # item IDs may be reused
     if isFolder and hierarchy.GetNumberOfItemChildren(folder) == 0:
         hierarchy.RemoveItem(folder)
 
@@ -232,7 +233,7 @@ def _structures(comparison) -> tuple:
 
 
 def _nodeID(structure, scene) -> str | None:
-    """The ID of the segmentation a structure comes from, if that is in the scene."""
+    """Return the ID of a structure's segmentation, or None if it is not in the scene."""
     nodeID = structure.source.get("nodeID") if structure is not None else None
     return nodeID if nodeID and scene.GetNodeByID(nodeID) is not None else None
 
@@ -244,7 +245,7 @@ def _setPair(node, comparison) -> None:
 
 
 def _pairKey(comparison) -> str:
-    """Which segments are compared within their segmentations or files; the same for every run."""
+    """Return a key for the compared segments within their segmentations or files; it is the same for every run."""
     if comparison is None:
         return "all pairs"
     return json.dumps([_structureKey(comparison.reference), _structureKey(comparison.test)])
@@ -254,6 +255,6 @@ def _structureKey(structure) -> list:
     source = structure.source
     if source.get("segmentID"):
         return ["segment", source["segmentID"]]  # a segment can be renamed
-    if "nodeID" in source:  # None when it is gone
+    if "nodeID" in source:  # its value is None if the node was removed
         return ["segmentation"]
     return ["file", structure.file or "", source.get("label"), structure.name]

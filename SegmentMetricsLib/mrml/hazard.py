@@ -1,4 +1,4 @@
-"""The hazard around critical structures as a volume that lies over the image in the slice views."""
+"""The hazard around critical structures as a volume to overlay on the image in the slice views."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from . import colors, folders, outputs
 from .headless import ensureScene
 from .nodenames import nameResult
 
-# what lies below is clear, so that the image under the volume stays as it is
+# lower values are transparent, so that the underlying image remains unchanged
 LEAST_SHOWN = 0.01
 
 
 def showHazard(comparison, volumeNode=None, scene=None):
     """Show the hazard around a comparison's critical structures and return its vtkMRMLScalarVolumeNode.
 
-    Its voxels are those on which the comparison was evaluated, as far as they have any hazard; values are in [0, 1].
-    It has the colors of the hazard on distance maps and is clear where there is none: choose it as the foreground of
-    the slice views. volumeNode: the node to fill, else the one of an earlier run of the same pair, else a new one.
-    scene: None is Slicer's. Raises ValueError when there is no hazard to show.
+    The volume covers the part of the evaluated grid that has any hazard; values are in [0, 1]. It has the same colors
+    as hazard on distance maps and is transparent where there is none. To show it, choose it as the foreground of the
+    slice views. volumeNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one.
+    scene: None is Slicer's. Raises ValueError if there is no hazard to show.
     """
     outputs.requireHazard(comparison)
     field = comparison.hazard
@@ -52,7 +52,7 @@ def showHazard(comparison, volumeNode=None, scene=None):
 
 
 def _color(node) -> None:
-    """Give the volume node its colors; what the user set on a display that is ours already stays."""
+    """Set the colors of the volume node, unless it has them already, so that changes by the user are kept."""
     node.CreateDefaultDisplayNodes()
     display = node.GetDisplayNode()
     colorNode = display.GetColorNode()

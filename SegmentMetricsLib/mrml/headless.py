@@ -1,4 +1,4 @@
-"""Slicer without its application: the scene and the logics that the rest of the library works with."""
+"""Slicer without its application: the scene and the logics that the rest of the library needs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..workers import signalsLater
 
 
 class HeadlessSlicer:
-    """A scene with the logics that Slicer's application would provide, alive as long as this object.
+    """A scene with the logics that Slicer's application would provide; they exist as long as this object.
 
-    scene: the vtkMRMLScene to serve; a new one when None.
+    scene: the vtkMRMLScene to use; None creates a new one.
     """
 
     def __init__(self, scene=None) -> None:
@@ -20,11 +20,11 @@ class HeadlessSlicer:
         self.scene = scene if scene is not None else slicer.vtkMRMLScene()
         self.applicationLogic = slicer.vtkSlicerApplicationLogic()
         self.applicationLogic.SetMRMLScene(self.scene)
-        # registers how segments are converted; a segmentation made before it could not make a closed surface
+        # registers the converters; segmentations created before could not be converted to closed surfaces
         self.segmentationsLogic = slicer.vtkSlicerSegmentationsModuleLogic()
         self.segmentationsLogic.SetMRMLApplicationLogic(self.applicationLogic)
         self.segmentationsLogic.SetMRMLScene(self.scene)
-        # registers the color legend; the color files it looks for only come with the application
+        # registers the color legend; warnings are off because color files exist only in the application
         self.colorLogic = slicer.vtkSlicerColorLogic()
         self.colorLogic.SetMRMLApplicationLogic(self.applicationLogic)
         warnings = vtkObject.GetGlobalWarningDisplay()
@@ -39,10 +39,10 @@ _headlessSlicer: HeadlessSlicer | None = None
 
 
 def ensureScene():
-    """Return slicer.mrmlScene; where there is no Slicer application, the first call makes it with its logics.
+    """Return slicer.mrmlScene; without the Slicer application, the first call creates it with its logics.
 
-    A scene that a script already put at slicer.mrmlScene is kept and given the logics. Raises ImportError when neither
-    Slicer nor the slicer-core package is there.
+    A scene that a script has already assigned to slicer.mrmlScene is kept and gets the logics. Raises ImportError if
+    neither Slicer nor the slicer-core package is available.
     """
     import slicer
 
@@ -57,9 +57,9 @@ def ensureScene():
 
 
 def privateScene():
-    """Return a new scene that no other view looks at, able to hold models, color nodes, legends and a 3D view.
+    """Return a new scene that no other view shows, for models, color nodes, legends and a 3D view.
 
-    Pictures are drawn from it, so that neither the user's scene nor the application's layout notices.
+    Pictures are drawn from it, so that neither the user's scene nor the application's layout is affected.
     """
     import slicer
 
@@ -70,9 +70,9 @@ def privateScene():
 
 
 def whyUnavailable() -> str:
-    """Return why Slicer's classes cannot be used here, "" when they can."""
+    """Return the reason why Slicer's classes are not available, or "" if they are."""
     try:
-        # Ctrl-C or the end of a batch system's patience is no reason why it cannot be loaded
+        # delay Ctrl-C and termination by a batch system, which would otherwise be mistaken for a failed import
         with signalsLater(signal.SIGINT, signal.SIGTERM):
             import slicer  # noqa: F401
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""From a user's segmentation node to structures. Nodes are only read, never changed."""
+"""Reading structures from segmentation nodes. Nodes are only read, never changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .voxels import VoxelReader, matrixArray
 
 
 def segmentationOf(node):
-    """Return the vtkSegmentation of a segmentation node. Raises ValueError when the node is none or something else."""
+    """Return the vtkSegmentation of a segmentation node. Raises ValueError for None and for other kinds of nodes."""
     if not hasattr(node, "IsA"):
         raise InputError("There is no segmentation." if node is None else "A segmentation must be given as its node.")
     segmentation = node.GetSegmentation() if node.IsA("vtkMRMLSegmentationNode") else None
@@ -32,14 +32,14 @@ def segmentationOf(node):
 
 
 def nameOf(segmentation, identifier: str) -> str:
-    """Return the name of a segment of a vtkSegmentation; its ID where a script has made it without a name."""
+    """Return the name of a segment of a vtkSegmentation, or its ID if a script has created it without a name."""
     return segmentation.GetSegment(identifier).GetName() or identifier
 
 
 def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     """Return the ID of a segment given by ID or by name. Raises ValueError unless there is exactly one.
 
-    by: "ID", "name", or "any" of the two; then what is the ID of one segment and the name of another is refused.
+    by: "ID", "name", or "any" of the two; "any" rejects a text that is the ID of one segment and the name of another.
     """
     if by not in ("any", "ID", "name"):
         raise InputError(f"A segment is given by ID, name or any of the two, not by {by!r}.")
@@ -64,26 +64,26 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
 
 
 def tagOf(segment, name: str) -> str:
-    """Return one of the tags of a vtkSegment, "" if it does not have it."""
+    """Return a tag of a vtkSegment, or "" if the segment does not have it."""
     value = reference("")
     return str(value.get()) if segment.GetTag(name, value) else ""
 
 
 def structureFromSegment(segmentationNode, segment: str, surface: str = "unsmoothed", by: str = "any") -> Structure:
-    """Return a segment, where its node's parent transforms put it, as a structure in LPS mm.
+    """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
 
-    segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, the same as Slicer's
-    closed surface with smoothing factor 0; "displayed" the closed surface that Slicer shows. Segments without voxels
-    (surfaces, planar contours) are measured on their closed surface either way. Raises ValueError for an unknown or
+    segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, which equals Slicer's
+    closed surface with smoothing factor 0; "displayed" measures the closed surface that Slicer shows. Segments without
+    voxels (surfaces, planar contours) are always measured on their closed surface. Raises ValueError for an unknown or
     ambiguous segment and for one that has no closed surface.
     """
     return SegmentReader(segmentationNode).structure(segment, surface, by)
 
 
 class SegmentReader:
-    """Reads several segments of a node as structures: those that share a labelmap in one pass over it.
+    """Reads several segments of a node as structures; segments that share a labelmap are read in one pass over it.
 
-    Every segment is as it is when it is asked for. Made for one call, since it keeps labelmaps alive.
+    Every segment is returned in its current state. A reader should not be kept, because it keeps labelmaps alive.
     """
 
     def __init__(self, segmentationNode):
@@ -114,7 +114,7 @@ class SegmentReader:
                 if surface == "unsmoothed" or mask.isEmpty:
                     return Structure(mask=mask, **common)
             elif surface == "unsmoothed" or mask.isEmpty:
-                # bent voxels are no image grid, so the surface is all there is
+                # voxels deformed by a nonlinear transform form no grid, so only the surface is used
                 bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
         boundary = _placed(shownSurface(self.node, identifier), toWorld)
@@ -124,7 +124,7 @@ class SegmentReader:
 
 
 def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
-    """Return a surface of a node, in RAS, where a transform puts it."""
+    """Return a surface of a node, given in RAS, after applying a transform."""
     world = vtkPolyData()
     world.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
@@ -137,15 +137,15 @@ def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform) -> Surface:
 
 
 def moved(mask: Mask, linear: np.ndarray) -> Mask:
-    """Return a mask where a 4x4 matrix that works in RAS puts it."""
+    """Return a mask transformed by a 4x4 matrix, which is in RAS."""
     matrix = RAS_FROM_LPS @ linear @ RAS_FROM_LPS
     return Mask(mask.voxels, mask.offset, Grid(mask.grid.size, matrix @ mask.grid.matrix, mask.grid.planar))
 
 
 def gridOf(volumeNode) -> Grid:
-    """Return the grid of a volume node where its parent transforms put it, in LPS mm, for Settings.grid.
+    """Return the grid of a volume node in LPS mm, with its parent transforms applied, for use as Settings.grid.
 
-    Raises ValueError for a node that is no volume, has no voxels, or is bent by a transform.
+    Raises ValueError for a node that is not a volume, has no voxels, or has a nonlinear transform.
     """
     if volumeNode is None or not volumeNode.IsA("vtkMRMLVolumeNode"):
         raise InputError("The evaluated grid must be that of a volume.")
@@ -162,7 +162,7 @@ def gridOf(volumeNode) -> Grid:
 
 
 def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
-    """Return the closed surface that the user sees of a segment, in RAS of its node; made privately if need be."""
+    """Return the closed surface that Slicer shows of a segment, in RAS of its node; created privately if missing."""
     import slicer
 
     name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
@@ -175,7 +175,7 @@ def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
 
 
 def worldTransform(node) -> vtkGeneralTransform:
-    """Return the transform from the coordinates of a node to the world, RAS mm, linear or not."""
+    """Return the transform from a node's coordinates to world coordinates (RAS mm); it may be nonlinear."""
     import slicer
 
     transform = vtkGeneralTransform()
@@ -184,7 +184,7 @@ def worldTransform(node) -> vtkGeneralTransform:
 
 
 def linearMatrix(transform: vtkGeneralTransform) -> np.ndarray | None:
-    """Return the 4x4 matrix of a transform, None when it is not linear."""
+    """Return the 4x4 matrix of a transform, or None if it is not linear."""
     import slicer
 
     linear = vtkTransform()
@@ -194,7 +194,7 @@ def linearMatrix(transform: vtkGeneralTransform) -> np.ndarray | None:
 
 
 def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
-    """Return LPS points (n, 3) moved by a transform that works in RAS."""
+    """Return LPS points (n, 3) moved by a transform, which is in RAS."""
     given, moved = vtkPoints(), vtkPoints()
     for container in (given, moved):
         container.SetDataTypeToDouble()
@@ -205,6 +205,6 @@ def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
 
 
 def displayed(structure: Structure) -> Structure:
-    """Return a structure that has voxels with the surface that Slicer would show of it by default."""
+    """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default."""
     surface = meshing.fromPolyData(toRas(displayedSurface(structure)))
     return replace(structure, givenSurface=surface, surfaceKind="displayed")

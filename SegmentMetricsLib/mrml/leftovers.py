@@ -1,4 +1,4 @@
-"""What results leave in a scene when somebody deletes them one by one."""
+"""Cleaning up after results that are deleted one by one."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from . import folders
 
 
 class Leftovers:
-    """Remembers what only serves nodes that are about to be removed, and removes it when they are gone.
+    """Records the helper nodes and folders of results that are about to be removed, and removes them afterwards.
 
-    Other results of the same pair are none of it: somebody may want to keep them, or have made them since.
+    Other results of the same pair are not removed: the user may want to keep them, or they may be newer.
     """
 
     def __init__(self) -> None:
         self.forget()
 
     def note(self, node) -> None:
-        """Notice that a result is about to be removed from its scene."""
+        """Record the helpers of a result that is about to be removed from its scene."""
         helpers = folders.helpersOf(node)
         self.helpers |= {helper.GetID() for helper in helpers}
         self.colors |= {helper.GetColorNodeID() for helper in helpers if helper.IsA("vtkMRMLDisplayNode")}
         self.folders |= {folders.resultFolder(node)} - {0}
 
     def forget(self) -> None:
-        """Forget all, as when the scene is closed."""
+        """Forget all records, for example when the scene is closed."""
         self.helpers: set[str] = set()  # IDs of display and storage nodes
         self.colors: set[str | None] = set()  # IDs of the color nodes that these display nodes use
         self.folders: set[int] = set()  # subject hierarchy items
 
     def remove(self, scene) -> None:
-        """Remove from the scene what served nothing but nodes that are gone."""
+        """Remove the recorded helpers that no remaining node uses, and recorded folders that are empty."""
         if not (self.helpers or self.folders):
             return
         helpers, colors, items = self.helpers, self.colors, self.folders

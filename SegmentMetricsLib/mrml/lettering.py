@@ -11,7 +11,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkRenderingCore import vtkTextProperty, vtkTextRenderer
 
-# With 72 dots per inch a font size is a number of pixels.
+# At 72 dots per inch, font sizes are in pixels.
 DPI = 72
 INK = (0.13, 0.15, 0.19)
 PALE_INK = (0.42, 0.45, 0.50)
@@ -26,10 +26,10 @@ def writeText(
     bold: bool = False,
     width: float | None = None,
 ) -> int:
-    """Write one line of text on a picture (height, width, 3) uint8 in place and return how many pixels wide it is.
+    """Write one line of text on a picture (height, width, 3) uint8 in place and return its width in pixels.
 
-    position: where the line begins and its baseline, from the left and top in pixels. width: a longer text is shortened
-    by an ellipsis. Characters that the font does not have appear as question marks.
+    Characters that the font does not have appear as question marks. position: start of the line from the left and its
+    baseline from the top, in pixels. width: maximum width in pixels, beyond which text is shortened with an ellipsis.
     """
     text = "".join(character if _hasGlyph(character) else "?" for character in text)
     if width is not None:
@@ -38,7 +38,7 @@ def writeText(
     height, wide = letters.shape
     x = round(position[0])
     y = round(position[1]) - height + _descent(size, bold)
-    # what would stand outside the picture is cut off
+    # clip the text to the picture
     rows = slice(max(y, 0), min(y + height, canvas.shape[0]))
     columns = slice(max(x, 0), min(x + wide, canvas.shape[1]))
     if rows.start < rows.stop and columns.start < columns.stop:
@@ -49,7 +49,7 @@ def writeText(
 
 
 def textWidth(text: str, size: int, bold: bool = False) -> int:
-    """Return how many pixels wide a line of text is."""
+    """Return the width of a line of text in pixels."""
     if not text:
         return 0
     box = [0] * 4
@@ -67,7 +67,7 @@ def _property(size: int, bold: bool) -> vtkTextProperty:
 
 
 def _render(text: str, size: int, bold: bool) -> np.ndarray:
-    """Return the coverage (height, width) 0..1 of a line of text; all lines of a size are equally high."""
+    """Return the coverage (height, width) in [0, 1] of a line of text; all lines of one size have the same height."""
     dimensions = [0, 0]
     image = vtkImageData()
     renderer = vtkTextRenderer.GetInstance()
@@ -80,7 +80,7 @@ def _render(text: str, size: int, bold: bool) -> np.ndarray:
 
 @functools.cache
 def _descent(size: int, bold: bool) -> int:
-    """Return how many pixels a line of text reaches below its baseline."""
+    """Return the number of pixels that a line of text extends below its baseline."""
     letter = _render("H", size, bold).any(axis=1)
     return int(letter[::-1].argmax())
 

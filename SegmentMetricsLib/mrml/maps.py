@@ -1,4 +1,4 @@
-"""Distance maps that are in the scene already: other colors, shown or hidden, and the segments that they cover."""
+"""Existing distance maps in the scene: recoloring, showing and hiding them and the segments that they cover."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..structures import REFERENCE_AND_TEST
 from . import colors, folders
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
-# on a map's model: the sides whose segments it covers and that were visible before
+# on a map's model: the sides whose segments it covers and that were visible before it was shown
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
 
 
@@ -21,36 +21,36 @@ def findMaps(pair, scene) -> dict:
 
 
 def allMaps(scene) -> list:
-    """Return the models of all maps of a scene."""
+    """Return the models of all maps in a scene."""
     return [node for node in scene.GetNodes() if isMap(node)]
 
 
 def isMap(node) -> bool:
-    """Return whether a node is the model of a distance map; a copy that somebody made of one is not."""
+    """Return whether a node is the model of a distance map; a copy that the user made of one is not."""
     return node.IsA("vtkMRMLModelNode") and folders.isResult(node, *map(mapRole, REFERENCE_AND_TEST))
 
 
 def hasSurface(model) -> bool:
-    """Return whether a map is there to be seen: the file of its model may not have come with the scene."""
+    """Return whether a map has a surface; its file may be missing from a loaded scene."""
     return model.GetPolyData() is not None
 
 
 def isShown(model) -> bool:
-    """Return whether a map can be seen."""
+    """Return whether a map is visible."""
     display = model.GetDisplayNode()
     return hasSurface(model) and display is not None and bool(display.GetVisibility())
 
 
 def mapInformation(model) -> dict:
-    """Return what a map's model remembers: side, surface ("displayed" or "measured"), limit (mm), tolerance, signed."""
+    """Return the data stored with a map: side, surface ("displayed" or "measured"), limit (mm), tolerance, signed."""
     return json.loads(model.GetAttribute(MAP_ATTRIBUTE) or "{}")
 
 
 def recolor(model, kind: str, range: float | None = None) -> None:
-    """Give a map other colors. kind, range: as for showDistanceMap; None is the range that was chosen automatically.
+    """Recolor a map. kind, range: as for showDistanceMap; the range None is the automatic one.
 
-    Raises ValueError for kind "hazard" when the map was made without critical structures, and for a model whose surface
-    is missing.
+    Raises ValueError for kind "hazard" if the map was created without critical structures, and for a model whose
+    surface is missing.
     """
     if not hasSurface(model):
         raise InputError(f"{model.GetName()} cannot be shown: its surface was not saved with the scene.")
@@ -63,7 +63,7 @@ def recolor(model, kind: str, range: float | None = None) -> None:
 def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True) -> None:
     """Show these maps and hide all others, with their contours in the slice views and their legends.
 
-    The segments that a shown map covers are hidden in the 3D views, and come back when no shown map covers them.
+    Segments covered by a shown map are hidden in the 3D views, and restored when no shown map covers them.
     """
     cover(models, scene)
     for model in allMaps(scene):
@@ -87,7 +87,7 @@ def setOpacity(model, opacity: float) -> None:
 
 
 def cover(models: Collection, scene) -> None:
-    """Hide the segments that these maps cover in the 3D views, and show those again that only other maps covered."""
+    """Hide the segments covered by these maps in the 3D views, and restore those covered only by other maps."""
     hidden, wanted = {}, {}
     for model in allMaps(scene):
         for side in json.loads(model.GetAttribute(COVERED_ATTRIBUTE) or "[]"):
@@ -99,7 +99,7 @@ def cover(models: Collection, scene) -> None:
         scene.GetNodeByID(nodeID).GetDisplayNode().SetSegmentVisibility3D(segment, True)
     for nodeID, segment in wanted.keys() - hidden.keys():
         display = scene.GetNodeByID(nodeID).GetDisplayNode()
-        if display.GetSegmentVisibility3D(segment):  # what the user hid stays hidden
+        if display.GetSegmentVisibility3D(segment):  # segments hidden by the user stay hidden
             display.SetSegmentVisibility3D(segment, False)
             hidden[nodeID, segment] = None
     for model in allMaps(scene):
@@ -111,7 +111,7 @@ def cover(models: Collection, scene) -> None:
 
 
 def _segments(model) -> dict[str, tuple[str, str]]:
-    """Return the compared segments that are still there and can be shown: node ID and segment ID by side."""
+    """Return the compared segments that still exist and can be shown: node ID and segment ID by side."""
     pair = json.loads(model.GetAttribute(folders.PAIR_ATTRIBUTE) or "[]")
     found = {}
     for (side, role), key in zip(folders.REFERENCE_ROLES.items(), pair):

@@ -17,7 +17,7 @@ from .headless import ensureScene
 from .nodenames import nameResult
 from .outputs import pairName
 
-# the ends of the distance map's colors: readable as text on a light ground
+# the end colors of the distance map, readable as text on a light background
 UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
 
 
@@ -26,12 +26,12 @@ def showMarkers(
 ):
     """Show a numbered marker at every worst place of a pair and return the vtkMRMLMarkupsFiducialNode.
 
-    A marker's label is the place's rank, its description says what is there. Markers are red where the test lies
-    outside the reference, blue where inside. They cannot be moved, and placing markups goes on as before. Without
-    places the node is empty and hidden.
-    places: None takes comparison.worstPlaces. markersNode: the node to fill, else the one of an earlier run of the same
-    pair, else a new one. scene: None is Slicer's. signed: whether inside and outside can be told apart; None asks the
-    comparison's distances.
+    A marker's label is the rank of the place, its description is that of describe(). Markers are red where the test
+    lies outside the reference, blue where inside. They cannot be moved, and the user's markup placement is not
+    affected. Without places the node is empty and hidden.
+    places: None uses comparison.worstPlaces. markersNode: the node to fill; None reuses the node of an earlier run of
+    the same pair or creates one. scene: None is Slicer's. signed: whether inside and outside can be told apart; None
+    determines it from the comparison's distances.
     """
     scene = ensureScene() if scene is None else scene
     places = comparison.worstPlaces if places is None else places
@@ -51,7 +51,7 @@ def showMarkers(
         position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
         index = node.AddControlPoint(*position.tolist(), str(place.rank))
         node.SetNthControlPointDescription(index, describe(place, signed))
-        # points have one of two colors, depending on whether they are selected
+        # the only way to use two colors: selected points have their own
         node.SetNthControlPointSelected(index, place.value > 0)
         node.SetNthControlPointLocked(index, True)
     node.SetFixedNumberOfControlPoints(True)
@@ -68,7 +68,7 @@ def showMarkers(
 
 
 def describe(place: Place, signed: bool = True) -> str:
-    """Return what is at a place, in words. signed: whether inside and outside can be told apart."""
+    """Return a description of a place. signed: whether inside and outside can be told apart."""
     if signed:
         what = f"{abs(place.value):.1f} mm {'over' if place.value > 0 else 'under'}-contoured"
     else:
@@ -77,7 +77,7 @@ def describe(place: Place, signed: bool = True) -> str:
 
 
 def _style(display) -> None:
-    """Make markers readable on organs and on images, light or dark."""
+    """Make markers readable on surfaces and on images, light or dark."""
     display.SetColor(*rgb(UNDER_COLOR))
     display.SetSelectedColor(*rgb(OVER_COLOR))
     display.SetActiveColor(*rgb(OVER_COLOR))
@@ -86,7 +86,7 @@ def _style(display) -> None:
     display.SetTextScale(4.0)
     display.SetPointLabelsVisibility(True)
     display.SetPropertiesLabelVisibility(False)
-    # a place at the back of the organ is hinted at
+    # a place at the back of the structure shines through
     display.SetOccludedVisibility(True)
     display.SetOccludedOpacity(0.3)
     text = display.GetTextProperty()
@@ -97,7 +97,7 @@ def _style(display) -> None:
 
 @contextmanager
 def _placingKept(scene) -> Iterator[None]:
-    """Undo what adding a markups node does to the user's placing: clicks would add points to it from then on."""
+    """Restore the user's markup placement after adding a markups node; otherwise clicks would add points to it."""
     selection = scene.GetNodeByID("vtkMRMLSelectionNodeSingleton")
     interaction = scene.GetNodeByID("vtkMRMLInteractionNodeSingleton")
     if selection is not None:

@@ -1,4 +1,4 @@
-"""Bringing a place into view: all slice views and the 3D cameras."""
+"""Moving all slice views and 3D cameras to a place."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ..geometry.grids import RAS_FROM_LPS
 from .headless import ensureScene
 from .views import viewAxes
 
-# How far a camera stands from the place, in mm: a user's zoom within these limits stays.
+# Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
 NEAREST = 120.0
 FARTHEST = 350.0
-# The columns of a table of slices that say where to look, RAS in mm.
+# The columns of a table of slices with the place to show, RAS in mm.
 PLACE_COLUMNS = ("R", "A", "S")
 
 
 def jumpTo(
     position: Sequence[float], normal: Sequence[float] | None = None, scene=None, cameras: Iterable | None = None
 ) -> None:
-    """Bring a place into the middle of the 3D views and into the slices of all slice views.
+    """Center the 3D views on a place and move all slice views to it.
 
     Slice views keep their pan and zoom. 3D views look at the place from outside.
-    position: LPS, mm. normal: outward normal (LPS) of the organ there, of any length; None or zero keeps the direction
-    that a camera looks in. scene: None is Slicer's. cameras: the vtkMRMLCameraNodes to move, None takes those of all
-    views of the scene.
+    position: LPS, mm. normal: outward normal (LPS) of the surface at the place, of any length; None or zero keeps each
+    camera's viewing direction. scene: None is Slicer's. cameras: the vtkMRMLCameraNodes to move; None moves those of
+    all 3D views in the scene.
     """
     import slicer
 
@@ -39,11 +39,11 @@ def jumpTo(
 
 
 def jumpToSlice(node, row: int, scene=None) -> tuple[float, float, float]:
-    """Bring a slice of a per-slice profile into all slice views and return the place shown, LPS in mm.
+    """Move all slice views to a slice of a per-slice profile and return the place shown, LPS in mm.
 
-    They go to where the two contours differ most in that slice; 3D views stay. node: the vtkMRMLPlotSeriesNode or the
-    vtkMRMLTableNode that showSlices made, also one that was loaded with a scene. row: number of the point in the plot,
-    which is that of the row in the table. scene: None is the node's. Raises ValueError for other nodes and numbers.
+    The place is where the two contours differ most in that slice. 3D views do not move. node: the vtkMRMLPlotSeriesNode
+    or the vtkMRMLTableNode created by showSlices, or one loaded with a scene. row: index of the point in the plot,
+    which is also that of the row in the table. scene: None is the node's. Raises ValueError for other nodes and rows.
     """
     tableNode = node.GetTableNode() if node.IsA("vtkMRMLPlotSeriesNode") else node
     table = tableNode.GetTable() if tableNode is not None and tableNode.IsA("vtkMRMLTableNode") else None
@@ -58,21 +58,21 @@ def jumpToSlice(node, row: int, scene=None) -> tuple[float, float, float]:
 
 
 def camerasOf(scene) -> list:
-    """Return the camera nodes of a scene that belong to one of its 3D views."""
+    """Return the camera nodes that belong to the 3D views of a scene."""
     nodes = list(scene.GetNodes())
     layouts = {node.GetLayoutName() for node in nodes if node.IsA("vtkMRMLViewNode")}
     return [node for node in nodes if node.IsA("vtkMRMLCameraNode") and node.GetLayoutName() in layouts]
 
 
 def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None) -> None:
-    """Turn a camera node to a point (3,) RAS, in mm. toward: from the point to the viewer; None keeps that."""
+    """Aim a camera node at a point (3,), RAS in mm. toward: from the point to the viewer; None keeps the direction."""
     away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
     distance = np.linalg.norm(away)
     if toward is None:
         toward, up = away, np.array(camera.GetViewUp())
     else:
         up = viewAxes(toward)[1]
-    if not np.any(toward):  # a camera that stands where it looks
+    if not np.any(toward):  # the camera is at its own focal point
         toward, up = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
     distance = float(np.clip(distance, NEAREST, FARTHEST))
     wasModifying = camera.StartModify()
@@ -80,7 +80,7 @@ def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None) -> None:
     camera.SetPosition(*(point + distance * toward / np.linalg.norm(toward)).tolist())
     camera.SetViewUp(*up.tolist())
     if camera.GetParallelProjection():
-        # how much is seen then depends on the scale: as much as in perspective from between the limits
+        # in parallel projection the scale determines the visible extent: limit it to the same extents as in perspective
         perMillimeter = np.tan(np.radians(camera.GetViewAngle()) / 2)
         scale = np.clip(camera.GetParallelScale(), NEAREST * perMillimeter, FARTHEST * perMillimeter)
         camera.SetParallelScale(float(scale))

@@ -1,24 +1,24 @@
-"""Names of the nodes of results: Slicer saves every node to a file of its name, and the last one of a name wins."""
+"""Unique names for result nodes: Slicer saves every node to a file of its name, overwriting files of the same name."""
 
 from __future__ import annotations
 
 import itertools
 import re
 
-# on nodes of results: what they were called before a number was added, or before somebody renamed them
+# on result nodes: their name before a number was added or the user renamed them
 NAME_ATTRIBUTE = "SegmentMetrics.Name"
-# what Slicer leaves out of file names: among others all letters that are not Latin
+# characters that Slicer removes from file names, including all letters outside ASCII
 LEFT_OUT = re.compile(r"[^A-Za-z0-9 \-_.()$!~#'%^{}]")
-# Letters of a name at most. Names of two structures or segmentations are in it, and file systems end at 255 letters for
-# a file, Windows at 260 with all of its folders.
+# Maximum length of a name in characters. It contains the names of two structures or segmentations; file systems allow
+# 255 characters in a file name, Windows 260 in a whole path.
 LONGEST = 120
 
 
 def nameResult(node, name: str) -> None:
-    """Give a node of results a name, followed by a number if another node's file would be called the same.
+    """Name a result node, adding a number if another node's file would have the same name.
 
-    Of a long name the middle is left out: what the node shows is said at the end.
-    A node that was given this name before keeps the one that it has now: it may be the user's.
+    A long name is shortened in the middle, because its end says what the node shows. A node that was given this name
+    before keeps its current name, which may have been chosen by the user.
     """
     if node.GetAttribute(NAME_ATTRIBUTE) == name:
         return
@@ -32,5 +32,5 @@ def nameResult(node, name: str) -> None:
 
 
 def fileName(name: str | None) -> str:
-    """Return what Slicer calls the file of a node, as file systems that take a for A compare it."""
+    """Return Slicer's file name for a node in lower case, because some file systems ignore case."""
     return LEFT_OUT.sub("", name or "").strip().lower()

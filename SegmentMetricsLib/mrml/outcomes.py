@@ -1,4 +1,4 @@
-"""What a comparison found, kept in a table node: everything that comes back when a scene is loaded."""
+"""The results of a comparison stored in a table node, from which they are restored when a scene is loaded."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .inputs import nameOf
 from .outputs import COMPARISON_ATTRIBUTE, COMPARISONS_ATTRIBUTE, OTHER_VERSION, showComparisonsTable, showTable
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
-# on nodes that show details of an outcome: which one
+# on nodes that show details of an outcome: its run
 RUN_ATTRIBUTE = "SegmentMetrics.Run"
-# what a table keeps of an outcome beside the records and the settings
+# fields of an outcome stored in its table in addition to the records and settings
 REMEMBERED = (
     "run",
     "segments",
@@ -34,7 +34,7 @@ REMEMBERED = (
     "criticals",
     "judgment",
 )
-# under which it keeps the content hashes, as in the scenes that were saved so far
+# key under which the content hashes are stored, kept for compatibility with saved scenes
 CONTENT_HASHES = "stamps"
 # node references from the table to the compared segmentations
 COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMetrics.ComparedTest"}
@@ -42,16 +42,16 @@ COMPARED = {"reference": "SegmentMetrics.ComparedReference", "test": "SegmentMet
 
 @dataclass(eq=False)
 class Outcome:
-    """The results of one pair or of many, and what they were made of.
+    """The results of one or many pairs, and the inputs that they were computed from.
 
-    table: the vtkMRMLTableNode that keeps them. records: of all pairs. segments: the IDs of each pair's segments.
-    contentHashes: of the compared segments, for either side by segment ID. isOfAll: whether all structures were
-    compared; members: then, the IDs of all segments of either side. unmatched: names of structures that only one side
-    has, by side. failures: reasons by name. findings: what is doubtful about which structures belong together, in
-    sentences. choices: the pairs that somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with
-    the geometry; None after the scene was loaded. criticals: the IDs of the critical structures by name. judgment: what
-    a protocol says, as Judgment.toDictionary(), None without one. run: tells this outcome from all others. seen: the
-    contents of the segments of either side when they were looked at last.
+    table: the vtkMRMLTableNode that stores them. records: of all pairs. segments: the segment IDs of each pair.
+    contentHashes: of the compared segments, by side and segment ID. isOfAll: whether all structures were compared.
+    members: the IDs of all segments by side, if all structures were compared. unmatched: names of structures that only
+    one side has, by side. failures: reasons by name. findings: sentences about doubtful pairs. choices: the pairs that
+    somebody chose, as for pairing.pairStructures. comparisons: of all pairs, with the geometry; None after the scene
+    was loaded. criticals: the segment IDs of the critical structures by name. judgment: of a protocol, as returned by
+    Judgment.toDictionary(), None without one. run: a unique identifier of this outcome. seen: the latest known contents
+    of the segments, by side.
     """
 
     table: object
@@ -74,25 +74,25 @@ class Outcome:
     )
 
     def shows(self, node) -> bool:
-        """Return whether a node, which may be None, shows details of this outcome and not of an earlier one."""
+        """Return whether a node shows details of this outcome and not of an earlier one; False for None."""
         return node is not None and node.GetAttribute(RUN_ATTRIBUTE) == self.run
 
     def mark(self, node):
-        """Mark a node as one that shows details of this outcome, and return it."""
+        """Mark a node as showing details of this outcome, and return it."""
         node.SetAttribute(RUN_ATTRIBUTE, self.run)
         return node
 
     def node(self, side: str):
-        """Return the compared vtkMRMLSegmentationNode of a side, None when it is gone."""
+        """Return the compared vtkMRMLSegmentationNode of a side, or None if it was removed."""
         return self.table.GetNodeReference(COMPARED[side])
 
     def whole(self) -> ComparedPair:
-        """Return whose results those of all pairs together are in the scene."""
+        """Return the ComparedPair that owns the result nodes of all pairs together."""
         nodeIDs = [self.table.GetNodeReferenceID(role) for role in COMPARED.values()]
         return ComparedPair(*(Compared("a deleted segmentation", {"nodeID": nodeID}) for nodeID in nodeIDs))
 
     def pair(self, number: int) -> ComparedPair:
-        """Return whose results a pair's results in the scene are."""
+        """Return the ComparedPair that owns the result nodes of the pair with this index."""
         segments = []
         for side, identifier in zip(COMPARED, self.segments[number], strict=True):
             source = {"nodeID": self.table.GetNodeReferenceID(COMPARED[side]), "segmentID": identifier}
@@ -100,9 +100,9 @@ class Outcome:
         return ComparedPair(*segments)
 
     def change(self, suspects: Collection[str] | None = None) -> str:
-        """Return what has happened to the compared segments since, "" when they are what they were.
+        """Return a sentence about the first change to the compared segments since, or "" if there is none.
 
-        suspects: IDs of the segments to look at, None for all.
+        suspects: IDs of the segments to check, None for all.
         """
         for side, hashes in self.contentHashes.items():
             node = self.node(side)
@@ -120,7 +120,7 @@ class Outcome:
             except InputError as error:
                 return str(error)
             if side == "reference":
-                for name, identifier in self.criticals.items():  # which are chosen by name
+                for name, identifier in self.criticals.items():  # critical structures are chosen by name
                     if nameOf(node.GetSegmentation(), identifier) != name:
                         return f"{name} in the reference was renamed."
             if self.isOfAll and set(identifiers) != set(self.members[side]):
@@ -129,7 +129,7 @@ class Outcome:
 
 
 def keepPair(comparison: Comparison, tableNode=None, judgment: Judgment | None = None) -> Outcome:
-    """Keep the comparison of two segments in a table node, the one given or that of an earlier run of the pair."""
+    """Store the comparison of two segments in a table node. tableNode: as for outputs.showTable."""
     nodeIDs = [structure.source["nodeID"] for structure in (comparison.reference, comparison.test)]
     comparisons = Comparisons([comparison])
     return _keep(showTable(comparison, tableNode), nodeIDs, comparisons, comparison.settings, judgment)
@@ -144,7 +144,10 @@ def keepAll(
     judgment: Judgment | None = None,
     choices: Mapping[str, str | None] | None = None,
 ) -> Outcome:
-    """Keep the comparisons of two segmentation nodes in a table node, the one given or that of an earlier run."""
+    """Store the comparisons of two segmentation nodes in a table node.
+
+    tableNode: as for outputs.showComparisonsTable.
+    """
     table = showComparisonsTable(comparisons, tableNode)
     members = {
         side: list(node.GetSegmentation().GetSegmentIDs())
@@ -195,9 +198,9 @@ def _keep(
 
 
 def recall(tableNode) -> Outcome | None:
-    """Return the results that a table node keeps, for example after a scene was loaded; None when it keeps none.
+    """Return the results stored in a table node, for example after a scene was loaded, or None without any.
 
-    Raises ValueError when they cannot be read, for example because another version of SegmentMetrics wrote them.
+    Raises ValueError if they cannot be read, for example because another version of SegmentMetrics wrote them.
     """
     text = tableNode.GetAttribute(OUTCOME_ATTRIBUTE) if tableNode is not None else None
     if not text:

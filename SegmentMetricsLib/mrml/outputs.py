@@ -1,4 +1,4 @@
-"""Results as MRML nodes: tables and distance maps, in one folder per pair, replaced and not piled up by another run."""
+"""Results as MRML nodes: tables and distance maps in one folder per pair, where each run replaces the previous one."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from .conversion import toRas
 from .headless import ensureScene
 from .nodenames import nameResult
 
-# Table nodes are saved with six digits, so everything is also kept as text with all digits.
+# Table nodes are saved with six digits, so all values are also stored as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
 COMPARISONS_ATTRIBUTE = "SegmentMetrics.Comparisons"
-# why what a node keeps cannot be read
+# the likely reason why data stored in a node cannot be read
 OTHER_VERSION = "Another version of SegmentMetrics may have written it."
-# what a distance map needs to get other colors when its distances are no longer in memory
+# the information needed to recolor a distance map when its distances are no longer in memory
 MAP_ATTRIBUTE = "SegmentMetrics.Map"
 
-# mm; what is shown where nothing was measured with a tolerance.
+# Tolerance in mm to show if nothing was measured with a tolerance.
 DEFAULT_TOLERANCE = 2.0
-# Elements looked at at a time, so that temporary arrays stay small.
+# Elements processed at a time, so that temporary arrays stay small.
 CHUNK = 1 << 16
 
 
 def showTable(comparison, tableNode=None, scene=None):
     """Show a comparison as a table with one row per measurement and return its vtkMRMLTableNode.
 
-    Columns: Measurement (its key), Title, Value, Unit, ReferenceToTest, TestToReference, Status, Reason; numbers are
-    NaN where there is none. The node's attribute SegmentMetrics.Comparison holds comparison.toDictionary() as JSON with
-    all digits. tableNode: the node to fill, else the one of an earlier run of the same pair, else a new one. scene:
+    Columns: Measurement (its key), Title, Value, Unit, ReferenceToTest, TestToReference, Status, Reason; missing
+    numbers are NaN. The node's attribute SegmentMetrics.Comparison holds comparison.toDictionary() as JSON with all
+    digits. tableNode: the node to fill; None reuses the node of an earlier run of the same pair or creates one. scene:
     None is Slicer's.
     """
     if not hasattr(comparison, "measurements"):
@@ -85,8 +85,8 @@ def showComparisonsTable(comparisons: Sequence, tableNode=None, scene=None):
     comparisons: Comparisons or Records. Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per
     measurement with its title, unit and description (NaN where a pair does not have it), and Remarks with the reasons
     of values that are not finite. The node's attribute SegmentMetrics.Comparisons holds all pairs as JSON with all
-    digits. tableNode: the node to fill, else the one of an earlier run, else a new one; it is in the folder of all
-    pairs. scene: None is Slicer's.
+    digits. tableNode: the node to fill; None reuses the node of an earlier run or creates one. The node is placed in
+    the folder of all pairs. scene: None is Slicer's.
     """
     scene = ensureScene() if scene is None else scene
     records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
@@ -133,21 +133,21 @@ def showDistanceMap(
     tolerance: float | None = None,
     scene=None,
 ):
-    """Show how far the other surface is at every point of one surface and return the vtkMRMLModelNode.
+    """Show the distance to the other surface at every point of one surface and return the vtkMRMLModelNode.
 
-    Its point arrays SignedDistance (positive where the test lies outside the reference) and Distance are in mm; Hazard,
-    in [0, 1], is there if the comparison has critical structures. It is drawn with colors of its own and a legend in
-    the 3D views, and as a colored line in the slice views.
+    Its point arrays SignedDistance (positive where the test lies outside the reference) and Distance are in mm. If the
+    comparison has critical structures, there is also an array Hazard in [0, 1]. The model has its own color node. It is
+    shown in the 3D views with a legend, and in the slice views as a colored line.
 
     side: "reference" or "test", the surface that is drawn. kind: "signed", "absolute", "tolerance" (three bands), or
     "hazard"; if a surface is open, so that inside and outside cannot be told apart, signed is drawn as absolute.
-    surface: "displayed" draws the smooth surface that Slicer shows, where every point takes the distance of the nearest
-    measured element, "measured" the measured surface itself. range: end of the color range in mm. tolerance: in mm.
-    Both are chosen as checkedLimits says when None. displayedSurface: the smooth surface as vtkPolyData in RAS, else it
-    is made.
-    modelNode: the node to fill, else the one of an earlier run of the same pair and side, else a new one. scene: None
-    is Slicer's. Raises ValueError for an unknown choice, a range or tolerance that is not positive, and when there are
-    no distances, or no hazard for that kind.
+    surface: "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element
+    at every point; "measured" draws the measured surface itself. range: end of the color range in mm. tolerance: in mm.
+    If None, both are chosen as described for checkedLimits. displayedSurface: the smooth surface as vtkPolyData in RAS;
+    None creates it.
+    modelNode: the node to fill; None reuses the node of an earlier run of the same pair and side or creates one. scene:
+    None is Slicer's. Raises ValueError for an unknown choice, for a range or tolerance that is not positive, if there
+    are no distances, and if there is no hazard for that kind.
     """
     _checkChoice("side", side, REFERENCE_AND_TEST)
     _checkChoice("surface", surface, ("displayed", "measured"))
@@ -178,7 +178,8 @@ def mapRole(side: str) -> str:
 def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurface=None) -> vtkPolyData:
     """Return the surface of one side in RAS with the point arrays SignedDistance and Distance in mm, all finite.
 
-    And Hazard, in [0, 1], if the comparison has critical structures. Arguments and errors as for showDistanceMap.
+    If the comparison has critical structures, there is also an array Hazard in [0, 1]. Arguments and errors are those
+    of showDistanceMap.
     """
     requireDistances(comparison)
     directed = comparison.distances.referenceToTest if side == "reference" else comparison.distances.testToReference
@@ -200,12 +201,12 @@ def distanceMap(comparison, side: str, surface: str = "displayed", displayedSurf
 
 
 def _lpsPoints(polyData: vtkPolyData) -> np.ndarray:
-    """Return the points (n, 3) of a polydata in RAS, in LPS mm."""
+    """Return the points of a polydata in RAS as an array (n, 3) in LPS mm."""
     return vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
 
 
 def requireDistances(comparison, what: str = "distance map") -> None:
-    """Raise ValueError, saying why, when a comparison has no distances to show. what: what they would be shown as."""
+    """Raise ValueError with the reason if a comparison has no distances. what: the display that needs them."""
     empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
     if empty:
         verb = "are" if len(empty) > 1 else "is"
@@ -215,12 +216,12 @@ def requireDistances(comparison, what: str = "distance map") -> None:
 
 
 def checkedLimits(comparison, kind: str, range: float | None, tolerance: float | None) -> tuple[float, float]:
-    """Return the end of the color range and the tolerance of a map in mm; what is None is chosen automatically.
+    """Return the end of the color range and the tolerance of a map in mm; None is replaced by an automatic value.
 
-    The tolerance is the first one of the comparison's settings, 2 mm if there is none. The range is a round number that
-    98 % of either surface does not exceed, at least the tolerance, the same for both sides so that their maps compare.
-    Raises ValueError for a kind that does not exist, numbers that are not positive, when there are no distances, and
-    for kind "hazard" without critical structures.
+    The automatic tolerance is the first one of the comparison's settings, or 2 mm without any. The automatic range is a
+    round number that 98 % of either surface does not exceed, and is at least the tolerance; it is the same for both
+    sides so that their maps can be compared. Raises ValueError for an unknown kind, for numbers that are not positive,
+    if there are no distances, and for kind "hazard" without critical structures.
     """
     _checkChoice("kind", kind, colors.KINDS)
     if kind == "hazard":
@@ -236,12 +237,12 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
 
 
 def shownTolerance(comparison) -> float:
-    """Return the tolerance in mm that maps and charts show: the first one of the settings, 2 mm if there is none."""
+    """Return the tolerance in mm that maps and charts show: the first one of the settings, or 2 mm without any."""
     return next(iter(comparison.settings.tolerances), DEFAULT_TOLERANCE)
 
 
 def requireHazard(comparison) -> None:
-    """Raise ValueError when a comparison has no hazard to show."""
+    """Raise ValueError if a comparison has no hazard to show."""
     if comparison.hazard is None:
         raise InputError(
             "There is no hazard to show: measure the family hazard with critical structures that are not empty."
@@ -249,9 +250,9 @@ def requireHazard(comparison) -> None:
 
 
 def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed: bool = True) -> None:
-    """Give the model node of a distance map its colors and legend; what else the user set on its display stays.
+    """Set the colors and the legend of a distance map's model node; other display properties set by the user are kept.
 
-    limit: end of the color range in mm. signed: whether the distances tell inside from outside.
+    limit: end of the color range in mm. signed: whether inside and outside can be told apart.
     """
     scene = model.GetScene()
     low, high = colors.scalarRange(kind, limit, tolerance, signed)
@@ -266,7 +267,7 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
     if isNew:
         display.SetVisibility2D(True)
         display.SetSliceIntersectionThickness(4)
-        # little shading, so that the colors on the organ are those of the legend
+        # little shading, so that the colors on the surface match the legend
         display.SetAmbient(0.3)
         display.SetDiffuse(0.8)
         display.SetSpecular(0.0)
@@ -287,14 +288,14 @@ def colorMap(model, kind: str, side: str, limit: float, tolerance: float, signed
 
 
 def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions (m, 3) and signed distances (m,) of the measured elements that a map takes its values from.
+    """Return positions (m, 3) and signed distances (m,) of the measured elements that provide the values of a map.
 
-    Of a subdivided triangle that is the piece in its middle: the others differ by less than the eye can tell, and there
-    may be hundreds.
+    For a subdivided triangle, only the piece in its middle is used. There may be hundreds of others, which differ from
+    it invisibly.
     """
     weights = barycentricWeights(directed.surface.dimension, directed.subdivisions)
     middle = int(np.ptp(weights, axis=1).argmin())
-    if np.ptp(weights[middle]) != 0:  # an even number of pieces of a segment has none
+    if np.ptp(weights[middle]) != 0:  # a segment with an even number of pieces has no middle one
         return directed.positions, directed.signed
     points, cells = directed.surface.points, directed.surface.cells
     centers = np.empty((len(cells), 3))
@@ -305,7 +306,7 @@ def _middleElements(directed) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return for every point (n, 3) the value of the nearest of the positions (m, 3) whose value is finite."""
+    """Return the values (n,) at the positions (m, 3) nearest to points (n, 3), ignoring values that are not finite."""
     from scipy.spatial import cKDTree
 
     finite = np.isfinite(values)
@@ -313,7 +314,7 @@ def _nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray
         raise InputError("There is no distance map because no distance of this pair is a finite number.")
     if not finite.all():
         positions, values = positions[finite], values[finite]
-    # an unbalanced tree is built in half the time and answers as fast for points spread over a surface
+    # for points on a surface, an unbalanced tree is built in half the time and searched equally fast
     tree = cKDTree(positions, balanced_tree=False, compact_nodes=False)
     return values[tree.query(points, workers=threads())[1]]
 
@@ -323,7 +324,7 @@ def _withoutGaps(values: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def fillTable(node, columns: list[tuple]) -> None:
-    """Replace a table node's columns by (name, title, unit, values, description); values are all str, or numbers."""
+    """Replace a table node's columns. columns: (name, title, unit, values, description); values all str or numbers."""
     table = vtkTable()
     for name, _, _, values, _ in columns:
         array = vtkStringArray() if all(isinstance(value, str) for value in values) else vtkDoubleArray()
@@ -338,7 +339,7 @@ def fillTable(node, columns: list[tuple]) -> None:
         if unit:
             node.SetColumnUnitLabel(name, unit)
     node.SetUseColumnTitleAsColumnHeader(True)
-    node.SetLocked(True)  # results are read, not typed
+    node.SetLocked(True)  # results are not to be edited
 
 
 def _numbers(values) -> list[float]:
@@ -351,13 +352,13 @@ def _remarks(record) -> str:
 
 
 def _ofConvention(comparison) -> str:
-    """Return which tool's convention the measurements follow, for names; "" for none."""
+    """Return a suffix for node names with the tool whose convention the measurements follow, or ""."""
     convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
     return "" if convention == OWN_CONVENTION else f" ({convention})"
 
 
 def pairName(comparison) -> str:
-    """Return what a pair is called in the names of its nodes."""
+    """Return the name of a pair as used in the names of its nodes."""
     names = dict.fromkeys((comparison.reference.name, comparison.test.name))
     return " vs ".join(names)
 

@@ -1,19 +1,19 @@
-"""A result laid over the image in the slice views; what was there before comes back."""
+"""Showing a result over the image in the slice views, and restoring the previous foreground."""
 
 from __future__ import annotations
 
 from .folders import isResult
 
-# on the composite nodes of slice views: what was their foreground, and its opacity
+# on the composite nodes of slice views: the previous foreground and its opacity
 BEFORE_REFERENCE = "SegmentMetrics.Foreground"
 OPACITY_ATTRIBUTE = "SegmentMetrics.ForegroundOpacity"
 OPACITY = 0.6
 
 
 def showOver(volumeNode, scene) -> None:
-    """Show a volume node of results as the foreground of all slice views; None brings back what was there before.
+    """Show a volume node of results as the foreground of all slice views; None restores the previous foreground.
 
-    Slice views whose foreground somebody changed meanwhile keep it when the volume goes.
+    Slice views whose foreground was changed meanwhile are not restored.
     """
     for composite in scene.GetNodes():
         if not composite.IsA("vtkMRMLSliceCompositeNode"):

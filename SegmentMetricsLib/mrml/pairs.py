@@ -1,4 +1,4 @@
-"""Which segments of two segmentation nodes belong together, to be looked at and edited before anything is measured."""
+"""Pairing the segments of two segmentation nodes, for review and editing before anything is measured."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 
 
 def pairSegments(referenceNode, testNode, choices: Mapping[str, str | None] | None = None) -> Pairing:
-    """Return which segments of two nodes compareSegmentations would compare, by their names and terminology.
+    """Return the pairing of two nodes' segments, by names and terminology, that compareSegmentations would use.
 
-    No voxels are read, so there are no proposals; instead of structures there are names and sources. choices: as for
-    pairing.pairStructures. Raises ValueError for nodes that are no segmentations, for a chosen name that is not there,
-    and when names that occur twice in one leave no pair.
+    No voxels are read, so there are no proposals, and the pairing contains names and sources instead of structures.
+    choices: as for pairing.pairStructures. Raises ValueError for nodes that are not segmentations, for a chosen name
+    that does not exist, and if no pair remains because of names that occur more than once.
     """
     return pairStructures(_named(referenceNode), _named(testNode), None, choices, isProposing=False)
 
@@ -28,10 +28,10 @@ def proposePairs(
     surface: str = "unsmoothed",
     run: Callable[[Callable[[], list[Match]]], list[Match]] = lambda work: work(),
 ) -> list[Match]:
-    """Return which of the segments that pairSegments leaves over share voxels, the surest first.
+    """Return pairs of overlapping segments among those that pairSegments leaves unmatched, most confident first.
 
-    The confidence is their Dice similarity coefficient; segments that `choices` leaves without a counterpart, and those
-    that cannot be measured, are in no pair. surface: as in Settings. run: as in comparing.compareSegments. Raises
+    The confidence is the Dice similarity coefficient. Segments that `choices` leaves without a counterpart, and those
+    that cannot be measured, are not proposed. surface: as in Settings. run: as in comparing.compareSegments. Raises
     ValueError as pairSegments does.
     """
     pairing = pairSegments(referenceNode, testNode, choices)
@@ -45,7 +45,7 @@ def proposePairs(
 
 
 def _named(node) -> list[Compared]:
-    """Return the names, codes and IDs of the segments of a node, in place of structures."""
+    """Return the names, codes and IDs of a node's segments as stand-ins for structures."""
     segmentation = segmentationOf(node)
     found = []
     for identifier in segmentation.GetSegmentIDs():
@@ -58,7 +58,7 @@ def _named(node) -> list[Compared]:
 
 
 def _measurable(node, segments, surface: str) -> list:
-    """Return the structures of segments, without those of which a comparison will say why they cannot be measured."""
+    """Return the structures of segments, without those that cannot be measured, which a comparison will report."""
     structures, reader = [], SegmentReader(node)
     for segment in segments:
         try:

@@ -22,7 +22,7 @@ from .headless import privateScene
 from .lettering import INK, PALE_INK, textWidth, writeText
 from .views import ANTERIOR_LEFT, ThreeDView, startOpenGLCheck, viewAxes, writePng
 
-# Where a viewer may stand (RAS). The first one is preferred; the others show what it would hide.
+# Candidate directions toward the viewer (RAS). The first is preferred; the others show what it would hide.
 DIRECTIONS = {
     "the patient's left and front": ANTERIOR_LEFT,
     "the patient's right and front": (0.5, 0.8, 0.3),
@@ -31,9 +31,9 @@ DIRECTIONS = {
     "the patient's left, front and feet": (-0.5, 0.7, -0.55),
     "the patient's right, front and feet": (0.5, 0.7, -0.55),
 }
-# How much more of the differences another direction must show to be taken instead.
+# Another direction is used only if it shows more than this many times as much of the differences.
 PREFERENCE = 1.25
-# Slices are looked at as radiologists do: axial from the feet, coronal from the front, sagittal from the left.
+# Slices in radiological convention: axial seen from the feet, coronal from the front, sagittal from the left.
 SLICE_DIRECTIONS = {
     "the patient's left": (-1, 0, 0),
     "the patient's front": (0, 1, 0),
@@ -42,12 +42,12 @@ SLICE_DIRECTIONS = {
 
 BACKGROUND = (0.985, 0.988, 0.992)
 LINE = (0.86, 0.88, 0.90)
-# The part of a picture that the structure fills: left, bottom, right, top.
+# The area of a picture that the structure fills: left, bottom, right, top as fractions.
 AREA = (0.06, 0.09, 0.94, 0.9)
 SMALLEST = (640, 400)
-# The part of the measured area that the surface that Slicer shows must have to be drawn.
+# Slicer's smooth surface is drawn only if its area exceeds this fraction of the measured area.
 LEAST_AREA = 0.25
-# Of every pixel where lines are drawn.
+# Samples per pixel for pictures of lines.
 LINE_SAMPLES = 8
 
 
@@ -61,12 +61,12 @@ def writeOverlay(
 ) -> Path:
     """Draw a comparison with Slicer's 3D view and color legend, write it as PNG and return the path.
 
-    Left the reference's surface, right the test's, both colored by their distance to the other one and seen from the
-    direction that shows the differences best; each with the outline that the other has from there. They are drawn as
-    Slicer shows them, or as measured if one of them is so thin that nothing would be left of it. size: width and
-    height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is not
-    touched. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and when there are no
-    distances, OSError when it cannot write.
+    The reference's surface is on the left, the test's on the right. Both are colored by the distance to the other one,
+    seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
+    drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
+    and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
+    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
+    distances, OSError if the file cannot be written.
     """
     overlay = Overlay(comparison, size, kind, range, tolerance)
     with Easel() as easel:
@@ -74,16 +74,16 @@ def writeOverlay(
 
 
 class Easel:
-    """The views that pictures are drawn in, one after the other; close it, or use it in a with statement.
+    """Views that are reused for drawing several pictures; close it, or use it in a with statement.
 
-    To make a view takes longer than to draw a picture. Of a picture that was drawn nothing stays.
+    Creating a view takes longer than drawing a picture. Nothing of a drawn picture remains in a view.
     """
 
     def __init__(self) -> None:
         self._views: dict[int, ThreeDView] = {}
 
     def view(self, samples: int) -> ThreeDView:
-        """Return an empty view with so many samples of every pixel, of any size and seen from anywhere.
+        """Return an empty view with this number of samples per pixel; its size and camera are arbitrary.
 
         Raises NoOpenGLError on a machine that cannot draw.
         """
@@ -92,7 +92,7 @@ class Easel:
         return self._views[samples]
 
     def close(self) -> None:
-        """Give back what the views hold; whoever draws again waits for new ones."""
+        """Release the views; drawing again creates new ones."""
         while self._views:
             self._views.popitem()[1].close()
 
@@ -104,9 +104,9 @@ class Easel:
 
 
 class Overlay:
-    """The picture of a comparison before it is drawn. It keeps what it shows, so that the comparison may go.
+    """The picture of a comparison before it is drawn. It does not keep the comparison alive.
 
-    Arguments and errors as for writeOverlay.
+    Arguments and errors are those of writeOverlay.
     """
 
     def __init__(
@@ -120,8 +120,8 @@ class Overlay:
         if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
             raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
         limit, tolerance = outputs.checkedLimits(comparison, kind, range, tolerance)
-        comparison.distances.forget()  # the limits are all that is asked
-        startOpenGLCheck()  # it runs beside the making of the surfaces
+        comparison.distances.forget()  # its caches are not needed after computing the limits
+        startOpenGLCheck()  # runs while the surfaces are created
         self._size, self._maps = size, visibleMaps(comparison)
         if comparison.dimension == 2:
             self._seenFrom, self._direction = sliceDirection(comparison.reference.surface.normal)
@@ -137,7 +137,7 @@ class Overlay:
         width, height = self._size
         scale = min(width / 1200, height / 700)
         header = round(88 * scale)
-        strip = round(150 * scale)  # at the right, for the legend and the orientation marker
+        strip = round(150 * scale)  # on the right, for the legend and the orientation marker
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
         view = easel.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
         _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
@@ -148,9 +148,10 @@ class Overlay:
 
 
 def visibleMaps(comparison) -> list[vtkPolyData]:
-    """Return the distance maps of both sides, on the surfaces that Slicer shows, with normals.
+    """Return the distance maps of both sides on the surfaces that Slicer shows, with normals.
 
-    As measured where Slicer's smoothing leaves next to nothing of one: it shrinks what is a voxel or two thick.
+    Both are on the measured surfaces if Slicer's smoothing would leave almost nothing of one, because smoothing shrinks
+    structures that are only one or two voxels thick.
     """
     maps = [outputs.distanceMap(comparison, side) for side in REFERENCE_AND_TEST]
     structures = [getattr(comparison, side) for side in REFERENCE_AND_TEST]
@@ -163,16 +164,17 @@ def visibleMaps(comparison) -> list[vtkPolyData]:
 
 
 def _area(polyData: vtkPolyData) -> float:
-    """Return the area of the triangles of a polydata."""
+    """Return the total area of the triangles of a polydata."""
     properties = vtkMassProperties()
     properties.SetInputData(polyData)
     return properties.GetSurfaceArea()
 
 
 def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance") -> str:
-    """Return the name of the direction in DIRECTIONS from which most of large values is seen.
+    """Return the name of the direction in DIRECTIONS from which the largest values are seen best.
 
-    maps: surfaces with normals and a point array of that name. limit: larger values count no more than it.
+    maps: surfaces with normals and the point array. limit: values are clipped to this maximum. array: name of the point
+    array.
     """
     names = list(DIRECTIONS)
     toward = np.array([viewAxes(DIRECTIONS[name])[2] for name in names])
@@ -185,7 +187,7 @@ def bestDirection(maps: list[vtkPolyData], limit: float, array: str = "Distance"
 
 
 def sliceDirection(normal: np.ndarray) -> tuple[str, np.ndarray]:
-    """Return from where contours with a normal (3,), LPS, are looked at: in words, and as direction (3,) in RAS."""
+    """Return the viewing direction of contours with a normal (3,) in LPS: its name and its vector (3,) in RAS."""
     normal = np.asarray(normal) @ RAS_FROM_LPS[:3, :3]
     along = {name: float(normal @ direction) for name, direction in SLICE_DIRECTIONS.items()}
     name = max(along, key=lambda key: abs(along[key]))
@@ -199,7 +201,7 @@ def _isPlanar(maps: list[vtkPolyData]) -> bool:
 def _drawMaps(
     view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: tuple, scale: float
 ) -> None:
-    """Draw both maps, each with the other one's outline, and at the right the strip with legend and orientation."""
+    """Draw both maps, each with the other one's outline, and the strip with legend and orientation on the right."""
     height, width = canvas.shape[:2]
     half = (width - strip) // 2
     points = np.concatenate([vtk_to_numpy(surface.GetPoints().GetData()) for surface in maps])
@@ -231,7 +233,7 @@ def _drawMaps(
 
 
 def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
-    """Return contours (lines) as tubes of a radius in mm with the same point arrays; bare lines are drawn ragged."""
+    """Return contours (lines) as tubes of a radius in mm with the same point arrays; plain lines look ragged."""
     stripper = vtkStripper()
     stripper.SetInputData(contours)
     stripper.JoinContiguousSegmentsOn()
@@ -245,11 +247,11 @@ def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
 
 @contextmanager
 def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple) -> Iterator:
-    """Have a colored surface in the scene, not yet visible and without its legend; gives its model node."""
+    """Temporarily add a colored surface to the scene, hidden and with its legend hidden; yield its model node."""
     kind, limit, tolerance, signed = coloring
     model = scene.AddNewNodeByClass("vtkMRMLModelNode")
     model.SetAndObservePolyData(surface)
-    outputs.colorMap(model, kind, "reference", limit, tolerance, signed)  # the legend is at the right for both
+    outputs.colorMap(model, kind, "reference", limit, tolerance, signed)  # "reference" puts the legend on the right
     legend, display = colors.legendOf(model), model.GetDisplayNode()
     legend.SetVisibility(False)
     display.SetVisibility(False)
@@ -263,41 +265,41 @@ def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple) -> Iterator:
 def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: tuple) -> np.ndarray:
     """Return the picture (height, width, 3) of one colored surface.
 
-    One after the other is drawn: what a graphics driver keeps of a surface is as large as the surface.
+    Surfaces are drawn one at a time because the graphics driver needs as much memory for each as the surface itself.
     """
     with _hiddenMap(view.scene, surface, coloring) as model:
         display = model.GetDisplayNode()
-        # nobody sees a closed surface from inside, and most of the time goes into shading
+        # the inside of a closed surface is never seen, and most of the time is spent on shading
         display.SetBackfaceCulling(coloring[-1] and surface.GetNumberOfPolys() > 0)
         display.SetVisibility(True)
         for actor in view.renderer.GetActors():
             if actor.GetMapper() is not None:
-                # colors between points follow the distance there, which draws clean edges between bands
+                # interpolate distances rather than colors between points, for clean edges between bands
                 actor.GetMapper().SetInterpolateScalarsBeforeMapping(True)
         return view.image()
 
 
 def _covered(image: np.ndarray, canvas: np.ndarray) -> np.ndarray:
-    """Return where a picture is not background, (height, width) of 0 and 1."""
+    """Return the foreground of a picture as an array (height, width) of 0 and 1."""
     red, green, blue = (image[..., channel] != value for channel, value in enumerate(canvas[0, 0]))
     return (red | green | blue).astype(np.float32)
 
 
 def _softened(line: np.ndarray) -> np.ndarray:
-    """Return a thin line (height, width) of 0 and 1 without its steps."""
+    """Return a thin line (height, width) of 0 and 1 with antialiasing."""
     from scipy.ndimage import gaussian_filter
 
     return np.clip(1.5 * gaussian_filter(line, 0.8), 0, 1)
 
 
 def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
-    """Return the edge of a shape (height, width) of 0 and 1 as a smooth line, 0..1; thickness in pixels."""
+    """Return the edge of a shape (height, width) of 0 and 1 as a smooth line in [0, 1]; thickness in pixels."""
     from scipy.ndimage import gaussian_filter
 
     line = np.zeros_like(shape)
     if not shape.any():
         return line
-    # the line reaches no further than what is smoothed
+    # the margin contains the whole line, which extends no farther than the smoothing
     box = tuple(_around(shape.any(axis=across), 8) for across in (1, 0))
     smooth = gaussian_filter(shape[box], 1.0)
     slope = np.maximum(np.hypot(*np.gradient(smooth)), 1e-3)
@@ -306,13 +308,13 @@ def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
 
 
 def _around(isUsed: np.ndarray, margin: int) -> slice:
-    """Return where along an axis (n,) something is, and so much more on both sides."""
+    """Return the range of nonzero entries along an axis (n,), extended by a margin on both sides."""
     used = np.flatnonzero(isUsed)
     return slice(max(used[0] - margin, 0), used[-1] + 1 + margin)
 
 
 def _printLegend(legend, strip: int, scale: float) -> None:
-    """Set a legend in dark letters into the upper part of the strip. strip: its width in pixels."""
+    """Place a legend with dark text in the upper part of the strip. strip: its width in pixels."""
     for style in (legend.GetTitleTextProperty(), legend.GetLabelTextProperty()):
         style.SetColor(*INK)
         style.SetFontFamilyToArial()
@@ -320,10 +322,10 @@ def _printLegend(legend, strip: int, scale: float) -> None:
         style.SetItalic(False)
         style.SetShadow(False)
         style.SetLineSpacing(1.25)
-    share = 0.62  # of the strip's width
+    share = 0.62  # fraction of the strip's width
     legend.SetSize(share, 0.58)
     legend.SetPosition((0.84 - share) / (1 - share), 0.8)
-    # as in colors.showLegend: as many blanks as make the letters fit the room beside the bar
+    # as in colors.showLegend: pad the labels with blanks so that their text has the intended size
     size = max(round(14 * scale), 9)
     display = legend.GetDisplayableNode().GetDisplayNode()
     isOfWords = legend.GetUseColorNamesForLabels()
@@ -343,7 +345,7 @@ def _printLegend(legend, strip: int, scale: float) -> None:
 def _writeHeader(
     canvas: np.ndarray, names: str, numbers: list[tuple[str, str]], edges: tuple[int, int], scale: float, kind: str
 ) -> None:
-    """Write the structure's name, the main numbers, and what the pictures show; edges: left, top of the right one."""
+    """Write the structure's name, the main numbers and the captions; edges: left and top of the right picture."""
     left, header = edges
     width = canvas.shape[1]
     margin = round(28 * scale)
@@ -372,12 +374,12 @@ def _writeHeader(
 
 
 def _bytes(color: tuple[float, float, float]) -> np.ndarray:
-    """Return a color 0..1 as it is stored."""
+    """Return a color with components in [0, 1] as bytes."""
     return np.rint(255 * np.array(color)).astype(np.uint8)
 
 
 def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tuple[str, str]]:
-    """Return label and value of the measurements that a picture names, those of them that the comparison has."""
+    """Return labels and values of the main measurements that the comparison has, for the header of a picture."""
     found = comparison.measurements
     if kind == "hazard":
         return [(key, found[key].text()) for key in ("DSC", "wDice", "SIS", "STAR") if key in found]

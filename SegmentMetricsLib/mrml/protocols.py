@@ -1,4 +1,4 @@
-"""Protocols as table nodes, which people edit in Slicer and which are saved with the scene."""
+"""Protocols as table nodes, which can be edited in Slicer and are saved with the scene."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ PROTOCOL_ATTRIBUTE = "SegmentMetrics.Protocol"
 
 
 def protocolFromTable(tableNode) -> Protocol:
-    """Return the protocol in a vtkMRMLTableNode whose columns are called like those of the file.
+    """Return the protocol in a vtkMRMLTableNode, whose columns are named like those of protocol files.
 
-    Raises ValueError, naming the row as line (the heading is line 1) and the column, for whatever does not make sense.
+    Raises ValueError for invalid contents, naming the column and the row as a line number (the heading is line 1).
     """
     if tableNode is None or not tableNode.IsA("vtkMRMLTableNode"):
         raise InputError("There is no table with a protocol.")
     table = tableNode.GetTable()
     file = io.StringIO()
-    writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # a name that starts with # is no comment
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # so that a name that starts with # is not taken for a comment
     columns = range(table.GetNumberOfColumns())
     writer.writerow([table.GetColumnName(column) or "" for column in columns])
     for row in range(table.GetNumberOfRows()):
-        # a line break would be another line of the file
+        # line breaks in cells would change the line numbers
         writer.writerow([" ".join(table.GetValue(row, column).ToString().split()) for column in columns])
     return parseProtocol(file.getvalue(), tableNode.GetName() or "the table")
 
 
 def allProtocols(scene) -> list:
-    """Return the table nodes of a scene that have the columns that a protocol needs."""
+    """Return the table nodes in a scene that have the columns required for a protocol."""
     nodes = scene.GetNodesByClass("vtkMRMLTableNode")
     nodes.UnRegister(None)
     tables = [nodes.GetItemAsObject(number) for number in range(nodes.GetNumberOfItems())]
@@ -47,7 +47,7 @@ def _columns(node) -> set[str]:
 def tableFromProtocol(protocol: Protocol, tableNode=None, scene=None):
     """Write a protocol into a vtkMRMLTableNode, one row per rule, and return the node.
 
-    tableNode: the node to fill, else a new one. scene: None is Slicer's.
+    tableNode: the node to fill; None creates one. scene: None is Slicer's.
     """
     scene = ensureScene() if scene is None else scene
     node = tableNode or scene.AddNewNodeByClass("vtkMRMLTableNode", f"Protocol {protocol.name}".strip())

@@ -1,4 +1,4 @@
-"""The sample in the scene."""
+"""Loading the sample into the scene."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def loadSample(scene=None) -> list:
             storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
             storage.SetFileName(str(path))
             isRead = storage.ReadData(node)
-            scene.RemoveNode(storage)  # its file is about to go
+            scene.RemoveNode(storage)  # its file is about to be deleted
             if not isRead:
                 scene.RemoveNode(node)
                 raise InputError("The sample could not be loaded.")

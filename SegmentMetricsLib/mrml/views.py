@@ -1,4 +1,4 @@
-"""Slicer's 3D view drawn into memory, with or without its application, and pictures as files."""
+"""Slicer's 3D view rendered offscreen, with or without the application, and writing of pictures."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-# Directions are where the viewer stands, in RAS. The default is how an organ is mostly shown: from the front, a little
-# from the patient's left and from above.
+# Directions point toward the viewer, in RAS. The default is the usual view of an organ: from the front, slightly from
+# the patient's left and from above.
 ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
-# zlib's level: those above it take longer than the bytes are worth.
+# zlib's level: higher ones take much longer and save little.
 PNG_COMPRESSION = 2
 
-# Run in a child process: a missing or broken OpenGL driver ends in a crash, not in an exception. Tells which of the
-# windows named on its command line is the first that draws; without EGL, vtkEGLRenderWindow says so itself.
+# Run in a child process, because a missing or broken OpenGL driver causes a crash, not an exception. The exit code
+# identifies the first of the window classes in its arguments that draws; without EGL, SupportsOpenGL() of
+# vtkEGLRenderWindow is false.
 _DRAW_ONE_COLOR = """
 import sys
 import vtkmodules.vtkRenderingOpenGL2 as backend
@@ -43,11 +44,14 @@ for number, name in enumerate(sys.argv[1:]):
 
 
 class NoOpenGLError(RuntimeError):
-    """The machine cannot draw pictures because it has no working OpenGL."""
+    """Pictures cannot be drawn because this machine has no working OpenGL."""
 
 
 def _windowClasses() -> list[str]:
-    """The windows to try: one that needs no display, then what VTK chooses; only the latter if the user chose it."""
+    """Return the window classes to try: one that needs no display, then VTK's default.
+
+    VTK's default alone is returned if the user has configured it.
+    """
     if sys.platform.startswith("linux") and not os.environ.get("VTK_DEFAULT_OPENGL_WINDOW"):
         return ["vtkEGLRenderWindow", "vtkRenderWindow"]
     return ["vtkRenderWindow"]
@@ -60,23 +64,23 @@ def _openGLCheck() -> subprocess.Popen:
 
 
 def startOpenGLCheck() -> None:
-    """Begin to find out whether pictures can be drawn, so that requireOpenGL need not wait for it later.
+    """Start checking in the background whether pictures can be drawn, so that requireOpenGL does not have to wait.
 
-    Where they cannot be for want of Slicer's classes, nothing happens.
+    Does nothing if pictures cannot be drawn anyway because Slicer's classes are missing.
     """
     if not _isInApplication() and importlib.util.find_spec("slicer") is not None:
         _openGLCheck()
 
 
 def _isInApplication() -> bool:
-    # an application has imported it; without one that takes a second, which nobody needs to wait for here
+    # the application has always imported slicer; importing it here would take a second
     return hasattr(sys.modules.get("slicer"), "app")
 
 
 def requireOpenGL() -> str:
     """Return the name of the VTK window class that draws on this machine; the first call takes about half a second.
 
-    Raises NoOpenGLError when there is none. Slicer's own views prove that its application can draw.
+    Raises NoOpenGLError if there is none. Inside Slicer's application no check is needed.
     """
     if _isInApplication():
         return "vtkRenderWindow"
@@ -107,11 +111,11 @@ def _makeWindow(size: tuple[int, int], samples: int):
 
 
 class ThreeDView:
-    """Slicer's 3D view of a scene, drawn into memory instead of a window; close it, or use it in a with statement.
+    """Slicer's 3D view of a scene, rendered offscreen; close it, or use it in a with statement.
 
-    scene: what to show; a display node's view node IDs apply as in Slicer. size: width and height in pixels.
-    background: RGB colors 0..1 of the lower and the upper edge. samples: of every pixel, which draw thin lines evenly
-    but are fast on graphics cards only; with 0 edges are smoothed once they are drawn (FXAA).
+    scene: the scene to show; a display node's view node IDs apply as in Slicer. size: width and height in pixels.
+    background: RGB colors, in [0, 1], of the lower and the upper edge. samples: number per pixel; multisampling draws
+    thin lines evenly but is fast only on graphics cards; with 0, edges are smoothed after rendering (FXAA).
     Attributes: viewNode, cameraNode, renderer, window.
     Raises NoOpenGLError on a machine without OpenGL.
     """
@@ -141,7 +145,7 @@ class ThreeDView:
         self._ownNodes = []
         self.renderer = vtkRenderer()
         self.window.AddRenderer(self.renderer)
-        # Slicer's managers ask for an interactor; this one needs no display
+        # Slicer's displayable managers need an interactor; this one needs no display
         self._interactor = vtkGenericRenderWindowInteractor()
         self._interactor.SetRenderWindow(self.window)
         self._lights = _softLights(vtkLightKit())
@@ -154,7 +158,7 @@ class ThreeDView:
         self._group = slicer.vtkMRMLDisplayableManagerGroup()
         self._group.SetRenderer(self.renderer)
         for name in self.MANAGERS:
-            # owned by the group alone: a manager that outlives it crashes when it goes
+            # only the group may own a manager: one that outlives the group crashes when it is deleted
             manager = getattr(slicer, name)()
             manager.SetMRMLApplicationLogic(self._applicationLogic)
             self._group.AddDisplayableManager(manager)
@@ -167,10 +171,10 @@ class ThreeDView:
             self._ownNodes.append(self.cameraNode)
 
     def _makeViewNode(self, background):
-        """A view node that a running Slicer neither lays out nor saves."""
+        """Return a view node that a running Slicer neither adds to its layout nor saves."""
         owner = self.scene.AddNewNodeByClass("vtkMRMLScriptedModuleNode", "Offscreen layout")
         viewNode = self.scene.CreateNodeByClass("vtkMRMLViewNode")
-        viewNode.UnRegister(None)  # CreateNodeByClass gives its reference away
+        viewNode.UnRegister(None)  # CreateNodeByClass passes its reference to the caller
         viewNode.SetLayoutName(self.scene.GenerateUniqueName("Offscreen"))
         viewNode.SetName("Offscreen view")
         viewNode.SetAndObserveParentLayoutNodeID(owner.GetID())
@@ -187,10 +191,10 @@ class ThreeDView:
         return viewNode
 
     def showOrientationMarker(self, kind: str = "Cube", size: str = "Medium") -> None:
-        """Show where the patient's right, front and top are.
+        """Show a marker of the anatomical directions.
 
-        kind: "Cube" with a letter on every side, "Axes" or "None"; the human figure needs files of the application.
-        size: "Small", "Medium" or "Large".
+        kind: "Cube" with a letter on every side, "Axes" or "None"; the human figure would need files of the
+        application. size: "Small", "Medium" or "Large".
         """
         self.viewNode.SetOrientationMarkerType(getattr(self.viewNode, f"OrientationMarkerType{kind}"))
         self.viewNode.SetOrientationMarkerSize(getattr(self.viewNode, f"OrientationMarkerSize{size}"))
@@ -200,10 +204,10 @@ class ThreeDView:
                     _lightenCube(prop)
 
     def lookFrom(self, direction=ANTERIOR_LEFT, points=None, area=(0.05, 0.05, 0.95, 0.95)) -> None:
-        """Turn the camera and make the content just fill a part of the picture.
+        """Turn the camera and make the content fit into an area of the picture.
 
-        direction: (3,) from the content to the viewer, RAS. points: (n, 3) RAS positions to be visible; None takes the
-        bounds of what the view shows. area: left, bottom, right, top as shares of the picture.
+        direction: (3,) from the content to the viewer, RAS. points: (n, 3) RAS positions that must be visible; None
+        uses the bounds of the visible content. area: left, bottom, right, top as fractions of the picture.
         """
         if points is None:
             bounds = np.reshape(self.renderer.ComputeVisiblePropBounds(), (3, 2))
@@ -211,13 +215,13 @@ class ThreeDView:
                 bounds = np.array([[-1, 1]] * 3)
             points = np.stack(np.meshgrid(*bounds), axis=-1).reshape(-1, 3)
         axes = viewAxes(direction)
-        # a part of a large surface's points gives the frame to a fraction of a pixel
+        # for large surfaces, a subset of the points is accurate to a fraction of a pixel
         projected = np.asarray(points[:: 1 + len(points) // 50000], float) @ axes.T
         low, high = projected.min(axis=0), projected.max(axis=0)
         width, height = self.window.GetSize()
         share = np.array([area[2] - area[0], area[3] - area[1]])
         middle = np.array([area[0] + area[2] - 1, area[1] + area[3] - 1]) / 2
-        # millimeters from the lower to the upper edge of the whole picture
+        # height of the whole picture in mm
         tall = max((high[1] - low[1]) / share[1], (high[0] - low[0]) / share[0] * height / width, 1e-6)
         focus = (low + high) / 2
         focus[:2] -= middle * np.array([tall * width / height, tall])
@@ -234,17 +238,17 @@ class ThreeDView:
         self.renderer.ResetCameraClippingRange()
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Set the width and height of the picture in pixels; the camera stays."""
+        """Set the width and height of the picture in pixels; the camera is unchanged."""
         self.window.SetSize(*size)
 
     def image(self) -> np.ndarray:
-        """Return the picture as (height, width, 3) uint8 RGB, first row on top."""
+        """Return the picture as (height, width, 3) uint8 RGB, top row first."""
         from vtkmodules.util.numpy_support import vtk_to_numpy
         from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
 
         self.renderer.ResetCameraClippingRange()
         for renderer in self.window.GetRenderers():
-            # also where there is nothing to smooth it would take time
+            # FXAA takes time even if there is nothing to smooth
             renderer.SetUseFXAA(not self.window.GetMultiSamples() and renderer.VisibleActorCount() > 0)
         self.window.Render()
         width, height = self.window.GetSize()
@@ -253,7 +257,7 @@ class ThreeDView:
         return vtk_to_numpy(pixels).reshape(height, width, 3)[::-1].copy()
 
     def close(self) -> None:
-        """Give back the graphics memory and take the view's own nodes out of the scene; a second call does nothing."""
+        """Free the graphics memory and remove the view's own nodes from the scene; a second call does nothing."""
         if self._group is None:
             return
         self._group.SetMRMLDisplayableNode(None)
@@ -273,7 +277,7 @@ class ThreeDView:
 
 
 def _announceLegends(scene) -> None:
-    """Add the color legends of a scene once more: Slicer's views show only those that are added while they exist."""
+    """Re-add the color legends of a scene: Slicer's views only show legends that are added while the view exists."""
     for legend in [node for node in scene.GetNodes() if node.IsA("vtkMRMLColorLegendDisplayNode")]:
         displayable, primary = legend.GetDisplayableNode(), legend.GetPrimaryDisplayNode()
         if displayable is not None:
@@ -281,13 +285,13 @@ def _announceLegends(scene) -> None:
             scene.AddNode(legend)
             displayable.AddAndObserveDisplayNodeID(legend.GetID())
             legend.SetAndObservePrimaryDisplayNode(primary)
-            legend.Modified()  # only now there is something to draw
+            legend.Modified()  # update the view now that the legend is complete
 
 
 def viewAxes(direction) -> np.ndarray:
-    """Return rows right, up and toward the viewer (3, 3), unit vectors in RAS, for a viewer who stands in a direction.
+    """Return the axes right, up and toward the viewer as rows (3, 3), unit vectors in RAS, for a viewing direction.
 
-    Up is the patient's head; seen from the head or the feet it is the patient's front.
+    Up is toward the patient's head, or toward the front if seen from the head or the feet.
     """
     toward = np.asarray(direction, float) / np.linalg.norm(direction)
     up = np.array([0.0, 0.0, 1.0]) if abs(toward[2]) < 0.99 else np.array([0.0, 1.0, 0.0])
@@ -297,7 +301,7 @@ def viewAxes(direction) -> np.ndarray:
 
 
 def writePng(pixels: np.ndarray, path: str | Path) -> Path:
-    """Write (height, width, 3) uint8 RGB as PNG, first row on top, and return the path; OSError when it cannot."""
+    """Write (height, width, 3) uint8 RGB, top row first, as PNG and return the path. Raises OSError."""
     from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkCommonDataModel import vtkImageData
     from vtkmodules.vtkIOImage import vtkPNGWriter
@@ -317,7 +321,7 @@ def writePng(pixels: np.ndarray, path: str | Path) -> Path:
 
 
 def _softLights(kit):
-    """Neutral light from above with a bright fill: forms stay readable and the colors stay those of the legend."""
+    """Set neutral light from above with a bright fill: shapes are recognizable, and colors match the legend."""
     kit.SetKeyLightIntensity(0.72)
     kit.SetKeyLightAngle(35, -20)
     kit.SetKeyToFillRatio(2.2)
@@ -329,7 +333,7 @@ def _softLights(kit):
 
 
 def _lightenCube(cube) -> None:
-    """Make Slicer's black cube fit a light picture."""
+    """Lighten Slicer's black orientation cube for pictures with a light background."""
     parts = [getattr(cube, f"Get{side}{sign}FaceProperty")() for side in "XYZ" for sign in ("Plus", "Minus")]
     for part, color in [(cube.GetCubeProperty(), (0.84, 0.87, 0.90)), *((part, (0.16, 0.19, 0.25)) for part in parts)]:
         part.SetColor(*color)

@@ -1,4 +1,4 @@
-"""From the labelmaps of a user's segmentation node to masks. They are only read, never changed."""
+"""Reading masks from the labelmaps of segmentation nodes. Labelmaps are only read, never changed."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ..inputs import HALF
 
 
 class VoxelReader:
-    """Reads the voxels of the segments of a node, in the coordinates of the node (LPS mm), as copies.
+    """Reads the voxels of a node's segments as copies, in the coordinates of the node (LPS mm).
 
-    What is found out about a labelmap that several segments share is kept as long as the labelmap is not modified.
+    The labels of a labelmap that several segments share are cached until the labelmap is modified.
     """
 
     def __init__(self, segmentationNode):
         self.node = segmentationNode
-        # by vtkOrientedImageData: when it was modified last, and what was found out then
+        # by vtkOrientedImageData: its modification time and the labels found then
         self._labelmaps: dict[object, tuple[int, Labels]] = {}
 
     def stored(self, identifier: str) -> tuple[Mask | None, Mask | None]:
         """Return the voxels of a segment and their memberships.
 
-        No voxels where the segment is stored otherwise, no memberships where it takes every voxel wholly or not at all.
+        The voxels are None if the segment is not stored as a labelmap, the memberships if the labelmap is binary.
         """
         import slicer
 
@@ -40,9 +40,9 @@ class VoxelReader:
         return None, None
 
     def mask(self, identifier: str) -> Mask:
-        """Return the voxels of a segment that is stored as binary labelmap, on the image that it was drawn on.
+        """Return the voxels of a segment stored as a binary labelmap, on the grid of the image that it was drawn on.
 
-        They are those of vtkMRMLSegmentationNode.GetBinaryLabelmapRepresentation, which copies the whole labelmap.
+        They equal those of vtkMRMLSegmentationNode.GetBinaryLabelmapRepresentation, which copies the whole labelmap.
         """
         import slicer
 
@@ -54,7 +54,7 @@ class VoxelReader:
         if array is None:
             return Mask.empty(grid)
         label = segment.GetLabelValue()
-        if array.dtype.kind in "iu":  # Slicer looks for the nearest number that the labelmap can hold
+        if array.dtype.kind in "iu":  # like Slicer, clip the label to the range of the labelmap's type
             label = max(np.iinfo(array.dtype).min, min(label, np.iinfo(array.dtype).max))
         return self._labels(image, array).mask(label, grid, low)
 
@@ -67,14 +67,14 @@ class VoxelReader:
 
 
 def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
-    """Return how much of each voxel a fractional segment takes, in the coordinates of its node (LPS mm)."""
+    """Return the fraction of each voxel that a fractional segment occupies, in the coordinates of its node (LPS mm)."""
     import slicer
 
     segmentation = segmentationNode.GetSegmentation()
     segment = segmentation.GetSegment(identifier)
     image = segment.GetRepresentation(fractional.REPRESENTATION)
     field = image.GetFieldData().GetArray(slicer.vtkSegmentationConverter.GetScalarRangeFieldName())
-    # what Slicer takes where nothing is said
+    # Slicer's default range
     limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
     voxels, grid, low = voxelsOf(image, segmentation)
     if voxels is None:
@@ -86,9 +86,9 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
 
 
 def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
-    """Return the numbers [k, j, i] of a vtkOrientedImageData, the image that it was drawn on and its first voxel there.
+    """Return the values [k, j, i] of a vtkOrientedImageData, the grid it was drawn on, and its first voxel there.
 
-    None instead of the numbers when there are none.
+    The values are None if the image is empty.
     """
     import slicer
 
@@ -109,7 +109,7 @@ def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
     elif isEmpty:
         grid = stored
     else:
-        # how far the image went is not known: one voxel more, so that no edge is found where there may be none
+        # the extent of the image is unknown: pad by one voxel, so that the structure does not touch an edge
         grid = stored.resized(low - 1, high + 1)
         low, high = np.ones(3, int), high - low + 1
     if isEmpty:
@@ -118,5 +118,5 @@ def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
 
 
 def matrixArray(matrix: vtkMatrix4x4) -> np.ndarray:
-    """Return a VTK matrix as (4, 4) array."""
+    """Return a VTK matrix as an array (4, 4)."""
     return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])

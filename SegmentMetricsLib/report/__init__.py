@@ -1,4 +1,4 @@
-"""The report: one HTML file about one case, complete in itself, for the screen and for paper."""
+"""The report: a self-contained HTML file about one case, for screen and print."""
 
 from __future__ import annotations
 

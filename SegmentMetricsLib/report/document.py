@@ -1,4 +1,4 @@
-"""Putting a report together: what is said about every structure, and the page around it."""
+"""Assembling a report: the section of every structure and the page around them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..errors import InputError, counted
 from ..explanations import FAMILIES, ofMeasurement
 from ..measurements import typeset
 from ..metrics.places import positionText
+from ..naming import notAmong
 from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
@@ -34,7 +35,7 @@ MOST_PLACES = 10
 
 
 def requirePlotly() -> None:
-    """Raise InputError when the library that draws in the page is not installed."""
+    """Raise InputError if plotly, which draws the figures of the page, is not installed."""
     try:
         import plotly.offline  # noqa: F401
     except ImportError as error:
@@ -42,7 +43,7 @@ def requirePlotly() -> None:
 
 
 class Part(NamedTuple):
-    """One pair of a report: its numbers, where both structures are from, and what its section of the page holds."""
+    """One pair of a report: its numbers, the sources of both structures, and the HTML of its section."""
 
     record: Record
     sources: tuple[Source, Source]
@@ -50,17 +51,17 @@ class Part(NamedTuple):
 
 
 class Report:
-    """A report about one case, filled pair by pair, so that no more than one has to be kept with its geometry.
+    """A report about one case, filled pair by pair, so that only one pair's geometry must be in memory at a time.
 
-    title: the case. settings: what was measured and how. Of the files their names and checksums are written, nothing
-    of what they say about the patient. withConventions: whether to show what other tools would have reported. patient:
-    what to write about the patient, "" for nothing.
+    The report contains the names and checksums of the files, but nothing that they contain about the patient. title:
+    name of the case. settings: of the comparisons. withConventions: whether to show the values that other tools would
+    have reported. patient: text about the patient to include, "" for none.
     """
 
     def __init__(self, title: str, settings: Settings, withConventions: bool = False, patient: str = ""):
         requirePlotly()
         self.title, self.withConventions, self.patient = title, withConventions, patient
-        # what a report shows of every pair
+        # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Record] = []
         self._sections: list[str] = []
@@ -71,13 +72,13 @@ class Report:
         self.include(self.part(comparison, len(self._sections)))
 
     def part(self, comparison: Comparison, number: int) -> Part:
-        """Return what include() adds of a pair, the one of this number from 0, without its geometry."""
+        """Return the part of the report about a pair, for include(); it holds no geometry. number: from 0."""
         record = comparison.record()
         sources = sourceOf(comparison.reference), sourceOf(comparison.test)
         return Part(record, sources, self._section(comparison, record, number))
 
     def include(self, part: Part) -> None:
-        """Add what part() told of the next pair, be it in another process."""
+        """Add the part() of the next pair, which may have been created in another process."""
         self.records.append(part.record)
         self._sources.append(part.sources)
         self._sections.append(part.section)
@@ -92,8 +93,8 @@ class Report:
     ) -> None:
         """Write the page. Raises OSError.
 
-        judgment: of a protocol, or None. unmatched: names by side. failures: reasons by name of what could not be
-        compared. findings: of the whole case, in sentences.
+        judgment: of a protocol, or None. unmatched: names of structures without a counterpart, by side. failures: the
+        reasons why structures could not be compared, by name. findings: sentences about the whole case.
         """
         text = self.page(judgment, unmatched or {}, failures or {}, findings)
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
@@ -106,10 +107,12 @@ class Report:
 
         folder = resources.files(__package__)
         ranking = Ranking(self.records, judgment)
+        # a structure that the other side has, but damaged, is among the failures
+        unmatched = {side: notAmong(names, failures) for side, names in unmatched.items()}
         shared, own = repeated.sortedOut([record.findings for record in self.records])
         body = "\n".join(
             (
-                '<div class="front">',  # what one page of paper across may hold
+                '<div class="front">',  # printed in landscape if a table is wide
                 self._head(ranking, len(failures)),
                 failed(failures),
                 alarms(self.records, findings),
@@ -142,9 +145,9 @@ class Report:
     def _overview(
         self, unmatched: Mapping[str, Sequence[str]], findings: Sequence[str], ranking: Ranking, isFailed: bool
     ) -> str:
-        """Return one line per structure, what has no counterpart, and the findings of the whole case.
+        """Return one line per structure, the structures without a counterpart, and the findings of the whole case.
 
-        isFailed: whether it is said elsewhere that there is something that could not be compared.
+        isFailed: whether there are structures that could not be compared, which are listed elsewhere.
         """
         missing = "".join(
             f"<p>Only in the {which}: {escape(', '.join(names))}</p>" for which, names in unmatched.items() if names
@@ -162,11 +165,11 @@ class Report:
         return f"<h2>Overview</h2>{table(heads, rows, numbers=range(first, len(heads)))}{missing}"
 
     def _section(self, comparison: Comparison, record: Record, n: int) -> str:
-        """Return what the section of a pair holds below its summary and its findings."""
+        """Return the contents of a pair's section below its summary and findings."""
         parts = []
         if comparison.distances is not None:
             parts.append(_pictures(comparison, n))
-        # what paper leaves out where it is brief
+        # left out in print for structures that are brief
         parts.append('<div class="full">')
         parts.append(_places(record))
         parts.append(_measurements(record))
@@ -178,7 +181,7 @@ class Report:
         return "".join((*parts, "</div>"))
 
     def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> str:
-        """Return the section of a pair, with its summary; that of the worst is open. findings: that are its own."""
+        """Return the section of a pair with its summary; that of the worst pair is open. findings: of this pair only."""
         record = self.records[n]
         isOpen = " open" if n == ranking.worst else ""
         isBrief = " brief" if ranking.isBrief(n) else ""
@@ -191,13 +194,13 @@ class Report:
 
 
 def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list[str]]]:
-    """Return the columns, heading and cells, of the measurements of the definition with this key.
+    """Return the columns, as headings and cells, for the measurements of the definition with this key.
 
-    Those with a tolerance of their own, which not all structures have, are one column with the tolerance in the cells.
+    Measurements with tolerances that not all structures share are merged into one column with the tolerance in each cell.
     """
     found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
-    # structures whose families are others have none at all
+    # ignore structures that have none of them because other families were measured
     everyones = {key for key in keys if all(key in own for own in found if own)}
     special = [[key for key in own if key not in everyones] for own in found]
     isOneColumn = "{tolerance}" in definition and len(keys) - len(everyones) > 1 and all(len(s) <= 1 for s in special)
@@ -227,8 +230,8 @@ def _pictures(comparison: Comparison, n: int) -> str:
 
 
 def _figure(kind: str, name: str, figure: Mapping, stills: int = 1) -> str:
-    """Return a place for a picture, the still ones that paper shows instead, and its data."""
-    # nothing in the data may end the script element
+    """Return the placeholder of a figure, the still images that replace it in print, and its data."""
+    # escape "<", so that no data can end the script element
     text = json.dumps(figure, allow_nan=False).replace("<", "\\u003c")
     images = '<img class="still" alt="">' * stills
     return (
@@ -271,14 +274,14 @@ def _places(record: Record) -> str:
 
 
 def _patchSize(size: float, dimension: int) -> str:
-    """Return the size of a patch, mm2 in space and mm in a plane, as people read it."""
+    """Return a readable size of a patch, which is in mm2 in space and in mm in a plane."""
     if dimension == 2:
         return f"{size:.1f} mm"
     return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
 def _measurements(record: Record) -> str:
-    """Return all measurements, family by family; those of the sides of the patient in a table of their own."""
+    """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     rows, family = [], None
     for key, measurement in record.measurements.items():
         if measurement.family != family:
@@ -311,7 +314,7 @@ def _value(measurement) -> str:
 
 
 def _conventions(comparison: Comparison) -> str:
-    """Return what other tools would have reported: their numbers, and how far off they are."""
+    """Return the table of values that other tools would have reported, with their differences."""
     from .othertools import NOTE, otherTools
 
     heads, rows = otherTools(comparison)
@@ -320,7 +323,7 @@ def _conventions(comparison: Comparison) -> str:
 
 
 def _judged(ranking: Ranking) -> str:
-    """Return what the protocol says, rule by rule, those on the worst structure first."""
+    """Return the verdicts of the protocol, rule by rule, the worst structure first."""
     judgment = ranking.judgment
     sources = {verdict.rule.source for verdict in judgment.verdicts}
     rows = []
@@ -343,12 +346,12 @@ def _judged(ranking: Ranking) -> str:
 
 
 def _source(text: str) -> str:
-    """Return where limits come from, "" where nobody says it."""
+    """Return the source of limits as HTML, "" if there is none."""
     return f' <span class="soft">Source: {escape(text)}</span>' if text else ""
 
 
 def _structuresHead(ranking: Ranking) -> str:
-    """Return the heading of the sections, and what paper shows of them."""
+    """Return the heading of the sections, with a note on what is left out in print and a switch for it."""
     brief = sum(map(ranking.isBrief, ranking.order))
     if not brief:
         return "<h2>Structures</h2>"

@@ -1,4 +1,4 @@
-"""What the pages of reports are made of: their frame, tables, names and verdicts, as HTML."""
+"""HTML building blocks of report pages: the page frame, tables, names and verdicts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from importlib import resources
 from ..protocol.judgment import FAIL, PASS, WARN
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
-# What stands above or before alarms.
+# The heading of alarms.
 CHECK_FIRST = "Check this first"
-# Tables with more columns are set smaller on paper.
+# Tables with more columns are printed in a smaller font.
 MANY_COLUMNS = 8
-# With more than these, before the structures, a page of paper is across.
+# Tables with more columns, before the sections of structures, are printed in landscape.
 MOST_COLUMNS = 12
-# Names with more characters are broken in tables.
+# Longer names, in characters, are wrapped in tables.
 LONG_NAME = 16
-# How verdicts are colored, the others in gray; the words say the same.
+# CSS classes that color the verdicts, others are gray; the words say the same.
 CLASSES = {PASS: "pass", WARN: "warn", FAIL: "fail"}
 
 
 def page(title: str, body: str, scripts: str = "") -> str:
-    """Return a whole page, complete in itself. title: plain text. body, scripts: HTML."""
+    """Return a complete, self-contained page. title: plain text. body, scripts: HTML."""
     style = (resources.files(__package__) / "report.css").read_text("utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -33,31 +33,32 @@ def page(title: str, body: str, scripts: str = "") -> str:
 
 
 def badge(verdict: str, text: str = "") -> str:
-    """Return a verdict as it stands in a page, "" for none. text: in its place, plain."""
+    """Return a colored verdict as HTML, "" for none. text: plain text to show instead of the verdict."""
     return f'<span class="verdict {CLASSES.get(verdict, "none")}">{escape(text or verdict)}</span>' if verdict else ""
 
 
 def nameCell(text: str) -> str:
-    """Return a name for a table; a long one is broken, so that the other columns stay on the page."""
+    """Return a name for a table; a long one is wrapped, so that the other columns stay on the page."""
     return f'<span class="long">{escape(text)}</span>' if len(text) > LONG_NAME else escape(text)
 
 
 def linkTo(number: int | None, name: str) -> str:
-    """Return the name of a structure for a table, leading to the section with its number if it has one."""
+    """Return the name of a structure for a table, linked to the section with its number unless that is None."""
     return nameCell(name) if number is None else f'<a href="#structure{number}">{nameCell(name)}</a>'
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers=(), isProse: bool = False) -> str:
-    """Return a table; its cells are HTML already.
+    """Return a table.
 
-    numbers: of the columns of numbers. isProse: whether the last column has sentences, which get room: in a narrow
-    window a line of their own, below the other cells, which then say what they are.
+    heads: plain text. rows: cells as HTML. numbers: indices of the columns with numbers. isProse: whether the last
+    column has sentences, which get more room; in a narrow window they are on their own line, below the other cells,
+    which are then labeled with their headings.
     """
 
     def row(cells: Sequence[str], tag: str) -> str:
         def cell(n: int, content: str) -> str:
             number = " class=number" if n in numbers else ""
-            # the first cell is what the row is about, and sentences need no heading
+            # the first cell is the subject of the row, and sentences need no heading
             isNamed = isProse and tag == "td" and 0 < n < len(heads) - 1
             name = f' data-head="{escape(heads[n], quote=True)}"' if isNamed else ""
             return f"<{tag}{number}{name}>{content}</{tag}>"

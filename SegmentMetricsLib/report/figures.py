@@ -1,4 +1,4 @@
-"""The pictures of a report as data that plotly.js draws: traces and layouts, arrays packed."""
+"""The figures of a report as data for plotly.js: traces and layouts, with arrays in binary form."""
 
 from __future__ import annotations
 
@@ -17,48 +17,49 @@ from ..settings import shortest
 from .reduction import ReducedSurface, reduced
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
-# How far the camera stands from the middle of a distance map whose longest side is 1.
+# Distance of the camera from the center of a distance map whose longest side is 1.
 CAMERA = 1.42
-# Steps between the labels of colors up to each of the ends that mapRange() gives, both over the power of ten.
+# Step between the labels of the color bar for every limit that mapRange() can return, both divided by the power of ten.
 TICK_STEPS = {1: 0.5, 1.5: 0.5, 2: 1, 3: 1, 4: 2, 5: 1, 6: 2, 8: 2}
 MINUS = "\N{MINUS SIGN}"
 EYE = (0.0, -CAMERA, 0.19 * CAMERA)
-# Mostly as bright from everywhere, so that colors are those of the color bar, and just enough shade to see the shape.
+# Mostly ambient light, so that colors match the color bar, with just enough shading to show the shape.
 LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "roughness": 0.9}
-# in the coordinates of what is seen: before and above it, wherever the camera is
+# in the coordinates of the scene: in front of and above it, independent of the camera
 LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
-# Letters of the sides of the patient, and how much of the way to the camera a side may point without covering the rest.
+# Letters of the sides of the patient. A letter is hidden if the cosine between its axis and the camera exceeds this.
 SIDES, MOST_FACING = "RLAPIS", 0.8
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
 def packed(array: np.ndarray) -> dict:
-    """Return an array as plotly.js takes it in binary form."""
+    """Return an array in the binary form of plotly.js."""
     kinds = {"float32": "f4", "int32": "i4"}
     return {"dtype": kinds[array.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(array)).decode()}
 
 
 def scale(colors: Sequence[str]) -> list[list]:
-    """Return a color scale of equally spaced colors, low to high."""
+    """Return a color scale of equally spaced colors in ascending order."""
     return [[number / (len(colors) - 1), color] for number, color in enumerate(colors)]
 
 
 def firstTolerance(comparison: Comparison) -> float | None:
-    """Return the tolerance in mm that pictures show, None without one."""
+    """Return the tolerance in mm that figures show, or None without one."""
     return next(iter(comparison.settings.tolerances), None)
 
 
 def worseSide(comparison: Comparison) -> str:
-    """Return on which boundary the largest distance lies, "reference" or "test"; "reference" where both are as far."""
+    """Return the side, "reference" or "test", whose boundary has the largest distance; "reference" if both are equal."""
     reference, test = (direction.largest for direction in comparison.distances.directions)
     return "test" if test > reference + TIE_TOLERANCE else "reference"
 
 
 def distanceMap(comparison: Comparison) -> dict:
-    """Return the 3D distance map of a comparison in space: both surfaces, that with the largest distance shown first.
+    """Return the 3D distance map of a comparison in space, with both surfaces.
 
-    Which surface is shown and whether colors tell the sign is switched in the page: `signedRange`, `absoluteRange` are
-    the ranges of the colors in mm.
+    Initially the surface with the largest distance is visible. The page has switches for the surface and for signed or
+    absolute distances, for which `scales` and `ticks` have the colors and labels by kind; `limit` is the end of the
+    color range in mm.
     """
     distances = comparison.distances
     signed, tolerance = distances.hasSides, firstTolerance(comparison)
@@ -89,9 +90,9 @@ def distanceMap(comparison: Comparison) -> dict:
 
 
 def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
-    """Return by kind of distance whether some lie below and above the colors, which end at a limit in mm.
+    """Return, by kind of distance, whether any distances are below and above the color range, which ends at a limit.
 
-    Below is None where colors begin at 0.
+    "Below" is None if the range starts at 0. limit: in mm.
     """
     directions = comparison.distances.directions
     isAbove, isBelow = (any(one.reached(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
@@ -99,9 +100,10 @@ def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | Non
 
 
 def colorTicks(limit: float, isBelow: bool | None, isAbove: bool) -> dict:
-    """Return the labels of the colors from -limit, or from 0 where isBelow is None, to a limit in mm.
+    """Return the labels of a color bar from -limit, or from 0 if isBelow is None, to a limit in mm.
 
-    isBelow, isAbove: whether some distances lie beyond that end, which its label then says. limit: as of mapRange().
+    limit: as returned by mapRange(). isBelow, isAbove: whether any distances are beyond that end, which is then marked
+    in its label.
     """
     decade = 10.0 ** math.floor(math.log10(limit) + 1e-9)
     step = TICK_STEPS[round(limit / decade, 1)] * decade
@@ -116,12 +118,13 @@ def colorTicks(limit: float, isBelow: bool | None, isAbove: bool) -> dict:
 
 
 def _frame(points: np.ndarray) -> dict:
-    """Return the scene that just holds points (n, 3), LPS in mm, whatever their shape: nothing is cut off.
+    """Return the scene that fits points (n, 3), LPS in mm, of any shape without cutting them off.
 
-    plotly.js by itself makes the mean of the three sides a unit long, so that what is long and thin leaves the view.
+    The longest side gets length 1. By default, plotly.js would scale the mean of the three sides to 1, and a long, thin
+    structure would extend beyond the view.
     """
     low, high = points.min(axis=0), points.max(axis=0)
-    # letters are wider than their places
+    # letters extend beyond their positions
     room = 0.04 * (high - low).max()
     low, high = low - room, high + room
     sides = (high - low) / (high - low).max()
@@ -137,24 +140,24 @@ def _frame(points: np.ndarray) -> dict:
 
 
 def _sidePlaces(points: np.ndarray) -> np.ndarray:
-    """Return the places (6, 3) of the letters R, L, A, P, I, S around points (n, 3), LPS in mm."""
+    """Return the positions (6, 3) of the letters R, L, A, P, I, S around points (n, 3), LPS in mm."""
     low, high = points.min(axis=0), points.max(axis=0)
     center, reach = (low + high) / 2, (high - low) / 2 + 0.12 * (high - low).max()
     return np.array([center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)])
 
 
 def lettersFrom(eye: Sequence[float]) -> list[str]:
-    """Return the letters of the sides of the patient as they are seen from a place (3,), LPS around the middle.
+    """Return the letters of the sides of the patient for a camera position (3,), LPS relative to the center.
 
-    "" for the side before the structure and the one behind it: the letter would lie on what is to be seen. report.js
-    does the same when the camera has moved.
+    Letters in front of and behind the structure are "", because they would overlap it. report.js does the same when the
+    camera has moved.
     """
     distance = math.hypot(*eye)
     return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
 
 
 def _sides(places: np.ndarray) -> dict:
-    """Return the letters that name the sides of the patient, at places (6, 3)."""
+    """Return the trace of the letters that mark the sides of the patient, at positions (6, 3)."""
     return {
         "type": "scatter3d",
         "mode": "text",
@@ -192,14 +195,14 @@ def distribution(comparison: Comparison) -> dict:
     distances = comparison.distances
     signed, tolerance = distances.hasSides, firstTolerance(comparison)
     isJudged = tolerance is not None
-    # bars that are wider than the tolerance are partly within it
+    # without splitting, bars wider than the tolerance would be only partly within it
     found = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed, isSplit=isJudged)
     colors = [
         WITHIN if isJudged and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
         for center in found.centers
     ]
     across = "signed distance (mm), + outside" if signed else "distance (mm)"
-    # bars of several widths show shares by their areas
+    # bars of different widths represent fractions by their areas
     share = f"share of both contours ({'% per mm' if found.isSplit else '%'})"
     lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
     return {
@@ -244,7 +247,7 @@ def distribution(comparison: Comparison) -> dict:
             ],
             "annotations": [
                 {
-                    # outside the tolerance, where bars are low, and below the tool bar
+                    # outside the tolerance, where bars are low, and below the toolbar
                     "x": x,
                     "xanchor": "right" if x < 0 else "left",
                     "y": 1,
@@ -261,7 +264,7 @@ def distribution(comparison: Comparison) -> dict:
 
 
 def profile(rows: Sequence[SliceRow]) -> dict:
-    """Return the per-slice profile: distances above, Dice below, over the position along the slices."""
+    """Return the per-slice profile: distances above and Dice below, by position along the slices."""
     positions = [round(row.position, 6) for row in rows]
 
     def line(key: str, name: str, color: str, axis: str) -> dict:

@@ -1,4 +1,4 @@
-"""The page about all cases of a batch: what became of each, the worst first, with links to their reports."""
+"""The index page of a batch: the outcome of every case, worst first, with links to their reports."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .elements import CHECK_FIRST, NO_DEVICE, badge, nameCell, page, table
 
 INDEX = "index.html"
 FAILED = "failed"
-# From what needs a look most to what needs it least; "" is a case without a verdict.
+# In descending order of urgency; "" is a case without a verdict.
 STATES = (FAILED, *reversed(VERDICTS), "")
 
 
 class CaseLine(NamedTuple):
-    """What there is to say about a case in a line.
+    """The line of a case on the index page.
 
-    title: its name, with the method in brackets. state: "failed", or what the protocol says, "" without one. compared:
-    how many structures were compared, "1 of 2" when others could not be. why: the worst of it in sentences. report: the
-    file name of its report, "" without one. alarms: what has to be looked at before any number means anything, in a few
-    words, "" without any.
+    title: name of the case, with the method in parentheses. state: "failed", or the verdict of the protocol, "" without
+    one. compared: number of compared structures, such as "1 of 2" if others could not be compared. why: sentences about
+    the worst results. report: file name of its report, "" without one. alarms: a brief note on problems that must be
+    checked before trusting any number, "" without any.
     """
 
     title: str
@@ -38,20 +38,20 @@ class CaseLine(NamedTuple):
 
 
 def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
-    """Return lines with those first that need a look most; alike ones stay in their order.
+    """Return lines sorted by urgency; the sort is stable.
 
-    Where there are alarms, verdicts mean nothing yet.
+    Alarms take precedence over verdicts, which cannot be trusted before the alarms are checked.
     """
     return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
 
 
 def writeIndex(lines: Sequence[CaseLine], title: str, path: Path) -> None:
-    """Write the page about the cases that the lines tell of. title: of the page. Raises OSError."""
+    """Write the index page of the cases in these lines. title: of the page. Raises OSError."""
     path.write_text(indexOf(lines, title), encoding="utf-8", errors="backslashreplace")
 
 
 def indexOf(lines: Sequence[CaseLine], title: str) -> str:
-    """Return the page. Lines come in the order of the cases."""
+    """Return the index page. lines: in the order of the cases; the page sorts them."""
     isJudged = any(line.state not in ("", FAILED) for line in lines)
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
     return page(
@@ -73,12 +73,12 @@ def _cells(line: CaseLine) -> list[str]:
 
 
 def _state(state: str) -> str:
-    # a case that failed is not one whose verdict is "fail"
+    # a failed case is different from one with the verdict "fail"
     return badge(FAIL, "failed to compare") if state == FAILED else badge(state) or "compared"
 
 
 def _counts(lines: Sequence[CaseLine]) -> str:
-    """Return how many cases there are of each state, the worst first, and how many have alarms."""
+    """Return the number of cases in each state, worst first, and the number of cases with alarms."""
     found = [(state, sum(line.state == state for line in lines)) for state in STATES]
     states = ", ".join(f"{number} {_state(state)}" for state, number in found if number)
     alarmed = sum(bool(line.alarms) for line in lines)

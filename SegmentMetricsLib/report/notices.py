@@ -1,4 +1,4 @@
-"""What stands out in a report: what could not be compared, what is to be checked first, and findings as lists."""
+"""Notices in a report: structures that could not be compared, alarms, and lists of findings."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..measurements import typeset
 from ..records import Record
 from .elements import CHECK_FIRST, linkTo
 
-# Names that stand before what is said of several structures.
+# Maximum number of names listed before a finding that several structures share.
 MOST_NAMES = 12
 
 
 def sentences(texts: Sequence[str]) -> str:
-    """Return sentences as a list, "" without any."""
+    """Return sentences as an HTML list, "" without any."""
     items = "".join(f"<li>{escape(typeset(text))}</li>" for text in texts)
     return f"<ul>{items}</ul>" if items else ""
 
 
 def failed(failures: Mapping[str, str]) -> str:
-    """Return what could not be compared and why, where nobody can overlook it; "" if all could.
+    """Return a prominent list of the structures that could not be compared, with the reasons; "" without any.
 
     failures: reasons by name.
     """
@@ -30,9 +30,9 @@ def failed(failures: Mapping[str, str]) -> str:
 
 
 def alarms(records: Sequence[Record], findings: Sequence[str]) -> str:
-    """Return the findings because of which the numbers may be of something else than they seem; "" without any.
+    """Return the alarms: findings that the numbers may not mean what they seem to mean; "" without any.
 
-    records: in the order in which their sections are numbered. findings: of the whole case.
+    records: in the order of their section numbers. findings: of the whole case.
     """
     found = [("", text) for text in split(findings)[0]]
     for text, members in repeated.membersOf([split(record.findings)[0] for record in records]).items():
@@ -41,7 +41,7 @@ def alarms(records: Sequence[Record], findings: Sequence[str]) -> str:
 
 
 def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> str:
-    """Return what is said of several structures and left out of their sections; "" if there is nothing."""
+    """Return the findings that several structures share, which are left out of their sections; "" without any."""
     if not shared:
         return ""
     if all(len(members) == len(records) for _, members in shared):
@@ -51,12 +51,12 @@ def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> str:
 
 
 def _whom(members: Sequence[int], records: Sequence[Record]) -> str:
-    """Return the names of structures, which lead to their sections."""
+    """Return the names of structures, linked to their sections."""
     return repeated.whom(members, [linkTo(n, record.name) for n, record in enumerate(records)], MOST_NAMES)
 
 
 def _block(kind: str, title: str, items: Sequence[tuple[str, str]]) -> str:
-    """Return a framed list of names, HTML or "", and what is said of them."""
+    """Return a framed list. items: names, as HTML or "", and the findings about them."""
     if not items:
         return ""
     return f'<section class="{kind}"><h2>{title}</h2>{_list(items)}</section>'

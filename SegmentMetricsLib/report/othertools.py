@@ -1,4 +1,4 @@
-"""What other tools would have reported of a pair, as a table of the page."""
+"""The table of values that other tools would have reported for a pair."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTE = (
 
 
 def otherTools(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows, HTML: the tools' numbers, and how far off they are."""
+    """Return headings and rows as HTML: the values of the tools, with their differences."""
     found = comparison.conventions()
     first = ConventionsRecord({}, {}, found).referenceValues()
     rows = [[REFERENCE_ROW, *(escape(referenceText(number)) for number in first.values())]]
@@ -30,7 +30,7 @@ def otherTools(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
 def _reported(number) -> str:
     if number is None:
         return ""
-    # what is slightly so has no color
+    # slight leanings have no color
     leaning = number.leaning.removeprefix("over-") if number.leaning.startswith("over-") else ""
     difference = f" ({number.differenceText()})" if number.differenceText() else ""
     star = "" if number.isReproducible else "*"

@@ -1,4 +1,4 @@
-"""How the numbers of a report came about: what was compared, with which settings and software."""
+"""The provenance of a report's numbers: the compared data, the settings and the software."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .usedsettings import usedSettings
 
 
 class Source(NamedTuple):
-    """Where a structure is from. file: "" where it was not read from one; then the other two tell what it was.
+    """The origin of a structure: its file, or its size and digest if it was not read from one.
 
-    size: in words. digest: the same for the same contents only.
+    file: "" without one. size: number of voxels, triangles or segments, as text. digest: hash of the contents.
     """
 
     file: str
@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
 
 def sourceOf(structure: Structure) -> Source:
-    """Return where a structure is from."""
+    """Return the origin of a structure."""
     if structure.file or structure.isEmpty:
         return Source(structure.file)
     mask = structure.mask
@@ -45,7 +45,7 @@ def sourceOf(structure: Structure) -> Source:
 def provenance(
     settings: Settings, records: Sequence[Record], sources: Sequence[tuple[Source, Source]], judgment=None
 ) -> str:
-    """Return the last part of a report as HTML. sources: of reference and test of every record."""
+    """Return the last part of a report as HTML. sources: of the reference and the test of every record."""
     software = [[escape(name), escape(version)] for name, version in versions().items()]
     protocol = ""
     if judgment is not None:
@@ -68,7 +68,7 @@ def _files(sources: Sequence[tuple[Source, Source]]) -> str:
 
 
 def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> str:
-    """Return a table of the structures that are from no file, such as segments of a scene; "" if there are none."""
+    """Return a table of the compared structures if any was not read from a file, such as a segment of a scene, or ""."""
     if not any(source.digest for pair in sources for source in pair):
         return ""
 
@@ -83,7 +83,7 @@ def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]
 
 
 def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, or what there is to say if it is not there any more."""
+    """Return the SHA-256 of a file, or "not a file" if it does not exist (anymore) or is a folder."""
     if not path.is_file():
         return "not a file"
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Which structures of a report come first: what a protocol says about them, and how well their contours agree."""
+"""The order of structures in a report: by the verdicts of a protocol, and by the agreement of their contours."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from ..records import Record
 from ..tables import definitionOf, heading
 from .elements import badge
 
-# The worst first. What no rule is about may be as bad as it likes: it comes before what passes.
+# Worst first. Structures without rules may be arbitrarily bad, so they come before those that pass.
 UNJUDGED = "no limits"
 SEVERITY = (FAIL, NOT_EVALUABLE, WARN, UNJUDGED, PASS)
-# By which measurement structures are compared where no protocol judges them: the first of these that there is.
+# Structures with equal verdicts, or without a protocol, are ranked by the first of these that is available.
 AGREEMENT = ("NSD_{tolerance}mm", "DSC")
 
 
 class Ranking:
-    """In which order a report tells of its structures, and which of them is the worst.
+    """The order of the structures in a report, and the worst of them.
 
-    verdicts: of every record, "no limits" where no rule is about it, "" without a protocol. order: the numbers of the
-    records, the worst first where a protocol judges them, else as they are given. worst: the number of the one to look
-    at first, None if there is none.
+    verdicts: of every record, "no limits" if no rule applies to it, "" without a protocol. order: indices of the
+    records, worst first with a protocol, otherwise as given. worst: index of the worst record, None without records.
     """
 
     def __init__(self, records: Sequence[Record], judgment: Judgment | None):
@@ -41,11 +40,11 @@ class Ranking:
         return worst(verdict.verdict for verdict in verdicts) if verdicts else UNJUDGED
 
     def isBrief(self, number: int) -> bool:
-        """Whether paper needs no more of a structure than its pictures: it passes, or is not the worst of unjudged."""
+        """Return whether to print only the pictures of a structure: if it passes, or without a protocol if not worst."""
         return self.verdicts[number] == PASS or (self.judgment is None and number != self.worst)
 
     def rules(self) -> list[Verdict]:
-        """Return all verdicts of the protocol: those on the worst structure first, and of each the worst first."""
+        """Return all verdicts of the protocol, the worst structures first, and for each its worst verdicts first."""
         places = {self.records[n].name: place for place, n in enumerate(self.order)}
 
         def place(verdict: Verdict) -> tuple:
@@ -56,7 +55,7 @@ class Ranking:
         return sorted(self.judgment.verdicts if self.judgment else (), key=place)
 
     def headline(self) -> str:
-        """Return in a line what there is to look at: HTML, "" without structures."""
+        """Return a one-line summary as HTML, "" without structures."""
         if self.judgment is not None:
             verdicts = [self._verdict(name) for name in self._ofNames]
             counts = [summary(verdicts), *self._unjudged()]
@@ -77,17 +76,17 @@ class Ranking:
 
 
 def severity(verdict: str) -> int:
-    """Return the place of a verdict, "" for none, among all of them, the worst first."""
+    """Return the rank of a verdict ("" for none), 0 for the worst."""
     return SEVERITY.index(verdict or UNJUDGED)
 
 
 def worstFirst(records: Sequence[Record], verdicts: Sequence[str]) -> list[int]:
-    """Return the numbers of records, the worst first: by their verdicts, then by how little the contours agree."""
+    """Return the indices of records, worst first: by verdict, then by agreement of the contours."""
     return sorted(range(len(records)), key=lambda n: (severity(verdicts[n]), _agreement(records[n])))
 
 
 def _agreementKey(record: Record) -> str:
-    """Return the key of the measurement by which a structure is compared with others, "" if there is none."""
+    """Return the key of the measurement by which a structure is ranked, or "" if there is none."""
     for definition in AGREEMENT:
         for key, measurement in record.measurements.items():
             if definitionOf(key) == definition and not math.isnan(measurement.value):
@@ -96,7 +95,7 @@ def _agreementKey(record: Record) -> str:
 
 
 def _agreement(record: Record) -> tuple[float, float]:
-    """Return what is lower for a structure that agrees less, or lies farther apart; what has no number is last."""
+    """Return a sorting key that is lower for less agreement, then for a larger HD; structures without value are last."""
     key = _agreementKey(record)
     farthest = record.measurements.get("HD")
     distance = farthest.value if farthest is not None and not math.isnan(farthest.value) else 0.0

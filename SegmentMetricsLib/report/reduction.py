@@ -1,4 +1,4 @@
-"""Measured surfaces made small enough for a page, with the distance at every point."""
+"""Simplified surfaces that are small enough for a page, with the measured distance at every point."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..distances.surfacedistances import DirectedDistances
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices
 
-# Triangles of a surface in a page: more are not seen in a picture of its size.
+# Approximate maximum of triangles per surface in a page: more make no visible difference at that size.
 MOST_TRIANGLES = 8_000
-# Smoothing that takes the steps between voxels away and leaves the shape; see vtkWindowedSincPolyDataFilter.
+# Smoothing that removes the steps between voxels but preserves the shape; see vtkWindowedSincPolyDataFilter.
 ITERATIONS, PASS_BAND = 20, 0.1
 
 
@@ -25,8 +25,8 @@ ITERATIONS, PASS_BAND = 20, 0.1
 class ReducedSurface:
     """A surface for pictures.
 
-    points: (n, 3) float32 LPS mm. triangles: (m, 3) int32. signed: (n,) float32 mm, the signed distance at the point of
-    the measured surface that is nearest.
+    points: (n, 3) float32 LPS mm. triangles: (m, 3) int32. signed: (n,) float32 mm, the signed distance at the nearest
+    point of the measured surface.
     """
 
     points: np.ndarray
@@ -35,7 +35,7 @@ class ReducedSurface:
 
 
 def reduced(direction: DirectedDistances) -> ReducedSurface:
-    """Return the boundary measured from, smoothed and coarsened, with the distances that were measured on it."""
+    """Return the boundary measured from, smoothed and simplified, with the distances that were measured on it."""
     from scipy.spatial import cKDTree
 
     surface = direction.surface
@@ -52,7 +52,7 @@ def reduced(direction: DirectedDistances) -> ReducedSurface:
 def _fewTriangles(surface: Surface) -> vtkPolyData:
     factor = math.floor(math.sqrt(len(surface.cells) / MOST_TRIANGLES))
     if surface.mask is not None and factor >= 2:
-        # far faster than to take triangles away one by one; a thin part that it loses would not be seen as it is
+        # much faster than removing triangles one by one; thin parts that it loses would hardly be visible anyway
         polyData = fromBlocks(surface.mask, factor)
         if polyData.GetNumberOfCells():
             return decimated(smoothed(polyData))
@@ -60,8 +60,11 @@ def _fewTriangles(surface: Surface) -> vtkPolyData:
 
 
 def fromBlocks(mask: Mask, factor: int) -> vtkPolyData:
-    """Return the surface, LPS in mm, inside which blocks of that many voxels a side belong to a mask by half."""
-    # the blocks begin one block before the mask, so that the surface is closed
+    """Return the surface, LPS in mm, around the blocks of voxels that belong to a mask by at least half.
+
+    The surface is the isosurface at 0.5 of the mean of each block. factor: edge length of a block in voxels.
+    """
+    # start one block before the mask, so that the surface is closed
     padding = [(factor, factor + -size % factor) for size in mask.voxels.shape]
     blocks = np.pad(mask.voxels.astype(np.float32), padding)
     counts = [size // factor for size in blocks.shape]
@@ -77,7 +80,7 @@ def fromBlocks(mask: Mask, factor: int) -> vtkPolyData:
     flyingEdges.Update()
     polyData = flyingEdges.GetOutput()
     if polyData.GetNumberOfPoints():
-        # from the middles of blocks to voxels
+        # from block centers to voxel indices
         index = vtk_to_numpy(polyData.GetPoints().GetData()) * factor + (factor - 1) / 2 - factor + mask.low
         polyData.SetPoints(doublePoints(mask.grid.toWorld(index)))
     return polyData
@@ -97,7 +100,7 @@ def smoothed(polyData: vtkPolyData) -> vtkPolyData:
 
 
 def decimated(polyData: vtkPolyData) -> vtkPolyData:
-    """Return a surface of not many more than MOST_TRIANGLES."""
+    """Return a surface of about MOST_TRIANGLES or fewer triangles."""
     if polyData.GetNumberOfCells() <= MOST_TRIANGLES:
         return polyData
     decimation = vtkQuadricDecimation()

@@ -18,40 +18,40 @@ from ..structures import REFERENCE_AND_TEST
 from .figures import INSIDE, OUTSIDE
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 
-# Pixels: of a picture, and of the window in it, around which letters stand, above the scale bar.
+# Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
 WIDTH, HEIGHT = 300, 292
 LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
-# What a contour keeps free around it in the window; in which contours are drawn beyond it, where they go on.
+# Pixels between contours and the edge of the window, and pixels beyond it up to which continuing contours are drawn.
 ROOM, BEYOND = 14, 8
-# Pixels by which a thinned line may be off, and in which coordinates are counted: together less than 0.2.
+# Tolerance for thinning lines and resolution of coordinates, in pixels; together the error is less than 0.2.
 THINNED, STEP = 0.12, 0.1
-# Points of all lines of a set of pictures; where there are more, as of noise, lines are thinned more.
+# Maximum points of all lines in a set of pictures; if there are more, for example for noise, lines are thinned further.
 MOST_POINTS = 2500
-# Where the contours are more than so many times as long as the largest distance, too many to see it, a part of them is
-# shown: that many times as long as it, and at least this share of them.
+# If the contours' extent exceeds MOST_DISTANCES times the largest distance, which would be too small to see, only a part
+# is shown: SHOWN_DISTANCES times the largest distance, but at least the fraction LEAST_PART of the extent.
 MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
-# The window is at least this share of the surfaces, so that the tip of one is seen as a tip.
+# The window covers at least this fraction of the surfaces' extent, so that the tip of one is recognizable as a tip.
 LEAST_EXTENT = 0.25
-# The scale bar is at most this long, in pixels.
+# Maximum length of the scale bar in pixels.
 LONGEST_BAR = 62
 
 
 class Window(NamedTuple):
-    """What of a plane a picture shows. center: (2,) mm from the place. scale: pixels per mm. isPart: not all of it."""
+    """The visible part of a plane. center: (2,) mm from the place. scale: pixels per mm. isPart: if contours are cut."""
 
     center: np.ndarray
     scale: float
     isPart: bool
 
     def pixels(self, points: np.ndarray) -> np.ndarray:
-        """Return points (n, 2) of the plane in pixels of the window."""
+        """Convert points (n, 2) of the plane to pixels of the window."""
         return (points - self.center) * self.scale + (ACROSS / 2, DOWN / 2)
 
 
 def slicePictures(comparison: Comparison, name: str) -> str:
-    """Return the slices through the place of the largest distance as HTML, "" for contours in an oblique plane.
+    """Return the slices through the place of the largest distance as HTML, or "" for contours in an oblique plane.
 
-    Of equal boundaries those through their middle. name: that no other part of the page has.
+    For equal boundaries, the slices are through their center. name: a prefix for HTML IDs that is unique in the page.
     """
     surfaces = [direction.surface for direction in comparison.distances.directions]
     largest = largestOf(comparison)
@@ -73,7 +73,7 @@ def slicePictures(comparison: Comparison, name: str) -> str:
 
 
 def windowOf(picture: Picture, distance: float, extent: float) -> Window:
-    """Return what a picture shows. distance: the largest. extent: the longest side of the boundaries, both in mm."""
+    """Return the window of a picture. distance: the largest one, in mm. extent: longest side of the boundaries, in mm."""
     places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
     if picture.end is not None:
         places.append(picture.end[None])
@@ -86,7 +86,7 @@ def windowOf(picture: Picture, distance: float, extent: float) -> Window:
     shown = np.minimum(sides, most)
     room = np.array([ACROSS, DOWN]) - 2 * ROOM
     scale = float((room / np.maximum(shown, LEAST_EXTENT * extent)).min())
-    # what is in the window beyond the part is shown as well
+    # use the whole window, even if it is larger than the chosen part
     shown = np.minimum(sides, room / scale)
     middle = np.zeros(2) if picture.end is None else picture.end / 2
     center = np.clip(middle, low + shown / 2, high - shown / 2)
@@ -94,7 +94,7 @@ def windowOf(picture: Picture, distance: float, extent: float) -> Window:
 
 
 def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:
-    """Return the lines of both contours of pictures as their windows show them: thinned, in STEPs of pixels."""
+    """Return the lines of both contours of pictures, clipped to their windows, thinned, and in multiples of STEP pixels."""
     low, high = np.full(2, -BEYOND), np.array([ACROSS, DOWN]) + BEYOND
     inPixels = [
         [
@@ -103,7 +103,7 @@ def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[l
         ]
         for p, window in zip(pictures, windows, strict=True)
     ]
-    # those of all pictures at once, which takes as long as of one
+    # thin the lines of all pictures at once, which takes no longer than for one
     thin = iter(_thinnedToFew([line for sides in inPixels for lines in sides for line in lines]))
     whole = [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
     return [
@@ -113,7 +113,7 @@ def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[l
 
 
 def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
-    """Return thinned lines, those without points that are too small to be seen where all have too many points."""
+    """Return thinned lines with at most MOST_POINTS points in all; lines too small to be visible may become empty."""
     tolerance = THINNED
     result = thinned(lines, tolerance)
     while sum(len(line.points) for line in result) > MOST_POINTS:
@@ -127,11 +127,11 @@ def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
 
 
 def pathOf(lines: Sequence[Line]) -> str:
-    """Return lines through whole numbers (n, 2) as the data of a path."""
+    """Return lines with integer coordinates (n, 2) as the data of an SVG path."""
     parts = []
     for line in lines:
         steps = np.diff(line.points, axis=0)
-        steps = steps[steps.any(axis=1)].ravel().tolist() or [0, 0]  # a point is seen as a dot
+        steps = steps[steps.any(axis=1)].ravel().tolist() or [0, 0]  # a single point is drawn as a dot
         start = " ".join(map(str, line.points[0].tolist()))
         text = f"M{start}l{' '.join(map(str, steps))}{'z' if line.isClosed else ''}"
         parts.append(text.replace(" -", "-"))
@@ -139,7 +139,7 @@ def pathOf(lines: Sequence[Line]) -> str:
 
 
 def barLength(scale: float) -> float:
-    """Return the length in mm of the scale bar at so many pixels per mm: 1, 2 or 5 times a power of ten."""
+    """Return the length of the scale bar in mm: 1, 2 or 5 times a power of ten. scale: pixels per mm."""
     longest = LONGEST_BAR / scale
     decade = 10.0 ** np.floor(np.log10(longest))
     factor = max(factor for factor in (1, 2, 5) if factor * decade <= longest * (1 + 1e-9))
@@ -147,7 +147,7 @@ def barLength(scale: float) -> float:
 
 
 def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, largest: Largest, name: str) -> str:
-    """Return a picture with its caption as HTML. sides: what is drawn of it. name: begins the names of its parts."""
+    """Return a picture with its caption as HTML. sides: lines to draw, by side. name: prefix of the IDs in it."""
     caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
     notes = _notes(picture, largest, window)
     told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
@@ -164,12 +164,12 @@ def _figure(picture: Picture, sides: Sequence[Sequence[Line]], window: Window, l
 
 
 def _heightText(picture: Picture) -> str:
-    """Return where a plane is, as positions are written, but to a tenth of a millimeter: planes are looked up by it."""
+    """Return the position of a plane, in the usual form but rounded to 0.1 mm, for finding the plane in a viewer."""
     return f"{_toward(picture, picture.at)} {rounded(abs(picture.at), 1)} mm"
 
 
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
-    """Return what else there is to say about a picture."""
+    """Return notes for the caption of a picture."""
     notes = ["a part of the contours"] if window.isPart else []
     other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(largest.side)]
     notes += [
@@ -184,18 +184,18 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
 
 
 def _toward(picture: Picture, value: float) -> str:
-    """Return the letter of the side of the patient toward which a LPS coordinate across a plane is."""
+    """Return the letter of the patient's side for the sign of an LPS coordinate along the normal of a plane."""
     return LETTERS_OF_AXES[picture.view.axis][int(value > 0)]
 
 
 def _contours(sides: Sequence[Sequence[Line]], name: str) -> str:
-    """Return both contours, what one of them alone encloses in its color."""
+    """Return both contours as SVG; the area enclosed by only one of them is filled with its color."""
     used, lines, areas = [], [], []
     for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
         if own:
             used.append(f'<path id="{name}{side[0]}" d="{pathOf(own)}"/>')
             lines.append(f'<use href="#{name}{side[0]}" class="{side}"/>')
-            # what has ends encloses nothing
+            # open lines enclose nothing
             if all(line.isClosed for line in own):
                 areas.append(f'<use href="#{name}{side[0]}" class="only {side}"/>')
     if len(areas) == len(REFERENCE_AND_TEST):
@@ -205,7 +205,7 @@ def _contours(sides: Sequence[Sequence[Line]], name: str) -> str:
 
 
 def _mark(picture: Picture, window: Window) -> str:
-    """Return the ring around the place, and the way from it to the nearest place of the other boundary."""
+    """Return the ring around the place, and the line to the nearest place on the other boundary, as SVG."""
     x, y = np.round(window.pixels(np.zeros(2)) + np.array([LEFT, TOP]), 1).tolist()
     text = f'<circle cx="{x:g}" cy="{y:g}" r="5"/>'
     if picture.end is not None:
@@ -215,7 +215,7 @@ def _mark(picture: Picture, window: Window) -> str:
 
 
 def _letters(view: View) -> str:
-    """Return the letters of the sides of the patient around the window."""
+    """Return the letters of the patient's sides around the window as SVG."""
     middle, height = LEFT + ACROSS / 2, TOP + DOWN / 2
     places = [(LEFT / 2, height), (WIDTH - LEFT / 2, height), (middle, TOP / 2), (middle, TOP + DOWN + 12)]
     texts = (f'<text x="{x:g}" y="{y + 4.5:g}">{letter}</text>' for letter, (x, y) in zip(view.letters, places))
@@ -223,7 +223,7 @@ def _letters(view: View) -> str:
 
 
 def _bar(scale: float) -> str:
-    """Return the scale bar below the window."""
+    """Return the scale bar below the window as SVG."""
     length, y = barLength(scale), TOP + DOWN + 12
     width = round(length * scale, 1)
     bar = f'<path class="bar" d="M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8"/>'
@@ -231,7 +231,7 @@ def _bar(scale: float) -> str:
 
 
 def _legend(largest: Largest) -> str:
-    """Return what lines, colors and marks mean."""
+    """Return the legend of lines, colors and marks as HTML."""
     samples = [(f'<path class="{side}" d="M1 6h30"/>', 32, side) for side in REFERENCE_AND_TEST]
     samples += [
         (f'<rect class="only {side}" x="1" y="1" width="14" height="10"/>', 16, f"only {side}")

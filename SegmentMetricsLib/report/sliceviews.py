@@ -16,18 +16,18 @@ from ..metrics.places import positionText
 from ..structures import REFERENCE_AND_TEST
 from .figures import worseSide
 
-# The way to the nearest place is in a plane where this share of it is, less than 20 degrees askew, and where it ends so
-# near to the contour there, in shares of itself, that it seems to end on it.
+# The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
+# 20 degrees out of plane), and if it ends within this fraction of its length from the contour.
 IN_PLANE, NEAR_CONTOUR = 0.94, 0.1
-# A normal is along an axis where it is to this.
+# A normal is along an axis if the absolute value of that component is at least this.
 STRAIGHT = 0.9999
 
 
 class View(NamedTuple):
-    """A plane in radiological convention.
+    """An anatomical plane in radiological convention.
 
-    axis: that of LPS across the plane. axes: (3, 3) unit vectors to the right and down in the picture, in columns, and
-    across it, toward L, P or S. letters: at the left, the right, the top and the bottom.
+    axis: index of the LPS axis normal to the plane. axes: (3, 3) unit vectors as columns: right and down in the picture,
+    and normal to it, toward L, P or S. letters: on the left, right, top and bottom.
     """
 
     name: str
@@ -45,7 +45,7 @@ VIEWS = (
 
 
 class Largest(NamedTuple):
-    """The largest distance in mm, on which boundary it lies, "reference" or "test", and at which place (3,), LPS mm."""
+    """The largest distance in mm, the side ("reference" or "test") it was measured from, and its place (3,), LPS mm."""
 
     distance: float
     side: str
@@ -53,11 +53,11 @@ class Largest(NamedTuple):
 
     @property
     def isAny(self) -> bool:
-        """Whether the boundaries are apart at all."""
+        """Whether the boundaries differ at all."""
         return self.distance > TIE_TOLERANCE
 
     def sentence(self) -> str:
-        """Return how large the largest distance is and where."""
+        """Return a sentence with the largest distance and its place."""
         where = f"{positionText(self.position)}, on the {self.side}'s contour"
         return f"Largest distance: {rounded(self.distance, 2)} mm at {where}."
 
@@ -66,8 +66,8 @@ class Picture(NamedTuple):
     """A slice through the place of the largest distance.
 
     at: LPS coordinate of the plane, mm. contours: lines of the reference and the test, mm from the place. end: (2,) the
-    nearest place of the other boundary as the contours, None where it is not in the plane, or where there is none.
-    behind: how far it is beyond the plane, mm along its normal.
+    nearest place on the other boundary, in the coordinates of the contours, None if it is not in the plane or does not
+    exist. behind: signed distance of the nearest place from the plane along its normal, mm.
     """
 
     view: View
@@ -81,7 +81,7 @@ def largestOf(comparison: Comparison) -> Largest:
     """Return the largest distance of a comparison that has distances."""
     side = worseSide(comparison)
     direction = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
-    # of several places that are as far, the one that is listed
+    # if several places are equally far, use the one in the list of worst places
     listed = [place for place in comparison.worstPlaces[:1] if place.side == side]
     isSame = bool(listed) and abs(abs(listed[0].value) - direction.largest) <= TIE_TOLERANCE
     position = listed[0].position if isSame else direction.largestPlace
@@ -89,7 +89,7 @@ def largestOf(comparison: Comparison) -> Largest:
 
 
 def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
-    """Return the slices of the reference's and the test's boundary, three in space, one or none in a plane."""
+    """Return the slices of the reference's and the test's boundary: three for surfaces, one or none for contours."""
     place = largest.position if largest.isAny else np.mean(surfaces[0].box, axis=0)
     if surfaces[0].dimension == 2:
         return _inPlane(surfaces, largest, place)
@@ -100,7 +100,7 @@ def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
     pictures = []
     for view in VIEWS:
         cuts = [cutBeside(surface, place, view.axes, beside) for surface in surfaces]
-        # of the two planes the one that cuts the surface next to the place
+        # choose the one of the two planes in which the contour is closer to the place
         before, behind = map(distanceFrom, cuts[own])
         chosen = int(behind < before - 3 * beside)
         pictures.append(_picture(view, place, [both[chosen] for both in cuts], way, own))
@@ -108,7 +108,7 @@ def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
 
 
 def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
-    """Return the picture of contours in a plane across an axis of the patient, none for others."""
+    """Return the picture of contours in a plane normal to an anatomical axis, or [] for oblique planes."""
     normal = np.abs(surfaces[0].normal)
     own, pictures = REFERENCE_AND_TEST.index(largest.side), []
     for view in VIEWS:
@@ -126,8 +126,8 @@ def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -
 def _picture(view: View, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int) -> Picture:
     """Return a picture.
 
-    place: (3,) LPS in mm, on the reference (0) or the test (1), as own says. way: (3,) from there to the nearest place
-    of the other boundary, mm, None if there is none to be shown.
+    place: (3,) LPS in mm. way: (3,) from there to the nearest place on the other boundary, mm, None to show none. own:
+    0 if the place is on the reference, 1 if it is on the test.
     """
     contours = tuple(map(joined, cuts))
     at = float(place[view.axis])

@@ -1,4 +1,4 @@
-"""The settings of a report in words: what its numbers depend on, and nothing else."""
+"""The settings of a report in words, limited to those that affect its numbers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..registry import findDefinition
 from ..relevance import isRelevant
 from ..settings import Settings, shortest
 
-# What the numbers are comes before how they are made.
+# Settings that are listed first.
 FIRST = ("convention", "families")
-# That always say something, and by what relevance knows the others.
+# Settings that are always listed; the others only if they are relevant or differ from the defaults.
 ALWAYS = ("convention", "families", "surface", "accuracy", "extent")
-# What each way in which hazard falls does without.
+# Settings that each hazard kernel does not use.
 WITHOUT = {"polynomial": ("hazardDecay",), "exponential": ("hazardReach", "hazardPower")}
 KNOWN_AS = {"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"}
 
 
 def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[str, str]]:
-    """Return what was set, in words, and its values: what decided a number, and what is not as usual.
+    """Return labels and values of the settings that affected a number or differ from the defaults.
 
-    records: of the report; those that a protocol asked for may have parameters of their own, which are told too.
+    records: of the report; measurements required by a protocol may have parameters of their own, which are included.
     """
     usual = Settings()
     families = {measurement.family for record in records for measurement in record.measurements.values()}
@@ -41,19 +41,19 @@ def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[st
 def _decides(name: str, families: Iterable[str]) -> bool:
     try:
         return isRelevant(KNOWN_AS.get(name, name), list(families))
-    except KeyError:  # rare ones: told where they are not as usual
+    except KeyError:  # rare settings, which are listed only if they differ from the defaults
         return False
 
 
 def _withMeasured(values: Sequence[float], parameter: str, records: Sequence[Record]) -> tuple[float, ...]:
-    """Return the values of a parameter, those that were set first, with those of what was measured."""
+    """Return the values of a parameter: first those in the settings, then others that occur in the measurements."""
     found = [findDefinition(key) for key in dict.fromkeys(key for record in records for key in record.measurements)]
     measured = sorted({float(given[1][parameter]) for given in found if given and parameter in given[1]})
     return tuple(dict.fromkeys((*values, *measured)))
 
 
 def _text(value, unit: str) -> str:
-    """Return a value as people write it; "" for one that is found automatically, or empty."""
+    """Return a value as readable text; "" for an automatic (None) or empty value."""
     if isinstance(value, tuple):
         return ", ".join(
             f"{part[0]} ({shortest(part[1])})" if isinstance(part, tuple) else _text(part, unit) for part in value

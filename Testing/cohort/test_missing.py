@@ -347,13 +347,13 @@ def testWhatCannotBeUsedIsNotMissing(study, inline, monkeypatch):
 
     monkeypatch.setattr(caseoutcomes, "readAll", readAll)
     write("a,ref.nrrd,t1.nrrd")
-    assert batch("--metrics", "overlap") == 0
+    assert batch("--metrics", "overlap") == 1
     assert {row["Structure"] for row in table("summary")} == {"Liver"}
     row = table()[1]
     assert (row["Status"], row["Reason"], row["DSC"]) == ("could not be used", "Spleen cannot be filled.", "")
     # and nobody says that only one side has it
     Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.1\n")
-    assert batch("--metrics", "overlap", "--protocol", "limits.csv") == 0
+    assert batch("--metrics", "overlap", "--protocol", "limits.csv") == 1
     assert [(row["Verdict"], row["Reason"]) for row in table("verdicts")] == [
         ("pass", "DSC 1.000 is at least 0.1."), ("not evaluable", "Spleen cannot be filled.")
     ]  # fmt: skip

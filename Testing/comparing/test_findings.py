@@ -251,6 +251,7 @@ def testDifferentFramesOfReference(tmp_path):
     (finding,) = found(compare(first, second), "different frames of reference")
     assert "(1.2.840.1 and 1.2.840.2)" in finding
     scanner, atlas = framed(tmp_path / "3.nii", code=1), framed(tmp_path / "4.nii", code=4)
+    assert not found(compare(first, scanner), "frames of reference")
     assert "(scanner and MNI 152)" in found(compare(scanner, atlas), "different frames of reference")[0]
 
 

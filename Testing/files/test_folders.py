@@ -127,8 +127,10 @@ def testTheOnlyOnesAreAPair(run, tmp_path):
 def testACounterpartThatIsNoSegmentationFails(run, tmp_path):
     folder("ref", Heart=BOX, Liver=BOX)
     folder("test", Heart=CT, Liver=BOX)
-    assert run("compare", "ref", "test", "-o", "out")[0] == 0
-    assert list(metrics("out")["failures"]) == ["Heart"]
+    status, out, err = run("compare", "ref", "test", "-o", "out")
+    assert status == 1 and err.startswith("segment-metrics: Heart.nrrd was left out: ") and err.count("\n") == 1
+    # the test has it, though damaged
+    assert "Only in the" not in out and list(metrics("out")["failures"]) == ["Heart"]
     status, _, err = run("compare", "ref", "test", "-o", "other", "--structure", "Heart")
     assert status == 2 and err.startswith("segment-metrics: Heart.nrrd was left out: ")
 
@@ -140,12 +142,13 @@ def testBatch(run, tmp_path):
     folder("none", CT=CT)
     Path("cases.csv").write_text("case,reference,test\na,ref,whole\nb,ref,part\nc,ref,none\n")
     status, _, err = run("batch", "cases.csv", "-o", "out", "--workers", "1")
-    assert status == 1 and err.count("\n") == 1 and f"CT.nrrd: {WHY}" in err
+    assert status == 1 and err.count("\n") == 2 and f"CT.nrrd: {WHY}" in err
+    assert "segment-metrics: b: Heart.nrrd was left out: " in err
     whole, part, _ = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
     assert whole["status"] == "ok" and "failures" not in whole and len(whole["pairs"]) == 2
     assert any(finding.startswith(TOLD) for finding in whole["pairs"][0]["findings"])
     # a heart that nobody could read has not been missed
-    assert list(part["failures"]) == ["Heart"] and part["missing"][0]["structure"] == "Heart"
+    assert part["status"] == "failed" and list(part["failures"]) == ["Heart"] and part["missing"][0]["structure"] == "Heart"
     with Path("out/results.csv").open(newline="") as file:
         rows = {(row["Case"], row["Reference"]): row["Status"] for row in csv.DictReader(file)}
     assert rows["b", "Heart"] == "could not be used"
