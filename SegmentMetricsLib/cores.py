@@ -28,7 +28,7 @@ def availableProcessors() -> int:
 
 
 def threads() -> int:
-    """Return the number of threads for long work: one inside onOneThread() or if VTK is limited to one, as in workers."""
+    """Return the number of threads for long work: one inside onOneThread() or if the environment limits VTK to one."""
     isOne = _isOnOneThread or os.environ.get("VTK_SMP_MAX_THREADS") == "1"
     return 1 if isOne else availableProcessors()
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .geometry.grids import Grid
 from .geometry.masks import Mask, boxAround
+
+if TYPE_CHECKING:
+    from .structures import Structure
 
 EXTENDED = ", extended to contain both structures"
 RECOUNTED = ", counted in voxels of the size in which overlap is counted"
@@ -15,17 +20,20 @@ RECOUNTED = ", counted in voxels of the size in which overlap is counted"
 PARALLEL = 1 - 5e-7
 
 
-def extended(home: Grid, grid: Grid, extents: tuple[Mask, Mask], name: str) -> tuple[Grid, str]:
+def extended(
+    home: Grid, grid: Grid, structures: Sequence[Structure], extents: tuple[Mask, Mask], name: str
+) -> tuple[Grid, str]:
     """Return a volume extended to contain both structures, as the evaluated grid, and its description in words.
 
-    home: the volume's grid. grid: the lattice on which overlap is counted. extents: both structures on it. name: of the
-    volume. If the axes of both grids are parallel, the result is a box of the lattice. Otherwise it keeps the volume's
+    home: the volume's grid. grid: the lattice on which overlap is counted. structures: both. extents: their voxels on
+    the lattice. name: of the volume. If the axes of both grids are parallel, the result is a box of the lattice. Otherwise it keeps the volume's
     own voxels, and voxelsOf() returns its size in voxels of the lattice.
     """
     same = home.offsetOn(grid) is not None
     if not (same or grid.planar or isParallel(home, grid)):
-        corners = [mask.corners() for mask in extents if not mask.isEmpty]
-        grown = home.grownTo(np.concatenate(corners)) if corners else home
+        # the structures as given: resampled, they reach farther
+        reached = np.concatenate([_reach(structure, home) for structure in structures])
+        grown = home.grownTo(reached) if len(reached) else home
         return grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else "")
     index = grid.toIndex(home.corners())
     # as many voxels as fit, however the volume is offset from the lattice
@@ -37,6 +45,12 @@ def extended(home: Grid, grid: Grid, extents: tuple[Mask, Mask], name: str) -> t
     isLarger = (box[0] < low).any() or (box[1] > high).any()
     isCoarser = not np.isclose(home.voxelSize, grid.voxelSize, rtol=1e-6) and home.planar == grid.planar
     return grid.resized(*box), name + (RECOUNTED if isCoarser else "") + (EXTENDED if isLarger else "")
+
+
+def _reach(structure: Structure, home: Grid) -> np.ndarray:
+    """Return LPS points (n, 3) in mm between which a structure lies, along the axes of a grid."""
+    mask = structure.memberships or structure.mask
+    return mask.cornersAlong(home) if mask else structure.surface.points
 
 
 def isParallel(first: Grid, second: Grid) -> bool:

@@ -191,7 +191,7 @@ class Pair:
             return grid, RESAMPLED if resampled else "the masks' own"
         if any(masks):
             grid = next(mask.grid for mask in masks if mask)
-            corners = np.concatenate([np.reshape(s.box, (2, 3)) for s in self.structures if not s.isEmpty])
+            corners = np.concatenate([s.mask.corners() if s.mask else s.surface.points for s in self.structures])
             return grid.grownTo(corners), "the image's lattice, with the mesh filled on it"
         return self.gridForMeshes(voxelization.STEPS_ACROSS), "made for the meshes"
 
@@ -247,7 +247,7 @@ class Pair:
         volume, why = self._chosenVolume
         if self.settings.grid == "union":
             return grid.resized(*boxAround(*self.extents)), why
-        return self._withinExtent(*evaluatedgrid.extended(volume or grid, grid, self.extents, why))
+        return self._withinExtent(*evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:

@@ -200,7 +200,7 @@ class CohortFiles:
             self.addRows(outcome)
 
     def addRows(self, outcome: Mapping) -> None:
-        """Write an outcome into the tables only: for a line that is not a task, or an outcome that is already recorded."""
+        """Write an outcome into the tables only, because its line is not a task or it is already recorded."""
         writer = csv.writer(self._table)
         start = [harmless(outcome[key]) for key in ("case", "method", "status", "reason")]
         judged = outcome.get("protocol") or {"structures": []}
@@ -247,7 +247,7 @@ def _told(record: Mapping) -> tuple[str, str]:
 
 
 def columnsOf(tasks: Sequence[Task]) -> dict[str, tuple[str, str, str]]:
-    """Return title, unit and description of every measurement that the tasks may yield, by key, in the registry's order.
+    """Return title, unit and description, by key, of all measurements that tasks may yield, in the registry's order.
 
     They must be known in advance, as the table's heading is written before the first case is compared.
     """

@@ -164,7 +164,7 @@ class Cohort:
         return sorted(found, key=lambda key: order[id(known[key][0])] if known[key] else len(order))
 
     def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
-        """Return the values by case for each structure, method and key; missing structures as the options say."""
+        """Return the values by case for each structure, method and key, for missing structures only if these count."""
         if options.missing != LEAVE_OUT:
             return self.values
         return {

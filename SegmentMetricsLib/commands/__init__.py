@@ -1,4 +1,4 @@
-"""The commands of segment-metrics, one a file: each adds itself to the parser and knows how it is run.
+"""The commands of segment-metrics, one per file; each adds itself to the parser with the function that runs it.
 
-What takes time to import is imported by the functions that need it, so that the help appears at once.
+Slow imports are made in the functions that need them, so that the help appears at once.
 """

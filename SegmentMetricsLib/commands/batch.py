@@ -83,7 +83,7 @@ def add(commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run all cases that have no outcome yet and return the exit status.
 
-    It is 1 if any failed, 2 if none has a pair, and 3 if any has a verdict that the options do not let pass.
+    It is 1 if any case failed, 2 if none has a pair, and 3 if any has a verdict at least as bad as --fail-on.
     """
     requireWorkers(options.workers)
     if options.seed < 0:
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
     tasks = readCases(options.cases, settings, protocolFrom(options), pairs, labelNames)
-    # what is wrong with a protocol is the problem of a task
+    # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     if isReportWanted(options):
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"segment-metrics: {aside}", file=sys.stderr)
         files.repeatRows()
         repeated = len(files.done)
-        # lines that are no tasks, such as a second one of the same case, are rows of the tables only
+        # lines that are not tasks, such as a second one of the same case, are only rows of the tables
         broken = [cohort.runCase(task) for task in tasks if task.problem]
         for outcome in broken:
             files.addRows(outcome)
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeParquet(options.output)
     table = summaryTable(summaries, together.undrawn, summaryOptions, terminalWidth())
-    # a summary must not hide that some of its numbers mean nothing
+    # a summary must not hide that some of its numbers are meaningless
     said = [*alarms.lines(), *remarks(together, summaryOptions)]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
-    """Return the pairs that the options name. Raises InputError for one that pairs a structure with none."""
+    """Return the pairs that the options name. Raises InputError for a pair without a test structure."""
     choices = choicesFrom(options.pair or ())
     for reference, test in choices.items():
         if test is None:
@@ -154,17 +154,17 @@ def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
 
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
-    """Return the tasks with a file each for their reports, in the folder reports of the results."""
+    """Return the tasks with a report file for each, in the folder reports of the results."""
     from ..cohort.resultfiles import REPORTS
     from ..files.writing import fileNames
     from ..report.index import INDEX
 
     folder = (output / REPORTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    # a case may be called like the page about all of them
+    # a case may have the name of the page about all cases
     _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in tasks)])
     return [
-        # done without a report is not done
+        # the fingerprint includes the report, so that an outcome without one is not reused
         replace(
             task,
             report=str(folder / f"{name}.html"),
@@ -176,7 +176,7 @@ def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:
 
 
 def executors(options: argparse.Namespace, tasks: int):
-    """Return the context in which there is something to run so many tasks on."""
+    """Return a context manager that yields a factory of executors and the number of tasks to submit at a time."""
     from ..cohort import tasks as cohort
 
     if options.scheduler:
@@ -187,7 +187,7 @@ def executors(options: argparse.Namespace, tasks: int):
 def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
     """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs.
 
-    In the order of the tasks, whichever is done first.
+    They are in the order of the tasks, regardless of the order of completion.
     """
     from tqdm import tqdm
 
@@ -195,7 +195,7 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
 
     failures = {}
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
-    # the bar shows on terminals only
+    # the bar appears on terminals only
     with (
         tqdm(total=len(waiting), unit="case", disable=None, leave=False, smoothing=0.05) as progress,
         closing(cohort.runAll(waiting, makeExecutor, window)) as outcomes,
@@ -219,7 +219,7 @@ def report(
     output: Path,
     convention: str,
 ) -> None:
-    """Print what became of the cases; what failed goes to standard error.
+    """Print the results of the cases; failures go to standard error.
 
     judged: titles of cases and verdicts. unlimited: names of structures without limits.
     """

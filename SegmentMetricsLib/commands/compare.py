@@ -25,7 +25,7 @@ from .options import (
     settingsFrom,
 )
 
-# What the options for a report are, by what the parser calls them.
+# The options for a report by their names in the parser's namespace.
 REPORTS = {"report": "--report", "report_conventions": "--report-conventions", "report_patient": "--report-patient"}
 
 
@@ -110,14 +110,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def requireFolderForReport(options: argparse.Namespace) -> None:
-    """Raise InputError when a report is asked for, but no folder that could take it."""
+    """Raise InputError when a report is requested without a folder for it."""
     asked = next((flag for name, flag in REPORTS.items() if getattr(options, name)), None)
     if asked and options.output is None:
         raise InputError(f"{asked} writes a file, and there is no folder for it: give --output DIR.")
 
 
 def newReport(options: argparse.Namespace, settings: Settings):
-    """Return the report that the options ask for, empty; its settings measure slices, too."""
+    """Return an empty report as requested by the options; its settings also select slices."""
     from ..report import Report
 
     title = f"{options.test.name or options.test} compared with {options.reference.name or options.reference}"

@@ -1,4 +1,4 @@
-"""Paired structures compared, from the pairs to the files and to what is printed."""
+"""Comparison of paired structures, from the pairs to the files and the printed tables."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from ..errors import oneLine, reasonOf
 from ..settings import Settings
 from .results import finalStatus, tellFailures, terminalWidth, unfinishedResults
 
-# More findings than this are left to metrics.json.
+# Most findings that are printed; the others are in metrics.json.
 MOST_FINDINGS = 12
-# Where the others are if no folder is given; and the last line then.
+# The file with the others, with and without a folder for it; and the last line if there is none.
 METRICS_FILE, UNWRITTEN_FILE = "metrics.json", "metrics.json, which --output DIR writes"
 NOT_WRITTEN = "Nothing was written; --output DIR keeps numbers, surfaces and pictures, and with --report a report."
 
 
 @dataclass(frozen=True)
 class Request:
-    """How the pairs of a pairing are compared, and what is wanted of it.
+    """How the pairs of a pairing are to be compared, and the requested output.
 
-    output: folder for the files, None to write nothing. extraFiles: copied there, too. criticals: critical structures
-    by name. protocol: to judge by, or None. failOn: the verdict from which on the exit status tells it, as the option
-    spells it. isWhole: whether the pairing is about all structures. report: to be filled and written, too, or None.
-    workers: processes, None as many as are worth it. isNumbersOnly: whether surfaces and overlay pictures are left out.
+    output: folder for the files, None to write nothing. extraFiles: copied to that folder. criticals: critical
+    structures by name. protocol: to judge by, or None. failOn: the verdict from which on the exit status is 3, in the
+    spelling of the option. isWhole: whether the pairing covers all structures. report: to be filled and written, or
+    None. workers: number of processes, None for as many as are worthwhile. isNumbersOnly: whether surfaces and overlay
+    pictures are omitted.
     """
 
     settings: Settings
@@ -43,7 +44,7 @@ class Request:
     isNumbersOnly: bool = False
 
     def job(self, folder: Path | None):
-        """Return what all pairs have in common. folder: where files are written to, None if none are."""
+        """Return the common part of the work on all pairs. folder: for the files, None to write none."""
         from .pairwork import Job
 
         return Job(self.settings, self.protocol, self.criticals, folder, self.report, self.isNumbersOnly)
@@ -51,10 +52,11 @@ class Request:
 
 @dataclass(frozen=True)
 class _Compared:
-    """What came of a pairing.
+    """The results of a pairing.
 
-    pairing: of the pairs that could be compared. results: one for each of these. problems: why others could not.
-    document: the content of metrics.json. judged: what the protocol says, or None.
+    pairing: with only the pairs that could be compared. results: one for each of these. problems: why others could not
+    be compared. document: the content of metrics.json. multiLabel: the overlap of all labels, or None. judged: the
+    judgment by the protocol, or None.
     """
 
     pairing: object
@@ -74,10 +76,10 @@ class _Compared:
 
 
 def compareAndWrite(pairing, request: Request) -> int:
-    """Compare all pairs, write the results, print the tables. Either all files arrive in the output folder, or none.
+    """Compare all pairs, write the results and print the tables; either all files are written or none.
 
-    Return the exit status: 1 if some pairs could not be compared, 3 where the verdict is as bad as the request says.
-    Raises InputError when none could.
+    Return the exit status: 1 if some pairs could not be compared, 3 if the verdict is at least as bad as failOn. Raises
+    InputError when none could be compared.
     """
     output = request.output
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:
@@ -97,7 +99,7 @@ def compareAndWrite(pairing, request: Request) -> int:
 
 
 def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
-    """Return what comes of a pairing. Raises InputError when none of its pairs can be compared."""
+    """Return the results of a pairing. Raises InputError when none of its pairs can be compared."""
     from tqdm import tqdm
 
     from .. import multilabel
@@ -107,7 +109,7 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
     from .pairwork import compareEach
 
     names = list(writing.fileNames(reference.name for reference, _ in pairing.pairs))
-    # the bar shows on terminals only, and only when there is something to wait for
+    # the bar appears on terminals only, and only for several pairs
     isShown = None if len(pairing.pairs) > 1 else True
     with tqdm(total=len(pairing.pairs), unit="pair", disable=isShown, leave=False) as progress:
 
@@ -134,7 +136,7 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
         document["failures"] = failures
     judged = job.protocol and judgeCase(job.protocol, measured, document["unmatched"], isWhole, failures)
     if judged:
-        # what the protocol asked for, structure by structure
+        # the protocol adds different settings for each structure
         for pair, one in zip(document["pairs"], found, strict=True):
             pair["settings"] = one.settings.toDictionary()
         document["protocol"] = judged.toDictionary()
@@ -143,7 +145,7 @@ def _compared(job, pairing, workers: int | None, isWhole: bool) -> _Compared:
 
 
 def _write(compared: _Compared, report, folder: Path) -> None:
-    """Write the files about all pairs, beside those of each. report: to be filled and written, None for none."""
+    """Write the files about all pairs, beside those of each pair. report: to be filled and written, or None."""
     from ..files import writing
     from ..protocol import verdictwriting
 
@@ -163,7 +165,7 @@ def _write(compared: _Compared, report, folder: Path) -> None:
 
 
 def _show(compared: _Compared, where: str) -> None:
-    """Print the tables and the findings. where: the file that has those that are too many to be printed."""
+    """Print the tables and the findings. where: the file with the findings that are not printed."""
     from .. import tables
     from ..naming import notAmong
     from ..protocol.verdictwriting import verdictTable
@@ -186,7 +188,7 @@ def _show(compared: _Compared, where: str) -> None:
 
 
 def unusableIn(pairing) -> dict[str, str]:
-    """Return why structures were left out of the files that those of a pairing are from, by name."""
+    """Return the reasons, by name, for which structures were left out of the files of a pairing."""
     from ..structures import unusableOf
 
     paired = [[match.reference for match in pairing.pairs], [match.test for match in pairing.pairs]]

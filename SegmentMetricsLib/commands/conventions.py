@@ -81,7 +81,7 @@ def add(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write and print what the tools would have reported and return the exit status."""
+    """Write and print the numbers that the tools would have reported, and return the exit status."""
     given = {"tolerances": options.tolerance, "percentiles": options.percentile, "threshold": options.threshold}
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
@@ -111,9 +111,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tuple[list, dict[str, InputError]]:
-    """Return the records of all pairs that can be compared, and what is wrong with the others, by title.
+    """Return the records of all pairs that can be compared, and the errors of the others, by title.
 
-    Raises InputError when none can be compared, for the first of them.
+    Raises the first of these errors when no pair can be compared.
     """
     from tqdm import tqdm
 
@@ -138,7 +138,7 @@ def evaluate(pairing, settings: Settings, tools: list[str], atEdge: bool) -> tup
 
 
 def write(records: list, pairing, settings: Settings, output: Path, errors: Mapping[str, InputError]) -> None:
-    """Write conventions.json and conventions.csv: both, or none. errors: why some pairs have no record, by title."""
+    """Write conventions.json and conventions.csv: both or neither. errors: of the pairs without a record, by title."""
     from ..conventions import output as results
     from ..files.writing import writeJson
 

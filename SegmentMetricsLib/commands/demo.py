@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
             paths = samples.writeHeadAndNeck(folder)
         except ValueError as error:
             raise InputError(str(error)) from error
-        # the results name the copies beside them, not the files in the folder that is about to vanish
+        # the results refer to the copies beside them, not to the files in the temporary folder
         sets = [
             [replace(s, file=str(options.output / path.name)) for s in files.readStructures(path)] for path in paths
         ]

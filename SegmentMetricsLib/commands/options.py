@@ -1,4 +1,4 @@
-"""Options that several commands share, and what becomes of them."""
+"""Options that several commands share, and their conversion to settings, paths and so on."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ from ..settings import (
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
 
-# The verdicts that can decide the exit status, from the worst down, as options spell them; and that status.
+# The verdicts that can determine the exit status, worst first, in the spelling of the option; and that status.
 FAIL_ON = ("fail", "not-evaluable", "warn")
 VERDICT_REACHED = 3
 
-# Bytes of a name on any file system.
+# Most bytes of a file name on common file systems.
 LONGEST_NAME = 255
 
 
 def pathFrom(text: str) -> Path:
-    """Return the path that an argument gives; an empty one, as of a script's variable that is not set, is none."""
+    """Return the path in an argument. Raises ArgumentTypeError if it is empty, as from an unset shell variable."""
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
 
 
 def presetFrom(text: str) -> str:
-    """Return the preset that an argument names."""
+    """Return the preset in an argument, which may be in any case."""
     return inAnyCase(text, PRESETS)
 
 
-# The options that become Settings, by the heading of their group in the help: flag, and what argparse takes with it.
+# The options that become Settings, by the heading of their group in the help: flag, and arguments for argparse.
 MANY = {"action": "append", "type": float}
 SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
     "what is measured": (
@@ -116,7 +116,7 @@ SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
 
 
 def addSettings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that become Settings; those not given keep what the preset, the file or the settings say."""
+    """Add the options that become Settings; those not given keep the value of the preset, the file or the defaults."""
     for heading, options in SETTINGS.items():
         group = parser.add_argument_group(heading)
         for flag, details in options:
@@ -129,7 +129,7 @@ def addOutput(
     default: Path | None = None,
     isRequired: bool = True,
 ) -> None:
-    """Add the option for the folder of the results. text: its help. isRequired: unless there is a default."""
+    """Add the option for the folder of the results. text: its help. isRequired: ignored if there is a default."""
     isRequired = isRequired and default is None
     parser.add_argument("-o", "--output", metavar="DIR", type=pathFrom, required=isRequired, default=default, help=text)
 
@@ -145,7 +145,7 @@ def addStructure(parser: argparse.ArgumentParser) -> None:
 
 
 def addPairs(parser: argparse.ArgumentParser) -> None:
-    """Add the option that pairs structures whatever they are called."""
+    """Add the option that pairs structures regardless of their names."""
     parser.add_argument(
         "--pair",
         metavar="REFERENCE=TEST",
@@ -166,7 +166,7 @@ def addLabelNames(parser: argparse.ArgumentParser) -> None:
 
 
 def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
-    """Return the pairs that the options name. Raises InputError for an option that names none, or one twice."""
+    """Return the pairs in the options: reference -> test, None without a test. Raises InputError for invalid ones."""
     choices: dict[str, str | None] = {}
     for option in options:
         reference, equals, test = option.partition("=")
@@ -179,7 +179,7 @@ def choicesFrom(options: Sequence[str]) -> dict[str, str | None]:
 
 
 def addProtocol(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the protocol to judge by, and for the exit status that follows."""
+    """Add the options for the protocol to judge by, and for the resulting exit status."""
     examples = ", ".join(exampleNames())
     parser.add_argument(
         "--protocol", metavar="FILE", help=f"table of limits to judge by, or one of the examples {examples}"
@@ -199,12 +199,12 @@ def addReport(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report-conventions", action="store_true", help="the same, with what other tools would have reported"
     )
-    # a report of many has none
+    # a batch has no such option
     parser.set_defaults(report_patient="")
 
 
 def isReportWanted(options: argparse.Namespace) -> bool:
-    """Return whether a report shall be written. Raises InputError when it cannot be."""
+    """Return whether the options request a report. Raises InputError if reports cannot be written here."""
     if not (options.report or options.report_conventions or options.report_patient):
         return False
     from ..report import requirePlotly
@@ -214,7 +214,7 @@ def isReportWanted(options: argparse.Namespace) -> bool:
 
 
 def settingsFrom(options: argparse.Namespace) -> Settings:
-    """Return the settings that the options ask for. Raises InputError for values out of range."""
+    """Return the settings chosen by the options. Raises InputError for values out of range."""
     saved = {} if options.settings is None else savedSettings(options.settings)
     given = {
         "tolerances": options.tolerance,
@@ -254,7 +254,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
 
 
 def savedSettings(path: Path) -> dict:
-    """Return the settings that a metrics.json was made with. Raises InputError when the file holds none."""
+    """Return the settings in a metrics.json. Raises InputError when the file contains none."""
     if path.is_dir():
         raise InputError(f"{path}: this is a folder; settings are in the metrics.json of a comparison.")
     try:
@@ -272,9 +272,9 @@ def savedSettings(path: Path) -> dict:
 
 
 def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ...]:
-    """Return the metric families, those of saved settings unless given; critical structures add theirs.
+    """Return the metric families: those given, else those of saved settings; critical structures add "hazard".
 
-    Raises InputError when critical structures are given but their family is not among those that were chosen.
+    Raises InputError when critical structures are given, but their family is not among the explicitly chosen ones.
     """
     families = tuple(saved.get("families", DEFAULT_FAMILIES))
     if options.metrics is not None:
@@ -287,10 +287,10 @@ def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ..
 
 
 def _familyFrom(text: str) -> str:
-    """Return the family that somebody names. Raises InputError for a measurement, and says in which family it is."""
+    """Return the proper spelling of a family. Raises InputError for a measurement, naming its family."""
     family = inAnyCase(text, (*FAMILIES, "all"))
     if family not in (*FAMILIES, "all"):
-        from ..registry import REGISTRY  # which takes a while
+        from ..registry import REGISTRY  # a slow import
 
         for definition in REGISTRY:
             # NSD and NSD_2mm, HD95 and hd95, and Dice for DSC
@@ -305,7 +305,7 @@ def _familyFrom(text: str) -> str:
 
 
 def chosenConvention(options: argparse.Namespace) -> str | None:
-    """Return the convention that the options name, None without one; whether there is such a one, its user says."""
+    """Return the convention that the options name, None without one. The caller checks that it exists."""
     if options.convention is None:
         return None
     from ..conventions import known
@@ -314,7 +314,7 @@ def chosenConvention(options: argparse.Namespace) -> str | None:
 
 
 def chosenGrid(given: str):
-    """Return the evaluated grid: a choice by name, or that of an image file."""
+    """Return the evaluated grid: a choice by name, or the grid of an image file."""
     if given in GRIDS:
         return given
     from ..files import reading as files
@@ -323,7 +323,7 @@ def chosenGrid(given: str):
 
 
 def namedWeights(given: Sequence[str]) -> dict[str, float]:
-    """Return the weights of structures given as NAME or NAME=WEIGHT; a name may have an equals sign, too."""
+    """Return the weights of structures given as NAME or NAME=WEIGHT; names may contain equals signs."""
     weights = {}
     for text in given:
         name, _, number = text.rpartition("=")
@@ -335,7 +335,7 @@ def namedWeights(given: Sequence[str]) -> dict[str, float]:
 
 
 def protocolFrom(options: argparse.Namespace):
-    """Return the protocol that the options name, None without one. Raises InputError for one that makes no sense."""
+    """Return the protocol that the options name, None without one. Raises InputError for an invalid one."""
     if options.protocol is None:
         return None
     from ..protocol.protocol import readProtocol
@@ -344,7 +344,7 @@ def protocolFrom(options: argparse.Namespace):
 
 
 def requireWritable(folder: Path) -> Path:
-    """Return the folder, or the nearest one above it that exists. Raises InputError when it takes no results."""
+    """Return the folder, or the nearest existing one above it. Raises InputError when it is not writable."""
     requireText(folder)
     if any(len(os.fsencode(part)) > LONGEST_NAME for part in folder.parts):
         raise InputError(f"{folder}: this name is too long for a folder.")

@@ -1,4 +1,4 @@
-"""The pairs of one comparison, each on its own: in this process, or in several where that is worth starting them."""
+"""The work on each pair of a comparison: in this process, or in several if that is worth starting them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from ..records import Record
 from ..settings import Settings
 from ..structures import Match, Structure
 
-# Pairs after the first, which also imports and tabulates, from which the speed is told.
+# Least number of pairs from which the speed is estimated; the first is not timed, as it also imports and tabulates.
 FEWEST_TIMED = 2
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long things take on a fast computer, in seconds.
+    """Durations on a fast computer, in seconds.
 
-    perPair: a pair with distances, and perCost: each unit of its costOf() beyond that; where that makes much work,
-    nothing is timed before workers are started. worthWorkers: work that must be left for workers to be started.
+    perPair: base time of a pair with distances. perCost: additional time per unit of its costOf(). If these predict
+    much work, workers are started without timing any pair. worthWorkers: remaining work above which workers are
+    started.
     """
 
     perPair: float
@@ -45,11 +46,11 @@ WITH_PICTURES, NUMBERS_ONLY = Effort(0.15, 6e-5, 6.0), Effort(0.08, 7e-6, 2.2)
 
 @dataclass(frozen=True)
 class Job:
-    """What all pairs of a comparison have in common.
+    """The common part of the work on all pairs of a comparison.
 
-    protocol: to judge by, or None. criticals: critical structures by name. folder: where files are written to, None
-    if none are. report: an empty one that makes the parts, or None. isNumbersOnly: whether surfaces and pictures are
-    left out, as they are without a folder.
+    protocol: to judge by, or None. criticals: critical structures by name. folder: for the files, None to write none.
+    report: an empty report that makes the parts, or None. isNumbersOnly: whether surfaces and pictures are omitted, as
+    they always are without a folder.
     """
 
     settings: Settings
@@ -67,10 +68,10 @@ class Job:
 
 @dataclass(frozen=True)
 class PairResult:
-    """What is left of a pair when its files are written.
+    """The results of a pair that are kept after its files are written.
 
-    byConvention: all measurements, by convention and key. settings: what was asked for, with what the protocol added.
-    files: names by kind. part: of the report, or None. problem: why there is no overlay picture, "" if there is none.
+    byConvention: all measurements, by convention and key. settings: those of the comparison, with the additions of the
+    protocol. files: names by kind. part: of the report, or None. problem: why overlay pictures cannot be drawn, or "".
     """
 
     record: Record
@@ -83,11 +84,11 @@ class PairResult:
 
 
 class WorkerError(InputError):
-    """A process died, and with it what it was working on: nothing can be said about the other pairs either."""
+    """A process died, and its work was lost; the comparison of all pairs fails."""
 
 
 class Overlays:
-    """Draws overlay pictures as long as the machine can, until it is closed; `problem` says why it cannot."""
+    """Draws overlay pictures until it is closed, if the machine can; `problem` is the reason if not."""
 
     def __init__(self) -> None:
         self.problem = ""
@@ -99,7 +100,7 @@ class Overlays:
             return None
         from ..mrml import headless, views
 
-        views.startOpenGLCheck()  # it runs beside the import of Slicer
+        views.startOpenGLCheck()  # runs in parallel to the import of Slicer
         self.problem = headless.whyUnavailable()
         if self.problem:
             return None
@@ -109,7 +110,7 @@ class Overlays:
         return pictures.Overlay(result)
 
     def write(self, picture, path: Path) -> None:
-        """Draw what prepared() returned."""
+        """Draw the result of prepared() into a file; nothing for None."""
         if picture is None:
             return
         from ..mrml import views
@@ -120,15 +121,15 @@ class Overlays:
             self.problem = str(error)
 
     def close(self) -> None:
-        """Give back what drawing holds; nothing is drawn afterwards."""
+        """Free the resources for drawing; nothing can be drawn afterwards."""
         if self._easel is not None:
             self._easel.close()
 
 
 def comparePairAlone(job: Job, overlays: Overlays, number: int, match: Match, name: str) -> PairResult:
-    """Compare a pair, write its files and return the rest. number: of the pair, from 0. name: of its files.
+    """Compare a pair, write its files and return the results. number: of the pair, from 0. name: of its files.
 
-    Raises InputError for a pair that cannot be compared; then none of its files is left.
+    Raises InputError for a pair that cannot be compared, after removing its files.
     """
     from ..files import writing
 
@@ -146,7 +147,7 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
     from ..files import writing
     from ..protocol.measuring import compareMatch
 
-    # the surfaces made on the way, to be measured and to be drawn, do not outlive the pair
+    # a copy, so that the surfaces made for measuring and drawing are freed with it
     match = match.anew()
     compareTwo = partial(comparePair, criticals=job.criticals)
     result, byConvention = compareMatch(match, job.settings, job.protocol, compareTwo)
@@ -157,11 +158,11 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
     if result.slices:
         writing.writeSlices(result.slices, job.folder / writing.fileName("slices", name))
     picture = None
-    # what they need is not even imported otherwise
+    # otherwise the modules for these are not even imported
     if result.distances is not None and job.isShowing:
         writing.writeSurfaces(result, job.folder / writing.fileName("distances", name))
         picture = overlays.prepared(result)
-    # to draw takes as much memory again
+    # free memory, as drawing needs as much again
     del result, match
     overlays.write(picture, job.folder / writing.fileName("overlay", name))
     files = writing.filesOf(name, job.folder)
@@ -171,20 +172,20 @@ def _compared(job: Job, overlays: Overlays, number: int, match: Match, name: str
 def compareEach(
     job: Job, matches: Sequence[Match], names: Sequence[str], workers: int | None, done: Callable[[str], None]
 ) -> tuple[dict[int, PairResult], dict[int, InputError]]:
-    """Return what becomes of the pairs by number from 0, and what is wrong with those that cannot be compared.
+    """Return the results of the pairs by number from 0, and the errors of those that cannot be compared.
 
-    Both in the order of the pairs, the same however many processes work on them. names: of their files. workers: how
-    many processes; None takes one for every processor, but this one alone as long as little work is left. done: called
-    with the name of each pair that is finished. Raises InputError when none of the pairs can be compared, for the first
-    of them, and when a process dies; then none is left running.
+    Both are in the order of the pairs and do not depend on the number of processes. names: of their files. workers:
+    number of processes; None means one per processor, but only this process while little work is left. done: called
+    with the name of each finished pair. Raises InputError for the first pair when none can be compared, and when a
+    process dies; no process is left running.
     """
     costs = np.array([costOf(match) for match in matches], float)
     found: dict[int, PairResult] = {}
     errors: dict[int, InputError] = {}
-    # the small ones first: they tell how much work the others are, and the large ones are shared out
+    # small pairs first: their time predicts that of the others, and the large ones remain to be distributed
     waiting = [int(number) for number in np.argsort(costs, kind="stable")]
     number = min(workers or availableProcessors(), len(matches))
-    # how long the other families take is not known beforehand
+    # the time that other families than boundary take is not known beforehand
     effort = WITH_PICTURES if job.isShowing else NUMBERS_ONLY
     expected = effort.perPair * len(costs) + effort.perCost * costs.sum()
     expected *= "boundary" in job.settings.families
@@ -211,10 +212,10 @@ def compareEach(
 
 
 class _Forecast:
-    """Tells whether so much work is left that other processes should help.
+    """Decides whether so much work is left that other processes should help.
 
-    costs: of all pairs, in no unit. worth: seconds of work for which they should. expected: seconds that all pairs take
-    together, as far as that is known beforehand.
+    costs: of all pairs, in arbitrary units. worth: seconds of remaining work above which they should. expected: seconds
+    for all pairs, as far as known beforehand.
     """
 
     def __init__(self, costs: np.ndarray, workers: int, worth: float, expected: float = 0.0):
@@ -240,7 +241,7 @@ class _Forecast:
 
 
 def costOf(match: Match) -> float:
-    """Return about how much work a pair is, in no unit: as the area of the boxes around the two structures."""
+    """Return the approximate work for a pair in arbitrary units: roughly the number of its surface elements."""
     total = 1.0
     for structure in match:
         if structure.mask is not None:
@@ -251,11 +252,11 @@ def costOf(match: Match) -> float:
 
 
 class _Shared:
-    """Pairs that are left, the largest first: other processes take these, and this one the last.
+    """Queue of the remaining pairs, largest first; other processes take the largest, this one the smallest.
 
-    So what is left at the end is small. Other processes are given nothing before they have started, for which nobody
-    waits: until then this one works on. executor: of the other processes, None if there are none. tasks: what _work()
-    is given, by pair.
+    Thus the pairs that remain at the end are small. Pairs are submitted to other processes only after these have
+    started; this process works meanwhile and does not wait for them. executor: of the other processes, None if there
+    are none. tasks: the arguments of _work(), by pair.
     """
 
     def __init__(self, executor: Executor | None, tasks: Mapping[int, tuple]):
@@ -264,41 +265,42 @@ class _Shared:
         self._lock = RLock()
 
     def start(self, helpers: int) -> None:
-        """Start so many other processes, which work as soon as they can."""
+        """Start a number of other processes, which take pairs as soon as they are ready."""
         self._starting = [self._executor.submit(_isReady) for _ in range(helpers)]
         for future in self._starting:
             future.add_done_callback(self.send)
 
     def send(self, last: Future | None = None) -> None:
-        """Let every other process that has nothing to do have the largest pair that is left.
+        """Submit the largest remaining pairs to other processes that are idle.
 
-        last: what one of them has just finished; it need not wait until this process is done with its own pair.
+        last: a future that has just finished. As this is its callback, idle processes need not wait until this process
+        has finished its own pair.
         """
         if last is not None and (last.cancelled() or last.exception() is not None):
-            return  # it may be the end of all
+            return  # the work may be about to be stopped
         with self._lock:
             ready = sum(future.done() for future in self._starting)
             while self._left and sum(not future.done() for future in self._begun) < ready:
                 try:
                     future = self._executor.submit(_work, *self._tasks[self._left[0]])
-                except BrokenExecutor:  # this process does what is left
+                except BrokenExecutor:  # this process does the remaining pairs
                     return
                 self._begun[future] = self._left.popleft()
                 future.add_done_callback(self.send)
 
     def take(self) -> int | None:
-        """Return the smallest pair that is left, which this process does; None if there is none."""
+        """Return the smallest remaining pair, for this process; None if there is none."""
         with self._lock:
             return self._left.pop() if self._left else None
 
     def finished(self, isPatient: bool) -> list[tuple[int, Future]]:
-        """Return the pairs that others have finished. isPatient: waits for one, if any is begun."""
+        """Return the pairs that other processes have finished. isPatient: whether to wait for one if any is running."""
         done, _ = wait(list(self._begun), None if isPatient else 0, FIRST_COMPLETED)
         with self._lock:
             return [(self._begun.pop(future), future) for future in list(self._begun) if future in done]
 
     def drop(self) -> None:
-        """Forget the pairs that are left."""
+        """Discard the remaining pairs."""
         with self._lock:
             self._left.clear()
 
@@ -311,12 +313,12 @@ class _Shared:
 def _inProcesses(
     job: Job, tasks: Mapping[int, tuple], helpers: int, errors: dict, own: Callable[..., PairResult]
 ) -> Iterator[tuple[int, PairResult | None]]:
-    """Yield the results of tasks by number as they come; None for one that failed, with errors by number.
+    """Yield the number and result of each task as it is completed; None for one that failed.
 
-    helpers: other processes that work on them beside this one, which calls own().
+    helpers: number of processes besides this one, which calls own(). errors: filled with the errors by number.
     """
     executor = None
-    with suppress(InputError):  # where the system refuses processes this one does all
+    with suppress(InputError):  # if the system refuses processes, this one does all the work
         executor = processes.localExecutor(helpers, _prepare, (job,))
     shared = _Shared(executor, tasks)
     try:
@@ -353,7 +355,7 @@ def _inProcesses(
             processes.stop(executor)
 
 
-# What a worker process keeps between its pairs.
+# State of a worker process.
 _job: Job | None = None
 _overlays: Overlays | None = None
 
@@ -361,12 +363,12 @@ _overlays: Overlays | None = None
 def _prepare(job: Job) -> None:
     global _job, _overlays
     _job, _overlays = job, Overlays()
-    # graphics that are left to the end of the interpreter may crash there
+    # graphics that still exist when the interpreter shuts down may crash it
     atexit.register(_overlays.close)
 
 
 def _isReady() -> bool:
-    """Return True: a process that can tell has started."""
+    """Return True, which shows that the process has started."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""The parser of the command line: what is wrong in one line, what was probably meant, and where the help is."""
+"""The parser of the command line, whose errors are one line with a suggestion and a pointer to the help."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNUSABLE_INPUT = 2
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that says in one line what is wrong."""
+    """An argument parser that reports errors in one line."""
 
     def __init__(self, **options):
         super().__init__(**options)
@@ -19,11 +19,11 @@ class Parser(argparse.ArgumentParser):
         self.register("type", int, wholeNumber)
 
     def error(self, message: str):
-        """Say what is wrong and where the help is, and end the program."""
+        """Print an error with a pointer to the help, and exit."""
         self.exit(UNUSABLE_INPUT, f"segment-metrics: {oneLine(message)} (see {self.prog} --help)\n")
 
     def parse_known_args(self, args=None, namespace=None):
-        """Parse arguments. One that is unknown is the command's own error, as its help has the answer."""
+        """Parse arguments. Unknown ones are errors of the subcommand, whose help lists its options."""
         if args is not None:
             self._requireKnown(args)
         namespace, unknown = super().parse_known_args(args, namespace)
@@ -33,13 +33,13 @@ class Parser(argparse.ArgumentParser):
         return namespace, unknown
 
     def _requireKnown(self, arguments: Sequence[str]) -> None:
-        """End the program at a long option that there is not: else an argument that is missing for it is said first."""
+        """Exit for an unknown long option; otherwise arguments missing because of it would be reported first."""
         known = self._option_string_actions
         for argument in arguments:
             name = argument.partition("=")[0]
             if argument == "--" or (self._subparsers is not None and not argument.startswith("-")):
-                return  # no options follow, or those of a command
-            # argparse takes what has spaces for a value, and the beginning of an option for it
+                return  # no options follow, or those of a subcommand
+            # argparse treats text with spaces as a value, and accepts abbreviations of options
             if name.startswith("--") and " " not in name and not any(option.startswith(name) for option in known):
                 self.error(f"there is no option {name}.{didYouMean(name, known)}")
 
@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def number(text: str) -> float:
-    """Return the number that an argument is. Raises argparse.ArgumentTypeError."""
+    """Return the number in an argument. Raises argparse.ArgumentTypeError."""
     try:
         return float(text)
     except ValueError:
@@ -59,7 +59,7 @@ def number(text: str) -> float:
 
 
 def wholeNumber(text: str) -> int:
-    """Return the whole number that an argument is. Raises argparse.ArgumentTypeError."""
+    """Return the whole number in an argument. Raises argparse.ArgumentTypeError."""
     try:
         return int(text)
     except ValueError:

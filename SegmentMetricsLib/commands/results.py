@@ -1,4 +1,4 @@
-"""What commands have in common that write results: the folder that collects them until all are there, and failures."""
+"""Helpers for commands that write results: the folder that collects them until all are written, and failures."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 from ..errors import InputError, oneLine
 from .options import FAIL_ON, VERDICT_REACHED, requireWritable
 
-# The exit status when some pairs or cases could not be compared, and others could; and how many of them are told of.
+# The exit status if some, but not all, pairs or cases could not be compared; and most failures that are printed.
 SOME_FAILED, MOST_FAILURES = 1, 12
 
 
 @contextmanager
 def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> Iterator[Path]:
-    """Give a new folder for results. At the end all files in it arrive in the output folder, or none after an error.
+    """Yield a new folder for results, whose files are moved to the output folder at the end; none are after an error.
 
-    earlier: as for writing.deliver. Raises InputError when nothing can be written there.
+    earlier: as for writing.deliver(). Raises InputError when nothing can be written there.
     """
     from ..files import writing
 
@@ -34,7 +34,7 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
         yield unfinished
         writing.deliver(unfinished, output, earlier)
     except OSError as error:
-        # a full disk, say; nobody knows the unfinished folder, and the writers of surfaces and pictures give no reason
+        # such as a full disk; name the folder that the user knows, and a reason if the writers of files give none
         reason = error.strerror or "is the disk full?"
         raise InputError(f"{output}: the results cannot be written into this folder ({reason}).") from error
     finally:
@@ -42,17 +42,17 @@ def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> It
 
 
 def terminalWidth() -> int | None:
-    """Return how many characters fit into a line of the terminal; None where no terminal shows what is printed."""
+    """Return the number of characters in a line of the terminal, None if standard output is not a terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     return shutil.get_terminal_size().columns
 
 
 def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) -> int:
-    """Return the exit status of a command that has compared something, and say why if verdicts decide it.
+    """Return the exit status of a command that has compared something, and print the reason if verdicts determine it.
 
-    isPartial: whether some pairs or cases could not be compared. failOn: as the option gives it; who asks for it wants
-    to know of verdicts whatever else there is.
+    isPartial: whether some pairs or cases could not be compared. failOn: in the spelling of the option; verdicts take
+    precedence over isPartial.
     """
     bad = [verdict for verdict in verdicts if verdict in reached(failOn)]
     if bad:
@@ -63,12 +63,12 @@ def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) ->
 
 
 def reached(failOn: str | None) -> list[str]:
-    """Return the verdicts that are at least as bad as an option says, the worst first; none without one."""
+    """Return the verdicts that are at least as bad as that of an option, worst first; none for None."""
     return [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
 
 
 def tellFailures(sentences: Sequence[str], where: str) -> None:
-    """Say on standard error what failed, a line each. where: the file that has those that are too many to be said."""
+    """Print failures to standard error, one per line. where: the file with those that are not printed."""
     for sentence in sentences[:MOST_FAILURES]:
         print(oneLine(f"segment-metrics: {sentence}"), file=sys.stderr)
     if len(sentences) > MOST_FAILURES:

@@ -1,4 +1,4 @@
-"""What a command prints to, which whoever reads it may close early, as `segment-metrics batch ... | head` does."""
+"""Output streams that their reader may close early, as in `segment-metrics batch ... | head`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 
 
 class _Patient:
-    """A stream that drops what is written once nobody reads it, so that the work goes on and has its own exit status.
+    """A stream that discards output after its reader is gone, so that the work continues and keeps its exit status.
 
-    Everything else is as of the stream that it stands for.
+    Everything else is delegated to the wrapped stream.
     """
 
     def __init__(self, stream):
@@ -34,7 +34,7 @@ class _Patient:
             self._leaveIt()
 
     def _leaveIt(self) -> None:
-        """Let the stream end nowhere: what it still holds is written when the interpreter ends, which would tell."""
+        """Redirect the stream to nowhere; otherwise flushing its buffer at exit would report another error."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)
@@ -44,9 +44,9 @@ class _Patient:
 
 @contextmanager
 def closedWithoutComplaint() -> Iterator[None]:
-    """Let standard output and standard error be closed early by whoever reads them, inside the block.
+    """Tolerate that the readers of standard output and standard error close them inside the block.
 
-    Every other broken pipe, such as that to a process which has ended, stays an error.
+    Other broken pipes, such as to a process that has ended, remain errors.
     """
     with (
         redirect_stdout(sys.stdout and _Patient(sys.stdout)),

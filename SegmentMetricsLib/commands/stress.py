@@ -1,4 +1,4 @@
-"""The command stress: what the hazard family sees of two errors that Dice cannot tell apart."""
+"""The command stress: the hazard family for two errors that Dice cannot distinguish."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add(commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make both variants, write and print how they compare with the reference, and return the exit status."""
+    """Make both variants, write and print their comparisons with the reference, and return the exit status."""
     kernel = {"hazardKernel": options.kernel} if options.kernel else {}
     settings = Settings(families=FAMILIES, critical=namedWeights(options.critical), **kernel)
     requireWritable(options.output)

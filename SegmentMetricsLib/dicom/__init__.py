@@ -14,16 +14,16 @@ from ..errors import InputError
 from ..progress import Cancelled
 from ..structures import Structure
 
-# What a DICOM file has at byte 128.
+# The bytes at offset 128 of a DICOM file.
 MAGIC = b"DICM"
 DAMAGED = "the DICOM file is damaged or incomplete."
 MODALITY = 0x0008_0060
-# The length of what ends with a mark of its own.
+# The length of elements that end with a delimiter.
 UNDEFINED = 0xFFFF_FFFF
 
 
 def isDicom(path: Path) -> bool:
-    """Return whether a file says that it is DICOM. Raises OSError when it cannot be opened."""
+    """Return whether a file has the signature of DICOM. Raises OSError when it cannot be opened."""
     with path.open("rb") as file:
         return file.read(132)[128:] == MAGIC
 
@@ -31,8 +31,8 @@ def isDicom(path: Path) -> bool:
 def readStructures(path: Path, threshold: float | None = None) -> list[Structure]:
     """Return the structures of an RTSTRUCT or SEG file.
 
-    threshold: membership in (0, 1] from which a voxel of a fractional SEG belongs to its structure; see Settings.
-    Raises InputError for other DICOM files, for files that cannot be read, and without pydicom.
+    threshold: membership in (0, 1] at or above which a voxel of a fractional SEG belongs to its structure; see
+    Settings. Raises InputError for other DICOM files, for files that cannot be read, and without pydicom.
     """
     header = headerOf(path)
     modality = str(header.get("Modality", ""))
@@ -50,7 +50,7 @@ def readStructures(path: Path, threshold: float | None = None) -> list[Structure
 
 
 def holdsStructures(path: Path) -> bool:
-    """Return whether a DICOM file is an RTSTRUCT or SEG, not one of the images that lie beside it."""
+    """Return whether a DICOM file is an RTSTRUCT or SEG, not a slice of an image or the like."""
     return str(headerOf(path).get("Modality", "")) in ("RTSTRUCT", "SEG")
 
 
@@ -60,19 +60,19 @@ def headerOf(path: Path):
     from pydicom.filereader import read_partial
 
     with readable(), warnings.catch_warnings(), path.open("rb") as file:
-        warnings.simplefilter("ignore")  # whoever reads the whole file hears of it
+        warnings.simplefilter("ignore")  # reported when the whole file is read
         return read_partial(file, stop_when=lambda tag, *_: tag > MODALITY)
 
 
 def read(path: Path, **options):
     """Return a DICOM file as a pydicom Dataset. Raises InputError when it is damaged, and without pydicom.
 
-    Values are decoded when they are asked for, within readable().
+    Values are decoded on access, which must therefore be within readable().
     """
     requirePydicom()
     from pydicom import dcmread
 
-    # a file that ends too early is worth no more than a warning to pydicom
+    # pydicom only warns about a file that ends too early
     with readable(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dataset = dcmread(path, **options)
@@ -82,7 +82,7 @@ def read(path: Path, **options):
 
 
 def requirePydicom() -> None:
-    """Raise InputError without pydicom."""
+    """Raise InputError if pydicom is not installed."""
     try:
         import pydicom  # noqa: F401
     except ImportError as error:
@@ -91,7 +91,7 @@ def requirePydicom() -> None:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """Raise InputError for whatever reading or decoding damaged bytes leads to inside the block."""
+    """Raise InputError in place of any error from reading or decoding damaged bytes inside the block."""
     try:
         yield
     except (InputError, MemoryError, Cancelled):
@@ -101,20 +101,20 @@ def readable() -> Iterator[None]:
 
 
 def _endsEarly(dataset) -> bool:
-    """Return whether the file ends within an element: sequences of known length would just have fewer items."""
+    """Return whether the file ends within an element. pydicom does not report this for sequences of known length."""
     elements = map(dataset.get_item, dataset.keys())
     raw = [e for e in elements if getattr(e, "is_raw", False) and isinstance(e.value, bytes) and e.length != UNDEFINED]
     return any(len(element.value) < element.length for element in raw)
 
 
 def textOf(dataset, name: str) -> str:
-    """Return the text of an element, "" without it. Its backslashes, which divide values in DICOM, are letters."""
+    """Return the text of an element, "" without it. Backslashes, which separate values in DICOM, are kept as text."""
     value = dataset.get(name, None)
     return "\\".join(map(str, value)) if isinstance(value, MutableSequence) else str(value or "")
 
 
 def patientOf(dataset) -> str:
-    """Return a fingerprint of the patient's ID, "" without one: enough to see that two files differ in it."""
+    """Return a hash of the patient's ID, "" without one: enough to detect that two files differ in it."""
     import hashlib
 
     identifier = textOf(dataset, "PatientID").strip()

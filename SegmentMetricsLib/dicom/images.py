@@ -1,4 +1,4 @@
-"""Which image contours were drawn on: a structure set may refer to several."""
+"""The image that contours were drawn on: a structure set may refer to several."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 class Image:
     """An image that a structure set refers to.
 
-    series: instance UID, "" if the structure set does not say it. frame: UID of its frame of reference. instances: SOP
-    instance UIDs of its slices.
+    series: instance UID, "" if the structure set does not contain it. frame: UID of its frame of reference. instances:
+    SOP instance UIDs of its slices.
     """
 
     series: str
@@ -21,7 +21,7 @@ class Image:
 
 
 def imagesOf(dataset) -> list[Image]:
-    """Return the images that a structure set refers to, in its order; at least one, which may be unknown."""
+    """Return the images that a structure set refers to, in its order; at least one, whose series may be unknown."""
     images = []
     for frame in dataset.get("ReferencedFrameOfReferenceSequence", []):
         for study in frame.get("RTReferencedStudySequence", []):
@@ -39,8 +39,8 @@ def imagesOf(dataset) -> list[Image]:
 def imageOf(region, drawn, images: Sequence[Image]) -> Image:
     """Return the image that a region of interest was drawn on.
 
-    It is the one that most of its contours name, else one in its frame of reference, else the first. drawn: its item of
-    the contours, None if it has none.
+    It is the image that most of its contours refer to, else one in its frame of reference, else the first. drawn: its
+    item in the sequence of contours, None if it has none.
     """
     named = Counter(() if drawn is None else _instancesOf(drawn))
     shares = [sum(number for uid, number in named.items() if uid in image.instances) for image in images]

@@ -1,4 +1,4 @@
-"""The files near a structure set, among which the slices of its image are looked for."""
+"""The files near a structure set, which are searched for the slices of its image."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..errors import InputError
 from ..progress import checkpoint
 from . import isDicom, read, readable
 
-# More files of a folder than this are not searched for the slices of an image.
+# Most files of a folder that are searched for the slices of an image.
 MOST_FILES = 20_000
-# What these hold are no files, and who reads them may wait forever. They lie beside what is mounted into a container.
+# Folders without regular files, reading from which may block forever. In containers they are next to mounted folders.
 SYSTEM = ("/dev/", "/proc/", "/sys/")
 SERIES, POSITION = "SeriesInstanceUID", "ImagePositionPatient"
-# Where an object names series, and in what.
+# The sequences in which an object refers to series, and the sequences that contain these.
 SEQUENCES = (
     "ReferencedFrameOfReferenceSequence",
     "RTReferencedStudySequence",
@@ -26,15 +26,15 @@ SEQUENCES = (
 
 
 def filesNear(path: Path) -> Iterator[Iterator[Path]]:
-    """Yield the files among which the slices of a file's image are looked for, folder by folder, not too many of each.
+    """Yield the files to search for the slices of a file's image, folder by folder, at most MOST_FILES of each.
 
-    First those beside the file and below, then those of the folders beside its own.
+    First those in the file's own folder and below, then those of the folders beside its own.
     """
     home = path.absolute().parent
     yield _filesBelow(home)
     try:
         others = sorted(folder for folder in home.parent.iterdir() if folder != home)
-    except OSError:  # one may enter a folder and not list it
+    except OSError:  # a folder may be accessible but not listable
         return
     for folder in others:
         if os.path.isdir(folder):
@@ -46,32 +46,32 @@ def _filesBelow(folder: Path) -> Iterator[Path]:
 
 
 def _everyFileBelow(folder: Path) -> Iterator[Path]:
-    # as it goes: nobody waits for a walk through all that somebody keeps
+    # lazily, as a walk through everything may take long
     for parent, folders, names in os.walk(folder):
         checkpoint()
         if f"{os.path.realpath(parent)}/".startswith(SYSTEM):
             folders.clear()
             continue
         folders.sort()
-        # unlike Path.is_file() that of os.path answers for what cannot be looked at, too
+        # unlike Path.is_file(), os.path.isfile() raises no error for inaccessible files
         yield from (Path(parent, name) for name in sorted(names) if os.path.isfile(os.path.join(parent, name)))
 
 
 def sliceOf(file: Path, tags: Iterable[str]):
-    """Return what a file tells of a slice of an image, a pydicom Dataset with these tags; None if it is none."""
+    """Return a pydicom Dataset with some tags of a slice of an image; None if the file is not a slice."""
     try:
         if isDicom(file):
             header = read(file, specific_tags=[POSITION, *tags], stop_before_pixels=True)
             return header if POSITION in header else None
-    except (InputError, OSError):  # a neighbor that cannot be read is no slice of the image
+    except (InputError, OSError):  # a neighbor that cannot be read is not a slice of the image
         pass
     return None
 
 
 def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
-    """Return whether files hold slices of all series that a structure set or segmentation names, if it names any.
+    """Return whether files contain slices of all series that a structure set or segmentation refers to, if any.
 
-    Where that holds of the files beside it and below, no others are looked at.
+    If the files in its own folder and below do, no others need to be searched.
     """
     try:
         with readable():
@@ -83,7 +83,7 @@ def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
                 missing.discard(found and str(found.get(SERIES, "")))
                 if not missing:
                     break
-    except (InputError, OSError):  # whoever reads it says what is wrong
+    except (InputError, OSError):  # reported when the file is read
         return False
     return isNamed and not missing
 

@@ -1,4 +1,4 @@
-"""The planes that contours and frames lie in: which share one, how far apart they are, and which slices they fill."""
+"""The planes of contours and frames: grouping, distances, and assignment to slices."""
 
 from __future__ import annotations
 
@@ -8,32 +8,31 @@ from statistics import median_low
 
 import numpy as np
 
-# Contours this close together, in slices, lie in one plane: the digits of a file keep them no closer.
+# Contours closer together than this, in slices, lie in one plane: the precision of numbers in files.
 SAME_PLANE = 0.02
-# A plane halfway between two slices is the upper one's, and the lower of two that are equally near is the nearer one,
-# by this share of a slice, whatever rounding did to them.
+# Ties despite rounding: within this fraction of a slice, a plane halfway between two slices belongs to the upper one,
+# and of two planes at equal distances from a slice the lower is the nearer one.
 HAIR = SAME_PLANE / 2
-# Heights that differ by no more than this, in mm, are one height but for rounding.
+# Heights that differ by at most this, in mm, are equal apart from rounding.
 ROUNDING = 1e-3
-# Planes closer than this, in mm, or than this share of the usual distance, do not tell how far apart slices are.
+# Planes closer than this, in mm, or than this fraction of the usual distance, are ignored for the slice distance.
 LEAST_DISTANCE, LEAST_SHARE = 0.1, 0.25
-# A distance counts as a multiple of another one up to this share of that one.
+# Relative difference, as a fraction of a distance, up to which another distance is a multiple of it.
 ALIKE = 0.05
-# Planes are parallel when the cosine between what runs across them is at least this; decimals of such vectors that are
-# certain in contours.
+# Planes are parallel if the cosine between their normals is at least this; reliable decimals of the normals of contours.
 PARALLEL, ROUGHLY = 0.999, 3
-# Slices of one image lie where equal distances put them, but for this share of the distance, and for what positions
-# rounded to tenths of a mm make of it, and a hair.
+# Slices of an image may deviate from equal spacing by this fraction of it; or in mm, because positions may be rounded to
+# tenths of a mm, with a small margin.
 UNEVENNESS, TENTH = 0.01, 0.11
-# Steps are of one slice each up to so many times the smallest one.
+# Steps up to this many times the smallest one are of one slice.
 ONE_SLICE = 1.5
 
 
 def planesBySlice(heights: np.ndarray) -> dict[int, list[np.ndarray]]:
-    """Return the planes of contours by the number of the slice that is nearest to them.
+    """Return the planes of contours by the number of the nearest slice.
 
-    heights: (n,) of contours, in slices. The planes of a slice, the numbers of their contours each, are in the order of
-    their distance to it.
+    Each plane is an array of the numbers of its contours. The planes of a slice are in ascending order of distance to
+    it. heights: (n,) of contours, in slices.
     """
     found: dict[int, list[tuple[float, np.ndarray]]] = {}
     order = np.argsort(heights, kind="stable")
@@ -46,9 +45,10 @@ def planesBySlice(heights: np.ndarray) -> dict[int, list[np.ndarray]]:
 
 
 def usualDistance(heights: np.ndarray) -> float | None:
-    """Return how far apart planes at heights (n,) in mm usually are, None when they are one plane.
+    """Return the usual distance in mm of planes at heights (n,) in mm, None for a single plane.
 
-    What is much closer together, as where somebody drew twice, does not count, nor do the gaps between separate parts.
+    Planes that are much closer together, as where something was drawn twice, are ignored, as are gaps between separate
+    parts.
     """
     heights = thinned(np.unique(heights), ROUNDING)
     gaps = np.diff(heights)
@@ -58,12 +58,12 @@ def usualDistance(heights: np.ndarray) -> float | None:
         return None
     gaps = np.diff(thinned(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))))
     usual = float(np.quantile(gaps, 0.5, method="lower"))
-    # their mean, so that rounded heights do not drift away from the slices
+    # the mean, so that rounded heights do not drift away from the slices
     return round(float(gaps[np.abs(gaps - usual) <= LEAST_SHARE * usual].mean()), 6)
 
 
 def thinned(heights: np.ndarray, least: float) -> np.ndarray:
-    """Return the ascending heights that lie at least so far above the one before that is kept."""
+    """Return those of the ascending heights that are at least a distance above the previous one that is kept."""
     kept = heights[:1].tolist()
     for height in heights[1:].tolist():
         if height - kept[-1] >= least:
@@ -72,15 +72,18 @@ def thinned(heights: np.ndarray, least: float) -> np.ndarray:
 
 
 def commonDistance(structures: Iterable[np.ndarray]) -> float | None:
-    """Return how far apart the planes of most structures are, from the heights (n,) of each in mm; None without."""
+    """Return the median of the usual distances of several structures' planes, from the heights (n,) of each in mm.
+
+    None if no structure has more than one plane.
+    """
     distances = [distance for heights in structures if (distance := usualDistance(heights)) is not None]
     return median_low(distances) if distances else None
 
 
 def sliceDistance(heights: np.ndarray, common: float | None) -> float | None:
-    """Return how far apart in mm the slices are that a structure with contours at heights (n,) was drawn on.
+    """Return the distance in mm of the slices that a structure with contours at heights (n,) in mm was drawn on.
 
-    common: that of most structures. One that was drawn on every second or third of their slices has the same slices.
+    common: that of most structures. It is also that of a structure that was drawn on every second or third slice.
     """
     own = usualDistance(heights)
     if own is None or common is None:
@@ -90,15 +93,15 @@ def sliceDistance(heights: np.ndarray, common: float | None) -> float | None:
 
 
 def heightsOf(loops: Sequence[np.ndarray], normal: np.ndarray) -> np.ndarray:
-    """Return how far in mm contours, LPS points (n, 3) each, lie along a unit vector."""
+    """Return the positions in mm of contours, LPS points (n, 3) each, along a unit vector."""
     return np.array([float((loop @ normal).mean()) for loop in loops])
 
 
 def leastDistance(heights: np.ndarray) -> float:
-    """Return how far apart slices are of which only some, at ascending heights (n,) in mm, are there.
+    """Return the distance in mm of slices, of which some may be missing, from ascending heights (n,) in mm.
 
-    That is the smallest step between two, as exactly as all of them tell it. Raises ValueError for equal heights, and
-    for fewer than two.
+    It is the smallest step between two, refined by all heights together. Raises ValueError for equal heights, and for
+    fewer than two.
     """
     steps = np.diff(heights)
     if not len(steps) or steps.min() <= 0:
@@ -108,38 +111,39 @@ def leastDistance(heights: np.ndarray) -> float:
 
 
 def stepCounts(steps: np.ndarray, distance: float) -> np.ndarray:
-    """Return how many slices each step (n,) in mm goes on, at least one. distance: how far apart slices are, mm."""
+    """Return the number of slices, at least one, that each step (n,) in mm spans. distance: of slices in mm."""
     return np.maximum(np.rint(steps / distance).astype(np.int64), 1)
 
 
 def lieOnSlices(heights: np.ndarray, distance: float) -> bool:
-    """Return whether those between heights (n,) in mm are whole multiples of a distance, but for rounding."""
+    """Return whether the differences of heights (n,) in mm are multiples of a distance in mm, apart from rounding."""
     numbers = (heights - heights.min()) / distance
     return bool(np.abs(numbers - np.rint(numbers)).max() * distance <= allowance(distance))
 
 
 def allowance(distance: float) -> float:
-    """Return how far in mm a slice may lie beside where it should be. distance: how far apart slices are, mm.
+    """Return the largest deviation in mm of a slice from its expected position. distance: of slices in mm.
 
-    Nobody rounds the positions of slices to tenths of a mm that lie only a few of them apart.
+    Positions of slices that are only a few tenths of a mm apart are assumed not to be rounded to tenths.
     """
     return max(UNEVENNESS * distance, TENTH if LEAST_SHARE * distance >= TENTH else 0.0)
 
 
 def normalOfLoops(loops: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the unit vector (3,) across the planes that most contours, LPS points (n, 3) in mm each, lie in.
+    """Return the unit normal (3,) of the planes of most contours, LPS points (n, 3) in mm each.
 
-    It is that of a side of the patient if it is nearly that one, and rounded a little else, so that several files of
-    one image have the same one. A contour that is a line has none; without any other it is that of axial planes.
+    It is exactly along an axis of the patient if it is nearly so, and otherwise slightly rounded, so that several files
+    of one image have the same normal. Contours that are lines are ignored; if there are no others, it is that of axial
+    planes.
     """
     around = [loop - loop.mean(axis=0) for loop in loops]
-    # twice the area of a contour, along the normal of its plane
+    # along the normal of a contour's plane, with twice its area as length
     vectors = np.array([np.cross(loop, np.roll(loop, -1, axis=0)).sum(axis=0) for loop in around])
     lengths = np.linalg.norm(vectors, axis=1)
     normals = vectors[lengths > 0] / lengths[lengths > 0, None]
     if not len(normals):
         return np.eye(3)[2]
-    # whichever way contours go around; those in odd planes do not count
+    # independent of the direction of contours; the median ignores those in unusual planes
     usual = np.median(normals[:, :, None] * normals[:, None, :], axis=0)
     normal = np.linalg.eigh(usual)[1][:, -1]
     largest = int(np.abs(normal).argmax())
@@ -150,9 +154,9 @@ def normalOfLoops(loops: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def axesAlong(normal: np.ndarray) -> np.ndarray:
-    """Return the normal of planes after two vectors in them, as columns (3, 3), all of length 1 and at right angles.
+    """Return two vectors in planes with a normal, and that normal, as orthonormal columns (3, 3).
 
-    The two run along the sides of the patient as far as the planes do.
+    The two are along the axes of the patient as far as the planes allow.
     """
     first, second = (side for side in range(3) if side != np.abs(normal).argmax())
     along = np.eye(3)[first] - normal[first] * normal

@@ -1,4 +1,4 @@
-"""DICOM SEG: segments as frames of voxels, whole or fractional."""
+"""DICOM SEG: segments as frames of voxels, binary or fractional."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ UNTOLD = "The segmentation does not say how far apart its slices are"
 
 
 def readSegmentation(path: Path, threshold: float | None = None) -> list[Structure]:
-    """Return every segment of a SEG file, on the grid of its frames; fractional segments have memberships, too.
+    """Return every segment of a SEG file, on the grid of its frames; fractional segments also have memberships.
 
-    Where frames of some slices are not stored, the grid is that of the image that they belong to, if it is near the
-    file. One frame is a slice of a structure in space, no contour in a plane.
+    If frames of some slices are not stored, the grid is that of the image that they belong to, if it is near the file.
+    A single frame is a slice of a structure in space, not a contour in a plane.
 
-    threshold: see Settings. Raises InputError for files that cannot be read, whose frames are no regular volume, and
-    without highdicom.
+    threshold: see Settings. Raises InputError for files that cannot be read, for frames that do not form a regular
+    volume, and without highdicom.
     """
     try:
         import highdicom
@@ -50,7 +50,7 @@ def readSegmentation(path: Path, threshold: float | None = None) -> list[Structu
 
 
 def _requireAllFrames(dataset) -> None:
-    """Raise InputError when a file counts other frames than it describes: highdicom goes through all that it counts."""
+    """Raise InputError when a file counts other frames than it describes, as highdicom accesses all that it counts."""
     described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
     if described and int(dataset.get("NumberOfFrames", None) or 1) != described:
         raise InputError(
@@ -59,7 +59,7 @@ def _requireAllFrames(dataset) -> None:
 
 
 def _structure(path: Path, segmentation, number: int, threshold: float | None) -> Structure:
-    # how evenly the frames lie was looked at before
+    # a large tolerance, as the spacing of frames was checked before
     volume = segmentation.get_volume(segment_numbers=[number], dtype=None, rescale_fractional=True, rtol=LEAST_SHARE)
     # from slices, rows and columns to columns, rows and slices
     image = SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
@@ -85,11 +85,11 @@ def _placed(structure: Structure, place: Callable[[Mask], Mask]) -> Structure:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Where the frames of a SEG file lie, and the image that it was drawn on.
+    """The positions of the frames of a SEG file, and the image that it was drawn on.
 
-    heights: (n,) of the slices that are stored, mm along the normal, ascending; none for files that do not say where
-    frames lie one by one. positions: (m, 3) of the frames, LPS mm. normal: (3,) across them. listed: how many slices of
-    its image the file names. findHome: gives the grid of that image, None if it is not near the file.
+    heights: (n,) of the stored slices in mm along the normal, ascending; empty for files without a position for each
+    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. listed: number of slices of its image
+    that the file names. findHome: returns the grid of that image, None if it is not near the file.
     """
 
     heights: np.ndarray
@@ -100,7 +100,7 @@ class Frames:
 
     @staticmethod
     def of(path: Path, dataset) -> Frames:
-        """Return where the frames of a file lie."""
+        """Return the positions of the frames of a file."""
         groups = list(_groupsOf(dataset))
         planes = [plane for group in groups for plane in group.get("PlanePositionSequence", [])]
         positions = np.reshape([np.array(plane.ImagePositionPatient, float) for plane in planes], (-1, 3))
@@ -117,10 +117,10 @@ class Frames:
         return Frames(heights, positions, normal, len(instances), findHome)
 
     def tellDistance(self, dataset) -> str:
-        """Write into a file how far apart its slices are if it does not say that, and return what had to be assumed.
+        """Set the distance of slices in a dataset that lacks it, and return a note if it had to be assumed, else "".
 
-        Only the reader knows: the file on the disk stays. "" where nothing had to be. Raises InputError for frames that
-        are not on equally spaced slices.
+        Only the dataset in memory is changed, not the file. Raises InputError for frames that are not on equally spaced
+        slices.
         """
         if not len(self.heights):
             return ""
@@ -133,14 +133,14 @@ class Frames:
             )
         for item in measures:
             item.SpacingBetweenSlices = distance
-            item.SliceThickness = item.get("SliceThickness", None) or distance  # which highdicom does not do without
+            item.SliceThickness = item.get("SliceThickness", None) or distance  # required by highdicom
         return note
 
     def _assumed(self, measures: Sequence) -> tuple[float, str]:
-        """Return how far apart slices are in mm, and what of that had to be assumed. measures: what is told of pixels.
+        """Return the distance of slices in mm, and a note if it had to be assumed. measures: items of pixel measures.
 
-        The image tells it if all frames lie on its slices, else the thickness of frames if they lie on slices that far
-        apart, else the smallest distance between two.
+        It is that of the image if all frames lie on its slices, else the thickness of frames if they lie on slices at
+        that distance, else the smallest distance between two.
         """
         home = self.findHome()
         if home is not None and self._areOn(home):
@@ -165,9 +165,9 @@ class Frames:
     def place(self, mask: Mask) -> Mask:
         """Return the voxels of a segment on the grid of the image that it was drawn on.
 
-        Frames without voxels need not be stored, so the slices of the image near the file tell how far it goes. Without
-        them, where the file names more slices than there are frames, or frames are missing between others, the grid is
-        one slice longer at either end: what is stored last is not taken for the edge of the image.
+        Frames without voxels need not be stored, so the extent of the image is taken from its slices near the file. If
+        these are not found, and the file names more slices than there are frames or frames are missing between others,
+        the grid is extended by one slice at each end, so that the last stored frame is not taken for the image edge.
         """
         columns, rows, depth = mask.grid.size
         mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
@@ -182,24 +182,24 @@ class Frames:
 
 
 def _groupsOf(dataset) -> Iterator:
-    """Yield what a file says about all of its frames, then about each of them."""
+    """Yield the items about all frames of a file, then those about each frame."""
     for groups in ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"):
         yield from dataset.get(groups, [])
 
 
 def _gridOrNone(slices: list) -> Grid | None:
-    if len(slices) < 2:  # they do not tell how far apart slices are
+    if len(slices) < 2:  # the distance of slices is unknown
         return None
     try:
         return gridOf(slices)
-    except InputError:  # the frames have positions of their own
+    except InputError:  # not needed, as the frames have their own positions
         return None
 
 
 def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
-    """Return the grid of frames with its slices on those of an image, if rounding alone took them away from there.
+    """Return the grid of frames, moved exactly onto the slices of an image if it deviates from these only by rounding.
 
-    One frame is as thick as a slice of the image.
+    A single frame gets the thickness of the image's slices.
     """
     along = float(grid.direction[:, 2] @ home.direction[:, 2])
     step = home.axes[:, 2] * np.sign(along)
@@ -216,12 +216,12 @@ def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
 
 
 def _isClose(one: np.ndarray, other: np.ndarray, home: Grid) -> bool:
-    """Return whether two places (3,) in mm are one but for what rounding may do to the slices of an image."""
+    """Return whether two points (3,) in mm are equal apart from rounding of the slice positions of an image."""
     return bool(np.linalg.norm(one - other) <= allowance(home.spacing[2]))
 
 
 def _colorOf(segment) -> tuple[float, float, float] | None:
-    """Return red, green and blue in [0, 1] of a segment's recommended CIELab color, None without one."""
+    """Return a segment's recommended CIELab color as red, green and blue in [0, 1], None without one."""
     value = segment.get("RecommendedDisplayCIELabValue", None)
     if value is None:
         return None

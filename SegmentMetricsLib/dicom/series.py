@@ -13,7 +13,7 @@ from ..progress import checkpoint
 from .neighbors import filesNear, sliceOf
 from .planes import UNEVENNESS, allowance, leastDistance, stepCounts
 
-# Slices are at least so far apart, in mm.
+# Least distance of slices in mm.
 SMALLEST_STEP = 1e-6
 GEOMETRY = (
     "SOPInstanceUID",
@@ -28,10 +28,10 @@ GEOMETRY = (
 
 
 def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
-    """Return the headers of an image's slices that lie near a file: beside it, below it, or in a folder beside its own.
+    """Return the headers of an image's slices near a file: in its folder, below it, or in a folder beside its own.
 
-    series: the series instance UID, "" if unknown. instances: SOP instance UIDs of some slices, which decide when the
-    series is unknown. Each is a pydicom Dataset with the geometry only.
+    Each header is a pydicom Dataset with the geometry only. series: the series instance UID, "" if unknown. instances:
+    SOP instance UIDs of some slices, which identify the series if it is unknown.
     """
     wanted = set(instances)
     for files in filesNear(path):
@@ -49,21 +49,21 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list:
 
 
 def normalOf(slices: Sequence) -> np.ndarray:
-    """Return the unit vector (3,) across an image's slices, LPS."""
+    """Return the unit normal (3,) of an image's slices, LPS."""
     along, down = _directionsOf(slices[0])
     return np.cross(along, down)
 
 
 def _directionsOf(header) -> np.ndarray:
-    # the first cosine runs along a row, that is from column to column
+    # the first cosines are along a row, that is from column to column
     return np.reshape(np.array(header.ImageOrientationPatient, float), (2, 3))
 
 
 def gridOf(slices: Sequence, distance: float | None = None) -> Grid:
-    """Return the grid of an image's slices, with those that are missing between others.
+    """Return the grid of an image's slices, including those that are missing between others.
 
-    distance: how far apart slices are where there is only one, in mm; None takes its thickness, or 1 mm. Raises
-    InputError when they are not equally spaced along one line.
+    distance: of slices in mm if there is only one; None uses its thickness, or 1 mm. Raises InputError when they are
+    not equally spaced along one line.
     """
     first = slices[0]
     along, down = _directionsOf(first)
@@ -82,25 +82,25 @@ def gridOf(slices: Sequence, distance: float | None = None) -> Grid:
 
 
 def _stepOf(positions: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the step (3,) in mm from one slice to the next, and how many slices there are with the missing ones.
+    """Return the step (3,) in mm from one slice to the next, and the number of slices including missing ones.
 
-    positions: (n, 3) of the slices, at least two, in the order in which they lie along the normal. Raises InputError
-    when they are not equally spaced along one line.
+    positions: (n, 3) of the slices, at least two, in ascending order along the normal. Raises InputError when they are
+    not equally spaced along one line.
     """
     heights = positions @ normal
     uneven = InputError("the slices of the image that the contours were drawn on are not equally spaced.")
-    if not np.diff(heights).min() > SMALLEST_STEP:  # or no number
+    if not np.diff(heights).min() > SMALLEST_STEP:  # or NaN
         raise uneven
     counts = stepCounts(np.diff(heights), leastDistance(heights))
     numbers = np.concatenate([[0], np.cumsum(counts)])
     step = (positions[-1] - positions[0]) / numbers[-1]
     beside = positions - positions[0] - numbers[:, None] * step
     length = float(np.linalg.norm(step))
-    # little by little slices may get further beside their places than all at once
+    # deviations that accumulate gradually may become larger than single ones
     isSteady = np.abs(np.diff(beside, axis=0)).max() <= UNEVENNESS * length
     if not isSteady and np.linalg.norm(beside, axis=1).max() > allowance(length):
         raise uneven
-    # slices that are further apart in one part of the image are no missing ones
+    # slices that are farther apart in one part of the image do not mean that others are missing
     isWide = counts > 1
     if (isWide[1:] & isWide[:-1]).any() or numbers[-1] >= 2 * len(positions):
         raise uneven

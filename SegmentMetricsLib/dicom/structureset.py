@@ -21,15 +21,15 @@ from .images import Image, imageOf, imagesOf
 from .planes import axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
 from .series import findSlices, gridOf, normalOf
 
-# A contour may leave its plane by this share of the distance between slices.
+# A contour may deviate from its plane by this fraction of the distance between slices.
 FLATNESS = 0.25
-# mm; pixels of a grid that is made for contours whose image is not at hand, and how far apart its planes are when the
-# contours do not tell.
+# In mm: pixel size of a grid for contours without their image, and distance of its planes if the contours do not
+# determine it.
 PIXEL, DISTANCE = 0.5, 1.0
 NO_POSITIONS = "a contour has coordinates that are not positions in space."
 EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
 CLOSED = ("CLOSED_PLANAR", EXCLUSIVE_TYPE)
-# What there is to say about contours that cross, and on how many slices they do.
+# Remarks about contours that cross, with a placeholder for the number of slices.
 ODD = {
     JOINED: "its contours cross each other on {}; what those that cross enclose was joined",
     CUT: (
@@ -41,7 +41,7 @@ ODD = {
         "them encloses was filled"
     ),
 }
-# What is said of one contour, and of several.
+# Phrases for one contour, and for several.
 OTHERS = "is an open line or point and was", "are open lines or points and were"
 DISPLACED = "lies between slices and was", "lie between slices and were"
 
@@ -51,7 +51,7 @@ class Contours:
     """The contours of a region.
 
     loops: the closed ones, LPS points (n, 3) in mm each. exclusive: numbers of those that are combined by exclusive or.
-    others: how many are not closed.
+    others: number of those that are not closed.
     """
 
     loops: list[np.ndarray]
@@ -62,13 +62,14 @@ class Contours:
 def readStructureSet(path: Path) -> list[Structure]:
     """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
 
-    A voxel belongs to a structure when its center lies inside the contours of its slice: holes may be contours of their
-    own or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. A
-    region whose contours are damaged or cannot be filled is left out, and the others say so; so they do about contours
-    that belong to none. Raises InputError for a file without regions of interest, and when none can be used.
+    A voxel belongs to a structure when its center lies inside the contours of its slice. Holes may be separate contours
+    or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. Regions
+    with contours that are damaged or cannot be filled are left out, with remarks in the source of the others, as are
+    contours that belong to no region. Raises InputError for a file without regions of interest, and when none can be
+    used.
     """
     dataset = read(path)
-    with readable():  # what every structure set has may be missing, too
+    with readable():  # mandatory elements may be missing
         return _structuresOf(path, dataset)
 
 
@@ -84,7 +85,7 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
     contours, images, leftOut = {}, {}, {}
     for number, region in regions.items():
         try:
-            with readable():  # what is damaged here leaves the other regions as they are
+            with readable():  # damage here does not affect the other regions
                 own = _drawnOf(drawn.get(number, []))
                 contours[number], images[number] = _contoursOf(own), imageOf(region, own, listed)
         except InputError as error:
@@ -120,15 +121,15 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
 
 
 def _unusable(leftOut: Mapping[str, str]) -> InputError:
-    """Return the error to raise about a file none of whose structures can be used. leftOut: reasons by name."""
+    """Return the error for a file without any usable structure. leftOut: reasons by name."""
     name, why = next(iter(leftOut.items()))
     return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
 
 
 def _filled(contours: Contours, grid: Grid, *said: str) -> tuple[Mask, dict]:
-    """Return the voxels of a region, and what its source says about them.
+    """Return the voxels of a region, and the entries about them for its source.
 
-    said: remarks on the grid and on the file, "" where there are none. Raises InputError as fill().
+    said: remarks on the grid and on the file, "" if there are none. Raises InputError as fill().
     """
     mask, notes = fill(contours.loops, grid, contours.exclusive)
     if contours.others:
@@ -138,7 +139,7 @@ def _filled(contours: Contours, grid: Grid, *said: str) -> tuple[Mask, dict]:
 
 
 def _withoutOthers(structure: Structure, path: Path, leftOut: Mapping[str, str]) -> Structure:
-    """Return a structure that says which others of its file were left out, and why. leftOut: reasons by name."""
+    """Return a structure with remarks about others of its file that were left out. leftOut: reasons by name."""
     remarks = [f"The structure {name!r} of {path.name} was left out: {why}" for name, why in leftOut.items()]
     source = {**structure.source, LEFT_OUT: dict(zip(leftOut, remarks, strict=True))}
     source[NOTES] = (*source[NOTES], *remarks)
@@ -146,7 +147,7 @@ def _withoutOthers(structure: Structure, path: Path, leftOut: Mapping[str, str])
 
 
 def _regionsOf(dataset) -> dict:
-    """Return the regions of interest by number. Raises InputError when two have the same one."""
+    """Return the regions of interest by number. Raises InputError when two have the same number."""
     found = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
     if any(len(items) > 1 for items in found.values()):
         raise InputError(
@@ -156,7 +157,7 @@ def _regionsOf(dataset) -> dict:
 
 
 def _byNumber(items, name: str) -> dict[int | None, list]:
-    """Return the items of a sequence by their number, which is None where an item does not say it."""
+    """Return the items of a sequence by their number, None for items without one."""
     found: dict[int | None, list] = {}
     for item in items:
         number = item.get(name, None)
@@ -165,7 +166,7 @@ def _byNumber(items, name: str) -> dict[int | None, list]:
 
 
 def _drawnOf(items: Sequence):
-    """Return the item of the contours of a region, None if it has none. Raises InputError when it has several."""
+    """Return a region's item in the sequence of contours, None if it has none. Raises InputError for several."""
     if len(items) > 1:
         raise InputError(
             f"the file has {len(items)} lists of contours for it, and does not say which of them is the right one."
@@ -174,9 +175,9 @@ def _drawnOf(items: Sequence):
 
 
 def _ofNobody(path: Path, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
-    """Return what there is to say about contours that belong to no region of interest, "" without any.
+    """Return a remark about contours that belong to no region of interest, "" without any.
 
-    drawn: all contours by the number of their region. regions: the numbers that there are.
+    drawn: all items of contours by the number of their region. regions: the existing numbers.
     """
     others = [number for number in drawn if number not in regions]
     others = [number for number in others if any(item.get("ContourSequence", None) for item in drawn[number])]
@@ -190,9 +191,9 @@ def _ofNobody(path: Path, drawn: Mapping[int | None, Sequence], regions: Collect
 
 
 def _contoursOf(drawn) -> Contours:
-    """Return the contours of a region. drawn: its item of the contours, None if it has none.
+    """Return the contours of a region. drawn: its item in the sequence of contours, None if it has none.
 
-    Raises InputError for contours that are none.
+    Raises InputError for invalid contours.
     """
     loops, exclusive, others = [], set(), 0
     for contour in [] if drawn is None else drawn.get("ContourSequence", []):
@@ -218,9 +219,10 @@ def _contoursOf(drawn) -> Contours:
 def _grids(
     path: Path, images: Mapping[int, Image], loops: Mapping[int, Sequence[np.ndarray]]
 ) -> Callable[[int], tuple[Grid, str]]:
-    """Return what gives the grid to fill the contours of a region on, and what there is to say about it, by its number.
+    """Return a function of a region's number that returns the grid to fill its contours on, and a remark or "".
 
-    images: that each region was drawn on. loops: closed contours, LPS points (n, 3) in mm each, by region.
+    images: the image that each region was drawn on. loops: closed contours, LPS points (n, 3) in mm each, by region.
+    Raises InputError without any contour and any slice of an image.
     """
     slices = {image: findSlices(path, image.series, image.instances) for image in dict.fromkeys(images.values())}
     together = {
@@ -244,7 +246,7 @@ def _grids(
 
 
 def _imageGrid(slices: Sequence, regions: Sequence[Sequence[np.ndarray]]) -> tuple[Grid, str]:
-    """Return the grid of an image's slices and what there is to say about it. regions: contours of each region."""
+    """Return the grid of an image's slices, and a remark or "". regions: contours of each region."""
     if len(slices) > 1:
         grid = gridOf(slices)
         depth = grid.size[2]
@@ -269,10 +271,10 @@ def _colorOf(contours) -> tuple[float, float, float] | None:
 
 
 def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
-    """Return planes for the contours of a region, LPS points (n, 3) in mm each, as far apart as they usually are.
+    """Return a grid for the contours of a region, LPS points (n, 3) in mm each, with their usual distance of planes.
 
-    regions: the contours of every region that has some, which the grid contains and whose planes it has. Pixels lie at
-    multiples of their size, so that contours in several files may have one grid.
+    regions: the contours of every region that has some. The grid contains all of them, and uses their common normal and
+    slice distance. Pixels lie at multiples of their size, so that contours in several files may share a grid.
     """
     together = [loop for others in regions for loop in others]
     normal = normalOfLoops(together)
@@ -286,9 +288,9 @@ def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.n
 def fill(loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = ()) -> tuple[Mask, list[str]]:
     """Return the voxels of a grid inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
 
-    Contours belong to the nearest slice, which takes those of the plane nearest to it, and of other planes only parts
-    that lie apart from these. exclusive: numbers of contours that are combined by exclusive or within their plane.
-    Raises InputError when a contour does not run along the slices.
+    Contours are assigned to the nearest slice. A slice is filled from the nearest of its planes, and from other planes
+    only with parts that are separate from those. exclusive: numbers of contours that are combined by exclusive or
+    within their plane. Raises InputError when a contour is not parallel to the slices.
     """
     if not loops:
         return Mask.empty(grid), []
@@ -320,10 +322,10 @@ def fill(loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = (
 
 
 def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the heights (n,) of contours, voxel indices (m, 3) each, as if they ran along the slices.
+    """Return the heights (n,) of contours, voxel indices (m, 3) each, corrected for a common tilt against the slices.
 
-    Where all lean a little, as those of an oblique image without that image, a hole beside the middle of its contour
-    would else be at another height.
+    If all are tilted slightly, as for an oblique image that is not available, the center of a hole would otherwise be
+    at another height than that of its outer contour.
     """
     middles = np.array([index.mean(axis=0) for index in planar])
     away = np.concatenate([index - middle for index, middle in zip(planar, middles, strict=True)])
@@ -334,10 +336,10 @@ def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
 def _remarks(
     heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], odd: Mapping[str, int], mask: Mask
 ) -> Iterator[str]:
-    """Yield what is odd about contours that were filled.
+    """Yield remarks about irregularities of contours that were filled.
 
-    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). odd: on how many slices contours do what
-    combined() finds odd. mask: what they enclose.
+    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). odd: number of slices with each
+    irregularity found by combined(). mask: the enclosed voxels.
     """
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"

@@ -1,3 +1,3 @@
-"""Files: what is read, what is written, and what can be wrong with them."""
+"""Reading, checking and writing files."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Fractional label maps of Slicer and SlicerRT: how much of each voxel a segment takes, as scaled numbers.
+"""Fractional label maps of Slicer and SlicerRT: the fraction of each voxel inside a segment, as scaled numbers.
 
-The range of the numbers stands in the field data of the image in the scene, but in no file; there the type tells it,
-since Slicer's conversion to fractional label maps knows one range for each type.
+In a scene, the range of the numbers is in the field data of the image. Files do not contain it, but it follows from the
+type, because Slicer's conversion to fractional label maps uses one range for each type.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..inputs import structureFromMemberships
 from ..structures import Structure, codeSource
 
 REPRESENTATION = "Fractional labelmap"
-# What means nothing and all of a voxel, by the type of the numbers.
+# The numbers for memberships 0 and 1, by the kind of their type.
 RANGES = {"i": (-108.0, 108.0), "u": (0.0, 216.0), "f": (0.0, 1.0)}
 HEADERS = ("Segmentation_SourceRepresentation", "Segmentation_MasterRepresentation")
 
 
 def memberships(array: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
-    """Return the memberships in [0, 1] that numbers from the low to the high limit stand for.
+    """Return numbers scaled from the range between two limits to memberships in [0, 1].
 
     Raises ValueError for numbers beyond the limits.
     """
@@ -43,10 +43,10 @@ def isFractional(image: SimpleITK.Image) -> bool:
 def segmentsOf(
     image: SimpleITK.Image, segments: Sequence[Mapping], whole: Grid, threshold: float | None, common: Mapping
 ) -> list[Structure]:
-    """Return the structures of a file of fractional segments, each in a layer of its own.
+    """Return the structures of a file of fractional segments, each in its own layer.
 
-    segments: what the header says of them. whole: the image that they were drawn on. threshold: see Settings. common:
-    file and frame of reference. Raises ValueError when the file holds less than its header promises.
+    segments: from the header. whole: grid of the image that they were drawn on. threshold: see Settings. common: file
+    and frame of reference. Raises ValueError if the file holds less than its header says.
     """
     grid = Grid.fromImage(image)
     array = SimpleITK.GetArrayViewFromImage(image)
@@ -72,7 +72,7 @@ def segmentsOf(
 
 
 def _extent(text: str, grid: Grid) -> tuple[list[int], list[int]]:
-    """Return the voxels that belong to a segment; those around it are filled with a number that means something."""
+    """Return the first and last voxel of a segment; voxels beyond them hold a number that is not a membership."""
     try:
         numbers = [int(part) for part in text.split()]
     except ValueError:

@@ -1,6 +1,6 @@
-"""Whether an image file is whole and its header makes sense.
+"""Checking that an image file is complete and its header is valid.
 
-The readers fill what is missing or damaged with zeros, leave out what the header does not mention, and say nothing.
+The readers silently fill missing or damaged parts with zeros, and ignore data that the header does not mention.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ..inputs import NO_NUMBERS
 from . import niftiheaders, textheaders
 
 CHUNK = 1 << 20
-# What NRRD files call it.
+# Names of gzip compression in NRRD files.
 GZIP = ("gz", "gzip")
 DAMAGED = "the file is damaged or incomplete."
 SURPLUS = "the file holds more data than its header describes, and the rest was left out"
-# Bytes of the types that MetaImage files name.
+# Sizes in bytes of the types in MetaImage files.
 META_TYPES = {
     **dict.fromkeys(("MET_CHAR", "MET_UCHAR"), 1),
     **dict.fromkeys(("MET_SHORT", "MET_USHORT"), 2),
     **dict.fromkeys(("MET_INT", "MET_UINT", "MET_FLOAT"), 4),
     **dict.fromkeys(("MET_LONG_LONG", "MET_ULONG_LONG", "MET_DOUBLE"), 8),
 }
-# Bytes of the types that NRRD files name, which may say "signed", "unsigned", "int" and "_t", too.
+# Sizes in bytes of the types in NRRD files, whose names may also contain "signed", "unsigned", "int" and "_t".
 NRRD_TYPES = {
     **dict.fromkeys(("char", "uchar", "int8", "uint8"), 1),
     **dict.fromkeys(("short", "ushort", "int16", "uint16"), 2),
@@ -40,11 +40,11 @@ NRRD_TYPES = {
 
 
 def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]:
-    """Return what a reader of the numbers should know of an image file, in half sentences.
+    """Return remarks on an image file for readers of the results, as clauses.
 
-    withVoxels: whether its voxels are needed, not only its header. Raises InputError when the file was cut off, when
-    its compressed part is damaged, and for a header that no image can have. What other readers notice themselves, such
-    as too few uncompressed values in a NRRD file, is left to them.
+    withVoxels: whether to check its voxels, not only its header. Raises InputError if the file is truncated, if its
+    compressed part is damaged, and for an invalid header. Problems that the image readers detect themselves, such as
+    too few uncompressed values in an NRRD file, are left to them.
     """
     try:
         if suffix in (".nii", ".nii.gz"):
@@ -62,7 +62,7 @@ def inspect(path: Path, suffix: str, withVoxels: bool = True) -> tuple[str, ...]
     return (*remarks, SURPLUS) if known and there > known else remarks
 
 
-# Each of these returns remarks, how many bytes the header tells of (0 if that is not known), and how many there are.
+# Each of these returns remarks, the number of bytes expected from the header (0 if unknown), and the number found.
 
 
 def _nifti(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
@@ -83,9 +83,9 @@ def _nifti(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
 
 
 def _niftiSize(blocks: Iterable[bytes], header: niftiheaders.Header | None) -> int:
-    """Return how many bytes the blocks of a NIfTI file hold.
+    """Return the total size of the blocks of a NIfTI file in bytes.
 
-    Raises InputError for voxels that are not numbers: the reader would take them for background.
+    Raises InputError for voxels that are not finite numbers: the reader would treat them as background.
     """
     size, rest = 0, b""
     kind = np.dtype(header.kind) if header is not None and header.kind else None
@@ -113,7 +113,7 @@ def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
             return remarks, 0, 0
         known = _nrrdSize(fields)
         if fields.get("encoding") == "raw":
-            # too few are noticed by whoever reads them
+            # too few are detected by the reader
             return remarks, known, max(_remaining(file), known)
         if fields.get("encoding") in GZIP:
             return remarks, known, _decompressedSize(file, known)
@@ -121,10 +121,10 @@ def _nrrd(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
 
 
 def promisedSum(path: Path) -> int | None:
-    """Return the CRC-32 that a gzip file ends with, of the voxels of a NRRD file whose header has been inspected.
+    """Return the CRC-32 of the voxels at the end of a gzip-compressed NRRD file whose header has been inspected.
 
-    What a reader got out of the file is all of it, undamaged, if it has that sum. None where the sum is of something
-    else: of other files, and where the file ends with another length than the header tells of.
+    Voxels with this checksum are complete and undamaged. Returns None if there is no such checksum: for other files,
+    and if the length at the end of the file differs from that expected from the header.
     """
     with path.open("rb") as file:
         if file.read(4) != b"NRRD":
@@ -140,12 +140,12 @@ def promisedSum(path: Path) -> int | None:
 
 
 def _nrrdSize(fields: Mapping[str, str]) -> int:
-    """Return how many bytes of voxels a NRRD header tells of, 0 if that is not known."""
+    """Return the size of the voxels in bytes according to an NRRD header, 0 if unknown."""
     return math.prod(int(size) for size in fields.get("sizes", "0").split()) * nrrdTypeSize(fields)
 
 
 def nrrdTypeSize(fields: Mapping[str, str]) -> int:
-    """Return how many bytes a value of a NRRD file has, 0 for types without a size of their own."""
+    """Return the size in bytes of a value of an NRRD file, 0 for types without a fixed size."""
     words = fields.get("type", "").replace("_t", "").replace("unsigned ", "u").replace("signed ", "").split()
     # "long long int" is "longlong", "short int" is "short"
     joined = "".join(words)
@@ -175,24 +175,24 @@ def _remaining(file: BinaryIO) -> int:
 
 
 def _decompressedSize(file: BinaryIO, known: int) -> int:
-    """Return how many bytes the rest of a compressed file holds, with what lies behind."""
+    """Return the decompressed size of the rest of a file in bytes, plus any surplus bytes after it."""
     return _withRest(sum(map(len, _decompressed(file))), known, file)
 
 
 def _withRest(size: int, known: int, file: BinaryIO) -> int:
-    """Return a number of bytes with those of the file that were not read: surplus, if the header tells of no more."""
+    """Return a size plus the unread bytes of the file, which are a surplus if the size has reached the expected one."""
     return size if size < known else size + _remaining(file)
 
 
 def _decompressed(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what the rest of a file holds, block by block: a zlib stream, or gzip streams one behind the other.
+    """Yield the decompressed rest of a file in blocks; it is a zlib stream or a sequence of gzip streams.
 
-    The file is then behind the last one, where nothing should be. Raises zlib.error when they are damaged, EOFError
-    when they were cut off.
+    Afterwards the file is positioned behind the last stream. Raises zlib.error if a stream is damaged, EOFError if it
+    is truncated.
     """
     data = file.read(CHUNK)
     while True:
-        decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)  # also compares the checksum
+        decompressor = zlib.decompressobj(zlib.MAX_WBITS | 32)  # also verifies the checksum
         while not decompressor.eof:
             data = data or file.read(CHUNK)
             if not data:

@@ -1,4 +1,4 @@
-"""Names of the labels of label maps, from the files that go with them: JSON, tables, and color tables of Slicer."""
+"""Reading the names of labels from files that accompany label maps: JSON, tables, and color tables of Slicer."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .sheets import COMMENT, SEPARATORS, textOf
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
 BACKGROUND = 0
-# What Slicer writes for a color that nobody has given a name.
+# Slicer's name for unnamed colors.
 UNNAMED = "(none)"
 NUMBER = re.compile(r"\d{1,18}")
-# A name may have spaces; red, green, blue and opacity follow it.
+# A name may contain spaces; it is followed by red, green, blue and opacity.
 COLOR = re.compile(r"(?P<number>\S+)\s+(?P<name>\S.*?)(\s+[-+.\deE]+){4}", re.ASCII)
 
 
 def labelNamesFrom(given: Mapping[int, str] | str | Path | None) -> dict[int, str]:
-    """Return names by the number of the label, as they are given or as a file says. Raises InputError as below."""
+    """Return names by label number, from a mapping or a file. Raises InputError as readLabelNames does."""
     if given is None:
         return {}
     if isinstance(given, str | Path):
@@ -30,12 +30,12 @@ def labelNamesFrom(given: Mapping[int, str] | str | Path | None) -> dict[int, st
 
 
 def readLabelNames(path: str | Path) -> dict[int, str]:
-    """Return the names in a file by the number of the label, from 1; the background, which is 0, has none.
+    """Return the names in a file by label number, from 1; the background, label 0, is ignored.
 
     The file is a dataset.json of nnU-Net, JSON such as {"1": "liver"} or {"liver": 1}, a table of two columns with
-    numbers and names in either order, with a heading or without (.csv, .tsv), or a color table of Slicer (.ctbl).
-    Raises InputError, naming the file and the place, for a file that is none of these, numbers or names that are there
-    twice, regions of several labels, and a file without any name.
+    numbers and names in either order, with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl).
+    Raises InputError, naming the file and the place, for other files, duplicate numbers or names, regions of several
+    labels, and a file without any name.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -53,7 +53,7 @@ def _text(path: Path) -> str:
 
 
 def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> dict[int, str]:
-    """Return names by number. entries: where each is said, "" if there is no telling; its number, and its name."""
+    """Return names by number. entries: place of each entry ("" if unknown), its number, and its name."""
     found: dict[int, str] = {}
     numbers: set[int] = set()
     for where, number, name in entries:
@@ -78,7 +78,7 @@ def _collected(source: str, entries: Iterable[tuple[str, object, object]]) -> di
 
 
 def _labelFrom(number: object) -> int | None:
-    """Return the label that a number or its digits say, None where they say none."""
+    """Return the label of a nonnegative integer or of a text of digits, or None for anything else."""
     if isinstance(number, str) and NUMBER.fullmatch(number.strip()) and number.isascii():
         return int(number)
     return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
@@ -86,7 +86,7 @@ def _labelFrom(number: object) -> int | None:
 
 def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
     def pairs(items: list[tuple[str, object]]) -> dict:
-        # a plain dictionary would forget the first of two equal keys
+        # a plain dictionary would drop the first of two equal keys
         if len(dict(items)) < len(items):
             keys = [key for key, _ in items]
             twice = next(key for key in keys if keys.count(key) > 1)
@@ -109,7 +109,7 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
             yield "", key, value
             continue
         if isinstance(value, list):
-            # a region of one label is that label
+            # a region with a single label is equivalent to that label
             if len(value) != 1:
                 raise InputError(
                     oneLine(
@@ -138,7 +138,7 @@ def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
             raise InputError(f"{source}{where}: there must be two cells, a number and a name, not {len(cells)}.")
     if rows and not any(map(NUMBER.fullmatch, rows[0][1])):
         del rows[0]  # the heading
-    # where names are numbers, too, the first column has the labels
+    # if both columns are numbers, the first one has the labels
     column = next((n for n in (0, 1) if all(NUMBER.fullmatch(cells[n]) for _, cells in rows)), None)
     if column is None:
         counts = [sum(bool(NUMBER.fullmatch(cells[n])) for _, cells in rows) for n in (0, 1)]

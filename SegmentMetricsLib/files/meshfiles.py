@@ -1,4 +1,4 @@
-"""Meshes as VTK's readers give them, in the coordinates that their files say."""
+"""Reading meshes with VTK's readers, in the coordinate system noted in the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .messages import quiet
 
 
 def readMesh(path: Path, suffix: str, name: str) -> Structure:
-    """Return the structure of a mesh file. suffix: of the file, in lower case. Raises InputError for no mesh."""
+    """Return the structure of a mesh file. suffix: of the file, in lower case. Raises InputError if it is no mesh."""
     polyData, inRas = readPolyData(path, suffix)
     if polyData.GetNumberOfCells() == 0:
         raise InputError("the mesh has no cells: no triangles and no contour lines.")
@@ -25,7 +25,7 @@ def readMesh(path: Path, suffix: str, name: str) -> Structure:
 
 
 def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
-    """Return a mesh file's polydata, and whether the file says that it is in RAS; files that say nothing are in LPS."""
+    """Return a mesh file's polydata, and whether a note in the file says that it is in RAS; the default is LPS."""
     if suffix == ".ply":
         from .ply import readPly
 
@@ -52,6 +52,6 @@ def readPolyData(path: Path, suffix: str) -> tuple[vtkPolyData, bool]:
         note = f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
     else:
         note = (reader.GetHeader() if suffix == ".stl" else reader.GetComment()) or ""
-    if isinstance(note, bytes):  # a header that is no text in VTK's eyes
+    if isinstance(note, bytes):  # VTK could not decode the header
         note = note.decode("latin-1")
     return polyData, "SPACE=RAS" in note

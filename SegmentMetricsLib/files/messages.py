@@ -1,4 +1,4 @@
-"""Keeping what VTK and ITK remark about files off the terminal: what matters becomes an exception."""
+"""Silencing VTK's and ITK's messages about files on the terminal: those that matter become exceptions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from threading import RLock
 import SimpleITK
 from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 
-# What is kept quiet is the whole process: two threads would each give back what the other one had taken away.
-# Nor may two of them read images side by side: ITK's readers abort the process when two damaged files fail at once.
+# Output is silenced for the whole process, so two threads would restore each other's changes. Besides, images must not
+# be read in parallel: ITK's readers abort the process when two damaged files fail at once.
 _oneAtATime = RLock()
 
 
 @contextmanager
 def quiet() -> Iterator[vtkStringOutputWindow]:
-    """Keep everything off the terminal inside the block, and collect what VTK would have said.
+    """Suppress all output to the terminal inside the block, and collect VTK's messages.
 
-    Some of the libraries write to the process' standard error output without asking anybody. One thread at a time.
+    Some libraries write directly to the standard error of the process. Only one thread at a time can be in the block.
     """
     with _oneAtATime, _quiet() as messages:
         yield messages
@@ -46,7 +46,7 @@ def _standardErrorClosed() -> Iterator[None]:
         sys.stderr.flush()
     try:
         kept = os.dup(2)
-    except OSError:  # there is none, as in applications without a terminal
+    except OSError:  # no standard error, as in applications without a terminal
         yield
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,7 +1,7 @@
-"""What the header of a NIfTI file says, looked at before and after a reader of images.
+"""Checking the header of a NIfTI file before and after an image reader reads the file.
 
-NIfTI files hold two descriptions of where their voxels are, beside the voxels' size. Readers take one of them, and fill
-in what is missing. Source of the fields: nifti1.h, the official definition, by R. W. Cox, NIMH.
+NIfTI files hold two descriptions of the position of their voxels, in addition to the voxel size. Readers use one of
+them and fill in missing information. Source of the fields: nifti1.h, the official definition, by R. W. Cox, NIMH.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from ..geometry.grids import RAS_FROM_LPS, Grid
 
 GZIP = b"\x1f\x8b"
 LENGTH = 348
-# The first byte of the voxels comes at least so many bytes after the start of the file.
+# Minimum offset of the first voxel in the file, in bytes.
 FIRST_VOXEL = 352
-# A part of the smallest voxel that two descriptions of an image's place may differ by, and of the image's size by which
-# rounded voxel sizes may move its far corner.
+# Tolerances: the difference of two descriptions of an image's position, as a fraction of the smallest voxel size, and
+# the displacement of the far corner due to rounded voxel sizes, as a fraction of the image's size.
 ROUNDING, TRUNCATION = 0.1, 0.01
-# Kinds of floating-point numbers, by their code.
+# numpy types of floating-point numbers by their codes.
 FLOATING = {16: "f4", 64: "f8"}
-# Meters and micrometers in mm, by their code.
+# Meters and micrometers in mm by their codes.
 UNITS = {1: 1e3, 3: 1e-3}
 NO_PLACE = "the file does not say where in the patient the image lies, so its first voxel was taken to be at the origin"
 
 
 @dataclass(frozen=True)
 class Header:
-    """The fields of a header that decide where the voxels are; lengths in the file's unit.
+    """The fields of a header that determine the position of the voxels; lengths are in the unit of the file.
 
-    kind: of the values, as numpy names it, "" if they are no floating-point numbers.
+    kind: numpy type of the values, "" if they are not floating-point numbers.
     """
 
     sizes: tuple[int, ...]
@@ -56,18 +56,18 @@ class Header:
 
     @property
     def start(self) -> int:
-        """How many bytes there are before the voxels."""
+        """The offset of the voxels in bytes."""
         return int(self.offset) if math.isfinite(self.offset) else 0
 
     @property
     def wholeSize(self) -> int:
-        """How many bytes the file must have at least."""
+        """The minimum size of the file in bytes."""
         voxels = math.prod(max(size, 1) for size in self.sizes)
         return self.start + (voxels * self.bits + 7) // 8
 
     @property
     def places(self) -> dict[str, np.ndarray]:
-        """The matrices from voxel indices to LPS mm that the header gives, by what they are called there."""
+        """The matrices from voxel indices to LPS mm in the header, by name: "sform", "qform"."""
         found = {}
         if self.sform > 0:
             found["sform"] = np.vstack([np.reshape(self.rows, (3, 4)) * self.unit, (0, 0, 0, 1)])
@@ -82,7 +82,7 @@ class Header:
 
 
 def parsed(data: bytes) -> Header | None:
-    """Return the fields in the 348 bytes of a header of either byte order; None if it is none."""
+    """Return the fields in the 348 bytes of a header of either byte order, or None if it is not a NIfTI-1 header."""
     for order in "<>":
         if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
             count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
@@ -103,7 +103,10 @@ def parsed(data: bytes) -> Header | None:
 
 
 def check(path: Path) -> Header | None:
-    """Return the header of a file, None if it is none. Raises InputError for one that readers would make up for."""
+    """Return the header of a file, or None if it is not NIfTI-1.
+
+    Raises InputError for invalid headers that readers would silently replace by made-up values.
+    """
     with path.open("rb") as file:
         isCompressed = file.read(2) == GZIP
         file.seek(0)
@@ -141,7 +144,7 @@ def spansSpace(rows: np.ndarray) -> bool:
 
 
 def rotation(quaternion) -> np.ndarray:
-    """Return the rotation (3, 3) of a quaternion without its first part; NaN if the others are not finite."""
+    """Return the rotation (3, 3) of a unit quaternion from its components b, c, d; NaN if they are not finite."""
     from scipy.spatial.transform import Rotation
 
     b, c, d = map(float, quaternion)
@@ -152,9 +155,9 @@ def rotation(quaternion) -> np.ndarray:
 
 
 def _apart(header: Header, grid: Grid) -> dict[str, float]:
-    """Return how far in mm from where a reader put the voxels each place in the header would put one at most.
+    """Return, for each matrix in the header, the maximum distance in mm between its voxels and those of a reader.
 
-    grid: where that is.
+    grid: the grid returned by the reader.
     """
     corners = np.array([[i, j, k, 1] for i in (0, 1) for j in (0, 1) for k in (0, 1)], float)
     corners[:, :3] *= np.array(grid.size) - 1
@@ -167,16 +170,16 @@ def _apart(header: Header, grid: Grid) -> dict[str, float]:
 
 
 def formsTaken(header: Header, grid: Grid) -> tuple[str, ...]:
-    """Return which of the places in the header are where a reader put the voxels. grid: where that is."""
+    """Return the names of the matrices in the header that agree with a reader. grid: as returned by the reader."""
     apart = _apart(header, grid)
     least = max(ROUNDING * float(grid.spacing.min()), min(apart.values(), default=0.0))
     return tuple(name for name, gap in apart.items() if gap <= least)
 
 
 def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
-    """Return what there is to say about where a reader put the voxels of a file. grid: where that is.
+    """Return remarks on the position of the voxels as returned by a reader. grid: the grid returned by the reader.
 
-    Raises InputError when the header says nothing of the kind.
+    Raises InputError if no matrix in the header agrees with the reader.
     """
     apart = _apart(header, grid)
     if not apart:
@@ -196,10 +199,10 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
 
 @contextmanager
 def readable(path: Path) -> Iterator[Path]:
-    """Give the path under which ITK reads an image file.
+    """Yield a path from which ITK reads an image file correctly.
 
-    Of liver.nii.gz it takes the header and, where there is a liver.nii beside it, the voxels of that: then a copy in a
-    folder of its own is read.
+    Given liver.nii.gz, ITK reads its header, but the voxels of liver.nii if that exists beside it. In this case, the
+    path is that of a copy in a temporary folder.
     """
     if not path.name.lower().endswith(".nii.gz") or not path.with_suffix("").exists():
         yield path

@@ -1,4 +1,4 @@
-"""PLY meshes. VTK's own reader crashes on files that were cut off, so they are read here."""
+"""Reading PLY meshes. VTK's own reader is not used because it crashes on truncated files."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ TYPES = {
     **{"float": "f4", "double": "f8", "float32": "f4", "float64": "f8"},
 }
 BYTE_ORDERS = {"ascii": "=", "binary_little_endian": "<", "binary_big_endian": ">"}
-# More points than any mesh has; also false for what is not a number.
+# More points than any mesh has; comparing with it also rejects NaN.
 MOST_POINTS = 2**40
 CORNERS = ("vertex_indices", "vertex_index")
 
 
 @dataclass
 class Element:
-    """One kind of rows in a file: properties are (name, type) or, for lists, (name, type, type of the length)."""
+    """A kind of rows in a file. properties: (name, type) or, for lists, (name, type, type of the length)."""
 
     name: str
     count: int
     properties: list[tuple[str, ...]] = field(default_factory=list)
 
     def rowType(self, lengths: dict[str, int]) -> np.dtype:
-        """Return the type of a row whose lists have these lengths."""
+        """Return the numpy type of a row whose lists have these lengths."""
         fields = []
         for name, kind, *lengthKind in self.properties:
             if lengthKind:
@@ -47,7 +47,7 @@ class Element:
 def readPly(path: Path) -> tuple[vtkPolyData, str]:
     """Return the points and polygons of a PLY file, ASCII or binary, and its comments.
 
-    Raises InputError for a file that is damaged or cut off.
+    Raises InputError for a file that is damaged or truncated.
     """
     try:
         return _read(path.read_bytes())
@@ -75,7 +75,7 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
                 elements[-1].properties.append((name, order + TYPES[kind]))
     body = data[end.end() :]
     if isText:
-        # numbers as text become numbers in binary, all of one type
+        # convert numbers in text to binary numbers, all of one type
         body = np.array(body.split(), float).tobytes()
         for element in elements:
             element.properties = [(name, *["=f8"] * len(kinds)) for name, *kinds in element.properties]
@@ -102,7 +102,7 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
 
 
 def _rows(element: Element, body: bytes, start: int) -> tuple[list[np.ndarray], int]:
-    """Return the rows of an element as blocks of rows with equally long lists, and where the next element starts."""
+    """Return the rows of an element as blocks of rows with equal list lengths, and the offset of the next element."""
     blocks, missing, most = [], element.count, 64
     while missing > 0:
         lengths, end = {}, start
@@ -114,7 +114,7 @@ def _rows(element: Element, body: bytes, start: int) -> tuple[list[np.ndarray], 
                 lengths[name] = int(length)
                 end += np.dtype(lengthKind[0]).itemsize
             end += np.dtype(kind).itemsize * lengths.get(name, 1)
-        # the following rows most often have lists as long as this one
+        # the following rows usually have lists of the same lengths
         rowType = element.rowType(lengths)
         rows = np.frombuffer(body, rowType, min(missing, most, (len(body) - start) // rowType.itemsize), start)
         alike = np.ones(len(rows), bool)

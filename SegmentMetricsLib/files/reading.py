@@ -1,4 +1,4 @@
-"""Files: label maps, segmentations and meshes in; every problem becomes one sentence that names the file."""
+"""Reading label maps, segmentations and meshes; every problem becomes one sentence that names the file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MESH_SUFFIXES = (".stl", ".obj", ".ply", ".vtp")
 DICOM_SUFFIX = ".dcm"
 SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
 
-# Spaces of NIfTI files in which equal coordinates mean equal places.
+# Coordinate spaces of NIfTI files in which equal coordinates mean equal places.
 NIFTI_SPACES = {
     "NIFTI_XFORM_SCANNER_ANAT": "scanner",
     "NIFTI_XFORM_TALAIRACH": "Talairach",
@@ -49,11 +49,11 @@ NIFTI_SPACES = {
 
 
 class UnusableFile(InputError):
-    """A file that cannot be compared; the message says which file and why."""
+    """A file that cannot be compared; the message names the file and the reason."""
 
 
 class NoSegmentationFile(UnusableFile):
-    """An image file that holds no structures, such as a CT. reason: alone, without the file's name."""
+    """An image file that contains no structures, such as a CT. reason: without the file's name."""
 
     def __init__(self, path: Path, reason: str):
         super().__init__(f"{path}: {reason}")
@@ -62,7 +62,7 @@ class NoSegmentationFile(UnusableFile):
 
 @dataclass(frozen=True)
 class _How:
-    """How images are read. threshold, maximum: of memberships, see Settings. labelNames: by the number of the label."""
+    """Options for reading images. threshold, maximum: of memberships, see Settings. labelNames: by label number."""
 
     threshold: float | None
     maximum: int | None
@@ -78,19 +78,19 @@ def readStructures(
 ) -> list[Structure]:
     """Return the structures of a file or folder.
 
-    Every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the file's stem), or every
-    such file of a folder (named by stem). An image without labels is one empty structure. An image in a folder that is
-    no segmentation, such as a CT, is left out, which the sources of the others tell. threshold, maximum: of images of
-    memberships, see Settings. name: of the structures that are wanted, such as "Parotid_L", usually one, in any
-    spelling, or the number of a label; all when None. labelNames: what labels are called that have no names of their
-    own, by number; or a file that says it, of the kinds that the option --label-names of the command line takes. Raises
-    UnusableFile, a ValueError, for whatever cannot be read or is no segmentation, and when there is no structure of
-    that name: the message lists those that there are. InputError, a ValueError, for names, also of labels, that make no
-    sense.
+    The structures are every segment of a .seg.nrrd, every label of an image (named `Label 5`), a mesh (named by the
+    file's stem), or those of all such files in a folder (named by stem). An image without labels is one empty
+    structure. An image in a folder that is no segmentation, such as a CT, is left out, which is noted in the sources of
+    the other structures. threshold, maximum: of images of memberships, see Settings. name: of the structures to return,
+    such as "Parotid_L", usually one, in any spelling, or a label number; None returns all. labelNames: names by number
+    for labels without a name of their own, or a file with them, of the kinds that the command-line option --label-names
+    accepts. Raises UnusableFile, a ValueError, for a file that cannot be read or is no segmentation, and if there is no
+    structure of that name; the message lists the available ones. Raises InputError, a ValueError, for invalid names of
+    structures or labels.
     """
     names = labelNamesFrom(labelNames)
     if name is not None:
-        asName(name)  # what is none is told before anything is read
+        asName(name)  # raises for an invalid name before anything is read
     structures = _readAny(Path(path), _How(threshold, maximum, names))
     if name is None:
         return structures
@@ -116,7 +116,7 @@ def _readAny(path: Path, how: _How) -> list[Structure]:
         raise UnusableFile(str(error)) from error
     try:
         isFolder, isThere = path.is_dir(), path.exists()
-    except OSError as error:  # a name that is too long, say
+    except OSError as error:  # for example, the name is too long
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     if isFolder:
         return _readFolder(path, how)
@@ -158,24 +158,25 @@ def readAll(
     maximum: int | None = None,
     labelNames: Mapping[int, str] | None = None,
 ) -> list[list[Structure]]:
-    """Return what readStructures() returns for each of some files or folders, several of them read at a time.
+    """Return the result of readStructures() for each of several files or folders, which are read in parallel.
 
-    Raises its UnusableFile, that of the first in order.
+    Raises UnusableFile of the first path in order that fails.
     """
     return _readEach(paths, _How(threshold, maximum, labelNames or {}))
 
 
 def _readEach(paths: Iterable[str | Path], how: _How, isFolder: bool = False) -> list:
-    """Return the structures of each of some files or folders. Raises the UnusableFile of the first in order.
+    """Return the structures of each of several files or folders. Raises UnusableFile of the first in order that fails.
 
-    isFolder: whether the files are those of a folder; then an image that is no segmentation stands as its error.
+    isFolder: whether the files are those of a folder; if so, the result for an image that is no segmentation is its
+    NoSegmentationFile error.
     """
     errors: dict[int, UnusableFile] = {}
 
     def attempt(numbered: tuple[int, str | Path]) -> list[Structure] | NoSegmentationFile:
         number, path = numbered
         if any(other < number for other in list(errors)):
-            return []  # nobody wants to see it any more
+            return []  # not needed, because an earlier path has failed
         try:
             return _readAny(Path(path), how)
         except UnusableFile as error:
@@ -191,7 +192,7 @@ def _readEach(paths: Iterable[str | Path], how: _How, isFolder: bool = False) ->
 
 
 def suffixOf(path: Path) -> str:
-    """Return the supported suffix of a file name in lower case, the longest that fits; "" if none does."""
+    """Return the longest supported suffix that a file name ends with, in lower case, or "" if there is none."""
     return max((s for s in SUFFIXES if path.name.lower().endswith(s)), key=len, default="")
 
 
@@ -203,14 +204,15 @@ def stemOf(path: Path) -> str:
 def _saysDicom(path: Path) -> bool:
     try:
         return dicom.isDicom(path)
-    except OSError:  # whoever reads it says why
+    except OSError:  # reading the file will raise the error
         return False
 
 
 def _readFolder(folder: Path, how: _How) -> list[Structure]:
-    """Return the structures of the files of a folder; of DICOM files, the contours and segmentations; no results.
+    """Return the structures of the files in a folder.
 
-    Where nothing in it can be compared, DICOM files in the folders below count: a patient has some for each series.
+    Of DICOM files, only structure sets and segmentations are read. Results of SegmentMetrics are skipped. If the folder
+    itself has nothing to compare, DICOM files in its subfolders are read: a patient has a folder for each series.
     """
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
     found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not _isResult(p)]
@@ -227,7 +229,7 @@ def _readFolder(folder: Path, how: _How) -> list[Structure]:
     if len(others) == len(found):
         raise _noneOf(folder, others)
     if len(objects) == 1 and [path for path in found if path not in others] == objects:
-        # a structure set beside a CT is the only file, too
+        # the only file except for images such as a CT, so its name is not part of the structures' names
         structures = next(content for path, content in contents if path == objects[0])
     else:
         structures = [s for path, content in contents if path not in others for s in _inFolder(path, content)]
@@ -235,12 +237,12 @@ def _readFolder(folder: Path, how: _How) -> list[Structure]:
 
 
 def _inFolder(path: Path, structures: list[Structure]) -> list[Structure]:
-    """Return the structures of a file as those of its folder, where the file's name is part of theirs."""
+    """Return the structures of a file in a folder, with the file's stem added to or replacing their names."""
     leftOut = {name: why for s in structures for name, why in s.source.get(LEFT_OUT, {}).items()}
     found = []
     for structure in structures:
         name = stemOf(path) if len(structures) + len(leftOut) == 1 else f"{stemOf(path)} {structure.name}"
-        # in a folder an image without labels is the empty structure of that name
+        # in a folder, an image without labels is an empty structure with the name of the file
         source = {key: value for key, value in structure.source.items() if key != WITHOUT_LABELS}
         if leftOut:
             source[LEFT_OUT] = {f"{stemOf(path)} {name}": why for name, why in leftOut.items()}
@@ -249,9 +251,9 @@ def _inFolder(path: Path, structures: list[Structure]) -> list[Structure]:
 
 
 def _besideOthers(structures: list[Structure], others: Mapping[Path, NoSegmentationFile]) -> list[Structure]:
-    """Return structures of a folder that say which other images there are no segmentations, and why."""
+    """Return structures of a folder with notes about its images that are no segmentations, and the reasons."""
     remarks = {path: f"{path.name} was left out: {error.reason}" for path, error in others.items()}
-    # a structure that another file has is none that is left out
+    # a structure is not missing if another file has it
     names = {structure.name for structure in structures}
     leftOut = {stemOf(path): remark for path, remark in remarks.items() if stemOf(path) not in names}
     found = []
@@ -264,7 +266,7 @@ def _besideOthers(structures: list[Structure], others: Mapping[Path, NoSegmentat
 
 
 def _noneOf(folder: Path, others: Mapping[Path, NoSegmentationFile]) -> UnusableFile:
-    """Return the error to raise about a folder in which no file is a segmentation."""
+    """Return the error to raise for a folder in which no file is a segmentation."""
     path, error = next(iter(others.items()))
     if len(others) == 1:
         return UnusableFile(str(error))
@@ -272,22 +274,22 @@ def _noneOf(folder: Path, others: Mapping[Path, NoSegmentationFile]) -> Unusable
 
 
 def _isResult(path: Path) -> bool:
-    """Return whether a file in a folder of structures is none of them, but a result that was written there."""
+    """Return whether a file in a folder of structures is a result of SegmentMetrics that was written there."""
     try:
         return suffixOf(path) == ".vtp" and path.is_file() and vtpheaders.isResult(path)
-    except OSError:  # whoever reads it says why
+    except OSError:  # reading the file will raise the error
         return False
 
 
 def _dicomObjects(paths: list[Path]) -> list[Path]:
-    """Return which of some files are DICOM structure sets or segmentations, not images."""
+    """Return the files that are DICOM structure sets or segmentations, not images."""
     return [p for p in paths if suffixOf(p) in ("", DICOM_SUFFIX) and _saysDicom(p) and _holdsStructures(p)]
 
 
 def _holdsStructures(path: Path) -> bool:
     try:
         return dicom.holdsStructures(path)
-    except InputError as error:  # what it holds cannot be told, so it is not left out either
+    except InputError as error:  # its contents are unknown, so it must not be silently left out
         raise UnusableFile(f"{path}: {error}") from error
 
 
@@ -303,12 +305,12 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
 
 
 def _inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
-    """Return what a reader of the numbers should know of an image file, and the image."""
+    """Return remarks on an image file for readers of the results, and the image."""
     if suffix in (".nrrd", ".seg.nrrd"):
-        # the sum that the file ends with is looked at much sooner than the file is decompressed once more
+        # comparing the checksum at the end of the file is much faster than decompressing the file a second time
         remarks, promised = integrity.inspect(path, suffix, withVoxels=False), integrity.promisedSum(path)
         if promised is not None:
-            with suppress(UnusableFile):  # a full look may know better what is wrong
+            with suppress(UnusableFile):  # the full inspection may give a better reason
                 image = _loadImage(path, suffix)
                 if zlib.crc32(SimpleITK.GetArrayViewFromImage(image)) == promised:
                     return remarks, image
@@ -347,7 +349,7 @@ def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
 
 
 def _problem(message: str, path: Path, suffix: str) -> str:
-    """Return in plain words what a reader of images complains about."""
+    """Return an image reader's error message in plain words."""
     if not path.name.endswith(suffix):
         return f"rename it so that it ends in {suffix}, in small letters"
     if "Unable to determine ImageIO" in message or "not recognized" in message:
@@ -362,7 +364,7 @@ def _problem(message: str, path: Path, suffix: str) -> str:
 
 
 def readGrid(path: str | Path) -> Grid:
-    """Return the grid of an image file, whatever its voxels hold; of a segmentation, that of the image it was drawn on.
+    """Return the grid of an image file with any contents; for a segmentation, that of the image it was drawn on.
 
     Raises UnusableFile, a ValueError, for a file that is no image.
     """
@@ -378,7 +380,7 @@ def readGrid(path: str | Path) -> Grid:
         integrity.inspect(path, suffix, withVoxels=False)
         with quiet():
             reader.ReadImageInformation()
-        # it answers as an image does
+        # the reader has the same interface as an image
         return wholeGrid(reader, Grid.fromImage(reader))
     except RuntimeError as error:
         raise UnusableFile(
@@ -389,10 +391,10 @@ def readGrid(path: str | Path) -> Grid:
 
 
 def frameOfReference(image: SimpleITK.Image, forms: Iterable[str] = ("sform", "qform")) -> str:
-    """Return what a file says about its frame of reference: a DICOM UID, or the space of a NIfTI file.
+    """Return the frame of reference of an image: a DICOM UID, the space of a NIfTI file, or "" if unknown.
 
-    "Aligned" NIfTI files do not say with what, and common tools write it into every file: it counts as nothing said.
-    forms: places in the header of a NIfTI file that are where the voxels were put; the space of others is not theirs.
+    The NIfTI code "aligned" is ignored, because it does not name the target and common tools write it into every file.
+    forms: names of the matrices in a NIfTI header that agree with the image; spaces of other matrices do not apply.
     """
     keys = image.GetMetaDataKeys()
     for key in ("0020|0052", "FrameOfReferenceUID"):

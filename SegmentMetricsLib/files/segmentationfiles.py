@@ -1,4 +1,4 @@
-"""Slicer's segmentation files: images of labels, in layers where segments overlap, with the segments in the header."""
+"""Slicer's segmentation files: label images with layers for overlapping segments, which are listed in the header."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .textheaders import unicodeText
 
 
 def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
-    """Return the segments that a Slicer segmentation lists in its header; [] if it is none."""
+    """Return the segments listed in the header of a Slicer segmentation; [] for other images."""
     keys = image.GetMetaDataKeys()
     segments = []
     while f"Segment{len(segments)}_ID" in keys:
@@ -29,7 +29,7 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
             {
                 "id": value("ID", ""),
                 "name": value("Name", "") or value("ID", ""),
-                # files of Slicer before 4.11 keep every segment in a layer of its own
+                # files of Slicer before 4.11 store every segment in its own layer
                 "label": _wholeNumber(value("LabelValue", "1")),
                 "layer": _wholeNumber(value("Layer", str(len(segments)))),
                 "color": _color(value("Color", "")),
@@ -41,7 +41,7 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
 
 
 def _tag(tags: str, key: str) -> str:
-    """Return one of the tags of a segment, which are written as key:value|key:value|, "" if it is not there."""
+    """Return one of the tags of a segment, which are written as key:value|key:value|, or "" if it is missing."""
     return next((tag[len(key) + 1 :] for tag in tags.split("|") if tag.startswith(f"{key}:")), "")
 
 
@@ -62,10 +62,10 @@ def _color(text: str) -> tuple[float, float, float] | None:
 
 
 def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame: str) -> list[Structure]:
-    """Return the structures of a segmentation's image, with the labels that its header forgot.
+    """Return the structures of a segmentation's image, including labels that are missing from its header.
 
-    segments: what segmentHeaders() tells of it. frame: of reference, "" if unknown. Raises InputError for an image that
-    does not fit its header.
+    segments: as returned by segmentHeaders(). frame: frame of reference, "" if unknown. Raises InputError for an image
+    that does not match its header.
     """
     array = SimpleITK.GetArrayViewFromImage(image)
     if array.dtype.kind not in "iu":
@@ -93,7 +93,7 @@ def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame
                 source={"segmentID": segment["id"], **codeSource(segment["terminology"])},
             )
         )
-    # labels that the header forgot are not dropped
+    # add labels that are missing from the header
     known = {(segment["layer"], segment["label"]) for segment in segments}
     for number, layer in enumerate(masks):
         for label, mask in layer.items():
@@ -104,12 +104,15 @@ def readSegments(path: Path, image: SimpleITK.Image, segments: list[dict], frame
 
 
 def wholeGrid(image: SimpleITK.Image, grid: Grid) -> Grid:
-    """Return the grid of the image that a segmentation was drawn on; Slicer stores only the part that is in use."""
+    """Return the grid of the image that a segmentation was drawn on; Slicer stores only the used part of it.
+
+    grid: of the stored image, returned if the whole one is unknown or does not match.
+    """
     key = "Segmentation_ConversionParameters"
     parameters = image.GetMetaData(key) if key in image.GetMetaDataKeys() else ""
     found = re.search(r"Reference image geometry\|([^|]*)\|", parameters)
     try:
         geometry = Grid.fromSlicerGeometry(found.group(1)) if found else None
-    except (ValueError, OverflowError):  # it only says how large the whole image was
+    except (ValueError, OverflowError):  # not essential: it only gives the size of the whole image
         geometry = None
     return geometry if geometry is not None and grid.offsetOn(geometry) is not None else grid

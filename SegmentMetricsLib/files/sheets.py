@@ -1,4 +1,4 @@
-"""Tables that people write in a spreadsheet: CSV files with a heading, read so that every complaint says where."""
+"""Reading CSV files with a heading that people write in a spreadsheet; every error names the place of the mistake."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import InputError, counted, oneLine, raiseAny, requireText
 
-# What spreadsheets of different countries put between the cells.
+# Cell separators that spreadsheets use in different countries.
 SEPARATORS = (",", ";", "\t")
 COMMENT = "#"
 # No table that a person wrote is larger.
@@ -19,9 +19,10 @@ LARGEST_SHEET = 50_000_000
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a table: its cells by the name of their column, without spaces around, and where it is.
+    """One line of a table.
 
-    mistake: what is wrong with the line as such, None for nothing; its cells are those that have a column then.
+    cells: stripped texts by column name. where: the file and line, for messages. mistake: the error to raise about the
+    line as a whole, None if there is none; with a mistake, cells without a column are left out.
     """
 
     cells: Mapping[str, str]
@@ -35,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: where it comes from, what its comments say, and its lines."""
+    """A table: its source, its comments and its lines."""
 
     source: str
     comments: tuple[str, ...]
@@ -45,22 +46,22 @@ class Sheet:
 def readSheet(
     path: str | Path, required: Sequence[str], optional: Sequence[str] = (), keepsMistakes: bool = False
 ) -> Sheet:
-    """Return a CSV file as a table whose columns are called as asked for, whatever their case and order.
+    """Read a CSV file whose columns have the required and optional names, in any case and order.
 
     Cells are separated by commas, semicolons or tabs; lines that start with # are comments; empty lines are skipped.
-    Raises InputError, naming the file and the line, for a file that cannot be read, wrong quoting, lines of the wrong
-    length, and columns that are missing, unknown or there twice. keepsMistakes: whether those of the lines are left to
-    the caller, who may find others in their cells.
+    keepsMistakes: whether to return lines with their mistakes instead of raising, so that the caller can report further
+    mistakes in their cells. Raises InputError, naming the file and the line, for a file that cannot be read, wrong
+    quoting, lines with too many cells, and columns that are missing, unknown or duplicate.
     """
     text = textOf(Path(path), "to be a table that somebody wrote", "; save it as CSV UTF-8")
     return parseSheet(text, str(path), required, optional, keepsMistakes)
 
 
 def textOf(path: Path, purpose: str, advice: str = "") -> str:
-    """Return the text of a file that somebody wrote.
+    """Return the text of a file written by a person.
 
-    purpose: what a file may be too large for. advice: how it becomes text. Raises InputError for a file that cannot be
-    opened, is larger than LARGEST_SHEET, or is no text.
+    purpose: for the message that a file is too large "to be ...". advice: appended to the message that a file is not
+    text. Raises InputError for a file that cannot be opened, is larger than LARGEST_SHEET, or is not text in UTF-8.
     """
     requireText(path)
     if path.is_dir():
@@ -80,7 +81,7 @@ def textOf(path: Path, purpose: str, advice: str = "") -> str:
 def parseSheet(
     text: str, source: str, required: Sequence[str], optional: Sequence[str] = (), keepsMistakes: bool = False
 ) -> Sheet:
-    """Return text as a table; as readSheet."""
+    """Parse text as a table; see readSheet. source: name of the file, for messages."""
     if "\0" in text:
         raise InputError(f"{source}: the file holds zero bytes, so it is not text.")
     whole = text.splitlines(keepends=True)
@@ -118,13 +119,13 @@ def parseSheet(
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """Return the separator that the heading has most of."""
+    """Return the most frequent separator in the heading."""
     heading = next((line for line in lines if line.strip()), "")
     return max(SEPARATORS, key=heading.count)
 
 
 def _columns(heading: Sequence[str], where: str, required: Sequence[str], optional: Sequence[str]) -> list[str]:
-    """Return the columns' names as they are asked for, in the order of the heading."""
+    """Return the canonical names of the columns, in the order of the heading; empty ones get their number."""
     known = {name.casefold(): name for name in (*required, *optional)}
     columns = []
     for number, cell in enumerate(heading, start=1):

@@ -1,4 +1,4 @@
-"""Results of a stress test as table and files: stress.json, stress.csv and the masks of both variants."""
+"""Results of a stress test as a table and as files: stress.json, stress.csv and the masks of both variants."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..tables import LONGEST_TITLE, aligned, shortened
 from . import writing
 
 SCHEMA = "segment-metrics-stress/1"
-# What a reader of a stress test looks at first: heading and key.
+# The most important measurements of a stress test: heading and key.
 COLUMNS = {"Dice": "DSC", "HD95": "HD95", "wDice": "wDice", "SIS": "SIS", "STAR": "STAR"}
 MASK = re.compile(r"(risky|neutral)_[^/\\]+\.nrrd")
 
 
 def table(result: StressTest) -> str:
-    """Return the main measurements of both variants, one variant per line."""
+    """Return a text table of the main measurements, one variant per line."""
     rows = [[shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS]]
     for name, comparison in result.variants.items():
         rows.append([name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())])
@@ -28,13 +28,13 @@ def table(result: StressTest) -> str:
 
 
 def _text(measurement: Measurement) -> str:
-    """Return a value with one digit more than usual: shares of a large structure are small."""
+    """Return a value as text, ratios with one more digit than usual: for a large structure they differ little."""
     isShare = measurement.status == "ok" and not measurement.unit
     return rounded(measurement.value, 4) if isShare else measurement.text()
 
 
 def write(result: StressTest, folder: Path) -> None:
-    """Write all files of a stress test into a folder. Raises OSError when one cannot be written."""
+    """Write all files of a stress test into a folder. Raises OSError if one cannot be written."""
     reference = result.risky.reference
     (stem,) = writing.fileNames([reference.name])
     masks = {name: f"{name}_{stem}.nrrd" for name in result.variants}
@@ -71,13 +71,13 @@ def _document(result: StressTest, masks: dict[str, str]) -> dict:
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the masks that an earlier stress test wrote into a folder, as its stress.json tells."""
+    """Return the masks that an earlier stress test wrote into a folder, according to its stress.json."""
     try:
         content = json.loads((folder / "stress.json").read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
             return []
         names = [variant["file"] for variant in content["variants"].values()]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # there are none, or it is somebody else's
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, or written by another program
         return []
-    # the file may have been edited: nothing but such files, and none outside the folder
+    # the file may have been edited: accept only names of masks, and none outside the folder
     return [folder / name for name in names if isinstance(name, str) and MASK.fullmatch(name)]

@@ -1,7 +1,7 @@
-"""What the headers of NRRD and MetaImage files say, looked at before a reader of images gets to see them.
+"""Checking the headers of NRRD and MetaImage files before an image reader reads them.
 
-The readers take what they do not understand for nothing (a place that is not a number becomes 0, a length in cm one in
-mm) and write past the end of their memory when a header says certain things. Neither must reach a patient.
+The readers silently ignore what they do not understand (a position that is not a number becomes 0, a length in cm is
+taken as mm), and certain headers cause buffer overflows. Neither must affect a patient.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import numpy as np
 from ..errors import InputError
 from ..geometry.grids import requireScale
 
-# All fields of the NRRD format, in small letters: https://teem.sourceforge.net/nrrd/format.html
+# All fields of the NRRD format, in lower case: https://teem.sourceforge.net/nrrd/format.html
 NRRD_FIELD = re.compile(
     "content|number|type|block ?size|dimension|space|space (dimension|directions|units|origin)|sizes|spacings|"
     "thicknesses|axis ?(mins|maxs)|centers|centerings|kinds|labels|units|min|max|old ?(min|max)|endian|encoding|"
     "line ?skip|byte ?skip|sample ?units|measurement frame|data ?file"
 )
-# What is longer overruns the readers' memory.
+# Longer values overflow the readers' buffers.
 LONGEST_VALUE = 500
 META_TEXTS = ("Name", "Comment", "ObjectType", "ObjectSubType", "TransformType")
 LONGEST_TEXT = 250
-# A header is no longer.
+# Longer than any header, in bytes.
 LONGEST_HEADER = 100_000_000
-# A numbered series of data files: one number in the name, then first, last and step.
+# A numbered series of data files: a name with one number format, then first, last and step.
 SERIES = re.compile(r"[^%]*%0?\d{0,2}d[^%]*( -?\d+){3,4}")
 MILLIMETERS = frozenset({"", "mm", "millimeter", "millimeters", "millimetre", "millimetres", "?", "???"})
 NO_VOXEL_SIZE = "the file does not say how large its voxels are: they were taken to be 1 mm along each axis"
@@ -39,7 +39,7 @@ NO_VOLUME = "the axes in its header do not span space."
 
 
 def nrrdFields(file: BinaryIO) -> dict[str, str]:
-    """Return the fields of a NRRD header in small letters; the file stands behind it. Raises ValueError for damage."""
+    """Return the fields of an NRRD header in lower case; leaves the file at its end. Raises ValueError if damaged."""
     fields: dict[str, str] = {}
     file.readline(LONGEST_HEADER)
     while (line := file.readline(LONGEST_HEADER)).strip():
@@ -54,7 +54,7 @@ def nrrdFields(file: BinaryIO) -> dict[str, str]:
 
 
 def metaFields(file: BinaryIO) -> dict[str, str]:
-    """Return the fields of a MetaImage header; the file stands behind it. Raises ValueError for damage."""
+    """Return the fields of a MetaImage header; leaves the file at its end. Raises ValueError if damaged."""
     fields: dict[str, str] = {}
     while line := file.readline(LONGEST_HEADER):
         name, _, value = line.decode("latin-1").partition("=")
@@ -68,9 +68,9 @@ def metaFields(file: BinaryIO) -> dict[str, str]:
 
 
 def dataFileOf(path: Path) -> str:
-    """Return what a NRRD or MetaImage header says about the file with its values, "" if they are in its own file.
+    """Return the data file entry of an NRRD or MetaImage header, or "" if the values are in the same file.
 
-    That is a name, or what stands for several. Raises ValueError for damage.
+    The entry is a file name, or a notation for several files. Raises ValueError if the header is damaged.
     """
     with path.open("rb") as file:
         if path.suffix.lower() in (".nrrd", ".nhdr"):
@@ -80,9 +80,9 @@ def dataFileOf(path: Path) -> str:
 
 
 def checkNrrd(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what a reader of the numbers should know of a NRRD file's header.
+    """Return remarks on the header of an NRRD file for readers of the results.
 
-    Raises InputError for lengths in other units than mm, and for places and voxel sizes that make no sense.
+    Raises InputError for lengths in units other than mm, and for invalid positions and voxel sizes.
     """
     _requireDataFile(fields.get("datafile", ""))
     if fields.get("encoding") in ("ascii", "text", "txt"):
@@ -103,7 +103,7 @@ def checkNrrd(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def checkMeta(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what a reader of the numbers should know of a MetaImage file's header; raises as checkNrrd."""
+    """Return remarks on the header of a MetaImage file for readers of the results; raises as checkNrrd."""
     _requireDataFile(fields.get("ElementDataFile", ""))
     _requireMillimeters(fields.get("DistanceUnits", ""))
     dimension = int(fields.get("NDims", "0"))
@@ -132,7 +132,7 @@ def metaSizes(fields: Mapping[str, str]) -> list[int]:
 
 
 def _field(fields: Mapping[str, str], *names: str) -> list[float]:
-    """Return the numbers of the first of these fields that is there, [] if none is."""
+    """Return the numbers in the first of these fields that exists, or [] if none does."""
     return next((_numbers(fields[name]) for name in names if name in fields), [])
 
 
@@ -152,7 +152,7 @@ def _requirePlace(places: list[float], lengths: list[float]) -> None:
 
 
 def _requireVolume(axes: np.ndarray) -> None:
-    """Raise InputError when axes of about equal length (n, n) lie in a plane or a line."""
+    """Raise InputError if axes (n, n) of similar lengths are linearly dependent."""
     if abs(np.linalg.det(axes)) < 1e-6 * np.linalg.norm(axes, axis=1).prod() or not axes.any(axis=1).all():
         raise InputError(NO_VOLUME)
 
@@ -163,13 +163,13 @@ def _requireMillimeters(unit: str) -> None:
 
 
 def _requireDataFile(name: str) -> None:
-    """Raise ValueError for a data file whose name the readers would take for the format of a number, but is none."""
+    """Raise ValueError for a data file name that the readers would use as a number format although it is not one."""
     if "%" in name and not SERIES.fullmatch(name):
         raise ValueError("The name of the data file is wrong.")
 
 
 def _requireShortWords(path: Path, fields: Mapping[str, str]) -> None:
-    """Raise when voxels are written as text of which a word is longer than any number."""
+    """Raise if voxels are written as text with a word that is longer than any number, or as text in a separate file."""
     if "datafile" in fields:
         raise InputError("its voxels are written as text in a file of its own; save it in binary.")
     with path.open("rb") as file:
@@ -184,7 +184,7 @@ def _requireShortWords(path: Path, fields: Mapping[str, str]) -> None:
 
 
 def unicodeText(value: str) -> str:
-    """Return a header's text; headers that are not in Unicode are taken for Latin-1, the usual other encoding."""
+    """Return a header's text; text that is not UTF-8 is decoded as Latin-1, the most common alternative."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What the XML of a VTP mesh says, looked at before VTK's reader sees it, which ends the program over some of it."""
+"""Checking the XML of a VTP mesh before VTK's reader reads it, which crashes on some invalid contents."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from xml.parsers import expat
 
 from ..errors import InputError
 
-# Elements inside each other: a mesh has no more than seven, and VTK's reader calls itself for each.
+# Maximum nesting of elements: a mesh has at most seven levels, and VTK's reader is recursive.
 DEEPEST = 30
-# Points, cells and bytes that a file can hold in each of its own bytes: what is compressed takes less.
+# Maximum number of points, cells or values per byte of a file, which may be compressed.
 MOST_PER_BYTE = 2000
 COUNTS = ("NumberOfPoints", "NumberOfVerts", "NumberOfLines", "NumberOfStrips", "NumberOfPolys", "NumberOfTuples")
 MOST_COMPONENTS = 100
 NO_MESH = "the file cannot be read as a mesh: it is damaged, or of a different kind than its name says."
 
-# Bytes at the beginning of a file in which the names of its field data are.
+# Number of bytes at the beginning of a file that contain the names of its field data.
 BEGINNING = 2000
 
 
 class _Enough(Exception):
-    """All of a file that is XML was looked at."""
+    """Stops the parser at the end of the XML part of a file."""
 
 
 def check(path: Path) -> None:
-    """Raise InputError when a file is no VTP mesh, or says of itself what cannot be."""
+    """Raise InputError if a file is not a VTP mesh, or has impossible values in its header."""
     largest = MOST_PER_BYTE * path.stat().st_size
     parser, depth = expat.ParserCreate(), 0
 
@@ -41,7 +41,7 @@ def check(path: Path) -> None:
                 raise ValueError("The file cannot hold that much.")
         if not 1 <= int(attributes.get("NumberOfComponents") or 1) <= MOST_COMPONENTS:
             raise ValueError("No point has that many values.")
-        if name == "AppendedData":  # what follows need not be XML
+        if name == "AppendedData":  # the rest may be binary
             raise _Enough
 
     def end(name: str) -> None:
@@ -65,7 +65,7 @@ def check(path: Path) -> None:
 
 
 def isResult(path: Path) -> bool:
-    """Return whether a file holds both surfaces of a comparison with their distances, as writing.writeSurfaces does."""
+    """Return whether a file was written by writing.writeSurfaces, with both surfaces of a comparison."""
     with path.open("rb") as file:
         data, _, _ = file.read(BEGINNING).partition(b"</FieldData>")
     return b"<FieldData>" in data and b'type="String" Name="Side"' in data

@@ -1,4 +1,4 @@
-"""Results to files: metrics.json, metrics.csv with its schema, and the measured surfaces."""
+"""Writing results to files: metrics.json, metrics.csv with its schema, and the measured surfaces."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from ..version import __version__
 from .messages import quiet
 
 SCHEMA = "segment-metrics/1"
-# File names that are no valid text are kept as escapes, which JSON knows too.
+# File names that cannot be encoded are written with escapes, which are also valid in JSON.
 UNENCODABLE = "backslashreplace"
-# What is written for every pair.
+# The files written for every pair: kind and suffix.
 RESULT_FILES = {"distances": "vtp", "overlay": "png", "slices": "csv"}
 REPORT_FILE = "report.html"
 VERDICTS_FILE = "verdicts.csv"
-# zlib's level for surfaces: VTK's default takes five times as long for a tenth of the bytes.
+# zlib's level for surfaces: VTK's default takes five times as long and saves only a tenth of the bytes.
 COMPRESSION = 1
-# Longest name of a structure in a file name, in characters and in bytes: file systems take 255 bytes in all.
+# Maximum length of a structure's name in a file name, in characters and in bytes: file systems allow 255 bytes in all.
 LONGEST_STEM, MOST_BYTES = 80, 200
 IDENTITY = {
     "Reference": "Name of the reference structure",
@@ -53,7 +53,7 @@ IDENTITY = {
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of everything that decides the numbers."""
+    """Return the versions of all software that affects the numbers."""
     import scipy
     from vtkmodules.vtkCommonCore import vtkVersion
 
@@ -76,7 +76,7 @@ def document(
 ) -> dict:
     """Return the content of metrics.json.
 
-    files: for every record, the names of the files that belong to it by kind. multiLabel: the overlap of all labels.
+    files: for every record, the names of its files by kind. multiLabel: the overlap of all labels.
     """
     pairs = [record.toDictionary() for record in records]
     for pair, names in zip(pairs, files):
@@ -109,7 +109,7 @@ def writeJson(content: Mapping, path: Path) -> None:
 
 
 def writeCsv(records: Sequence[Record], path: Path) -> None:
-    """Write one row per pair and one column per measurement: `inf` or nothing where a value is not finite."""
+    """Write one row per pair and one column per measurement; infinite values are `inf`, undefined ones are empty."""
     columns = columnsOf(records)
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
@@ -123,7 +123,7 @@ def writeCsv(records: Sequence[Record], path: Path) -> None:
 
 
 def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
-    """Write what the columns of the CSV file mean: key, title, unit, description."""
+    """Write a description of the columns of the CSV file: key, title, unit, description."""
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow(["key", "title", "unit", "description"])
@@ -134,14 +134,14 @@ def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
 
 
 def identityColumns(records: Sequence[Record]) -> dict[str, str]:
-    """Return the columns that say what a row is about, with the convention if it is not ours, and what they mean."""
+    """Return the columns that identify a row, including the convention if it is not our own, with descriptions."""
     if all(record.convention == OWN_CONVENTION for record in records):
         return IDENTITY
     return {**IDENTITY, "Convention": "Tool whose convention the boundary and overlap measurements follow"}
 
 
 def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
-    """Write the per-slice profile: one row per slice, places in LPS mm, `inf` where only one has the slice."""
+    """Write the per-slice profile: one row per slice, places in LPS mm, `inf` if only one of the two has the slice."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["Slice", "Position", "Only", *rows[0].values, "X", "Y", "Z"])
@@ -167,9 +167,9 @@ def cell(measurement: Measurement | None) -> str:
 
 
 def harmless(text: str) -> str:
-    """Return text that no spreadsheet runs as a formula: such cells get a leading apostrophe.
+    """Return text that no spreadsheet executes as a formula, by adding an apostrophe before text that looks like one.
 
-    Some spreadsheets look past spaces, and take the wide letters of East Asia for the narrow ones.
+    Some spreadsheets ignore leading spaces and treat full-width characters of East Asian scripts like ASCII.
     """
     seen = unicodedata.normalize("NFKC", text)
     isFormula = seen.lstrip().startswith(("=", "+", "-", "@")) or seen.startswith(("\t", "\r", "\n"))
@@ -177,9 +177,9 @@ def harmless(text: str) -> str:
 
 
 def pasteable(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows of texts as a spreadsheet takes them from the clipboard, with the name in front of each harmless.
+    """Return rows of texts in the clipboard format of spreadsheets, with harmless() applied to the first of each row.
 
-    Whatever is in a name, it stays one cell: a tab or a line break would begin another, which could be a formula.
+    Tabs and line breaks in texts are replaced, because they would start another cell, which could be a formula.
     """
     lines = ([oneLine(text) for text in row] for row in rows)
     return "\n".join("\t".join([harmless(first), *rest]) for first, *rest in lines)
@@ -217,7 +217,7 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     for name in ("reference", "test"):
         names.InsertNextValue(name)
     result.GetFieldData().AddArray(names)
-    # the note by which Slicer knows the coordinate system
+    # the note from which Slicer determines the coordinate system
     space = vtkStringArray()
     space.SetName("SPACE")
     space.InsertNextValue("LPS")
@@ -226,7 +226,7 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
 
 
 def writeMask(mask: Mask, path: Path) -> None:
-    """Write a mask as an image of 0 and 1 with the geometry of its grid, larger where the structure leaves it."""
+    """Write a mask as an image of 0 and 1 with the geometry of its grid, extended if the structure exceeds it."""
     low = np.minimum(mask.low, 0)
     high = np.maximum(mask.high, np.array(mask.grid.size) - 1)
     grid = mask.grid.resized(low, high)
@@ -242,7 +242,7 @@ def writeMask(mask: Mask, path: Path) -> None:
 
 
 def writeSurfaces(comparison: Comparison, path: Path) -> None:
-    """Write both measured surfaces of a comparison. Raises OSError when the file cannot be written."""
+    """Write both measured surfaces of a comparison. Raises OSError if the file cannot be written."""
     writer = vtkXMLPolyDataWriter()
     writer.SetFileName(str(path))
     writer.SetInputData(measuredSurfaces(comparison))
@@ -254,9 +254,10 @@ def writeSurfaces(comparison: Comparison, path: Path) -> None:
 
 
 def fileNames(names: Iterable[str]) -> list[str]:
-    """Return a different name for the files of every structure: letters of any script, digits, dot, dash, underscore.
+    """Return a unique name for the files of every structure: letters of any script, digits, dot, dash, underscore.
 
-    At most 80 characters. What file systems reserve, and whatever else there is in names, becomes an underscore.
+    Names are shortened to 80 characters. All other characters, including those reserved by file systems, become
+    underscores.
     """
     taken: set[str] = set()
     result = []
@@ -264,7 +265,7 @@ def fileNames(names: Iterable[str]) -> list[str]:
         stem = re.sub("_{2,}", "_", "".join(map(_fileCharacter, unicodedata.normalize("NFC", name))))
         stem = stem.strip("._")[:LONGEST_STEM].encode()[:MOST_BYTES].decode(errors="ignore") or "structure"
         unique, number = stem, 2
-        # file systems that ignore case must keep two names apart
+        # names must also differ on file systems that ignore case
         while unique.casefold() in taken:
             unique, number = f"{stem}_{number}", number + 1
         taken.add(unique.casefold())
@@ -273,25 +274,25 @@ def fileNames(names: Iterable[str]) -> list[str]:
 
 
 def _fileCharacter(character: str) -> str:
-    """Return a character as it may stand in a file name: letters, the marks that belong to them, and numbers do."""
+    """Return a character if it is allowed in a file name (letters, combining marks, numbers and "._-"), else "_"."""
     return character if character in "._-" or unicodedata.category(character)[0] in "LMN" else "_"
 
 
 def fileName(kind: str, name: str) -> str:
-    """Return the name of one of the files of a structure, whose name is one of fileNames()."""
+    """Return the name of a file of a structure. name: of the structure, as returned by fileNames()."""
     return f"{kind}_{name}.{RESULT_FILES[kind]}"
 
 
 def filesOf(name: str, folder: Path) -> dict[str, str]:
-    """Return by kind the names of those files of a structure that are in a folder."""
+    """Return the names of the existing files of a structure in a folder, by kind."""
     return {kind: fileName(kind, name) for kind in RESULT_FILES if (folder / fileName(kind, name)).exists()}
 
 
 def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) -> None:
-    """Move all files of a folder to the output folder, in place of the results of an earlier run: all of them or none.
+    """Move all files of a folder to the output folder, replacing the results of an earlier run: all of them or none.
 
-    The output folder is made if needed. earlier: what an earlier run left there and this one replaces, None is what
-    earlierResults() finds; what else lies in it stays. Raises InputError or OSError when that fails.
+    The output folder is created if needed; unrelated files in it are kept. earlier: results of an earlier run to
+    replace, None for those that earlierResults() finds. Raises InputError or OSError on failure.
     """
     new = sorted(results.iterdir())
     earlier = earlierResults(output) if earlier is None else earlier
@@ -310,9 +311,9 @@ def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) 
         ]:
             moved.append((source, target))
             os.replace(source, target)
-    except BaseException:  # also when the user interrupts it
+    except BaseException:  # including interruption by the user
         for source, target in reversed(moved):
-            if not os.path.lexists(source):  # the last one may not have been moved yet
+            if not os.path.lexists(source):  # the last one may not have been moved
                 os.replace(target, source)
         for folder in made:
             if folder.is_dir() and not any(folder.iterdir()):
@@ -321,9 +322,9 @@ def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) 
 
 
 def earlierResults(folder: Path) -> list[Path]:
-    """Return the surfaces, pictures, verdicts and report that an earlier run left in a folder, as metrics.json tells.
+    """Return the surfaces, pictures, slices, verdicts and report of an earlier run in a folder, by its metrics.json.
 
-    Left there, they would seem to belong to the new numbers.
+    If they were not replaced, they would seem to belong to the new numbers.
     """
     try:
         content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
@@ -339,9 +340,9 @@ def earlierResults(folder: Path) -> list[Path]:
         TypeError,
         AttributeError,
         RecursionError,
-    ):  # there are none, or it is somebody else's
+    ):  # missing, or written by another program
         return []
-    # the file may have been edited: nothing but such files, and none outside the folder
+    # the file may have been edited: accept only names of results, and none outside the folder
     pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
     ours = [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
     return [*ours, *judged, *reported]

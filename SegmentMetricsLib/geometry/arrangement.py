@@ -1,7 +1,7 @@
-"""Contours that cross, touch or repeat each other, made into the plain boundary of what they enclose.
+"""Contours that cross, touch or repeat each other, turned into the plain boundary of the area they enclose.
 
-What they enclose is what an odd number of them goes around, as when contours are filled with pixels. Lines are cut
-where others cross or meet them; after that a line that is there twice has the same on both sides and is no boundary.
+A place is enclosed if an odd number of contours goes around it, as when contours are filled with pixels. Lines are cut
+where others cross or meet them. After that, a line that occurs twice has the same on both sides and is not a boundary.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-# How far from a line, as a share of the contours' extent, a point still lies on it.
+# Points closer to a line than this fraction of the contours' extent lie on it.
 TOUCHING = 1e-9
 CHUNK = 1 << 21
 
@@ -36,7 +36,7 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
         a, b, c, d = (points[cells[n, end]] for n in (one, other) for end in (0, 1))
         u, v = b - a, d - c
         lengths = np.linalg.norm(u, axis=1), np.linalg.norm(v, axis=1)
-        # ends of the other line that lie on the one, and the other way round
+        # ends of either line that lie on the other
         for first, second, start, step, length in ((one, other, a, u, lengths[0]), (other, one, c, v, lengths[1])):
             for end in (0, 1):
                 number = cells[second, end]
@@ -63,7 +63,7 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
         return points, cells
     new = np.concatenate(added)
     line, place, point = np.concatenate(line), np.concatenate(place), np.concatenate(point)
-    # every line from its start over its cuts to its end
+    # the points of every line: its start, its cuts, its end
     count = len(cells)
     line = np.concatenate([np.arange(count), line, np.arange(count)])
     place = np.concatenate([np.full(count, -1.0), place, np.full(count, 2.0)])
@@ -75,7 +75,7 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
 
 
 def unshared(cells: np.ndarray) -> np.ndarray:
-    """Return the line segments (m, 2) that are there an odd number of times, once each, in their order."""
+    """Return the line segments (m, 2) that occur an odd number of times, once each, in their original order."""
     _, first, counts = np.unique(np.sort(cells, axis=1), axis=0, return_index=True, return_counts=True)
     return cells[np.sort(first[counts % 2 == 1])]
 
@@ -85,10 +85,10 @@ def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _neighbors(points: np.ndarray, cells: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-    """Yield the pairs of line segments whose bounding boxes meet, many at a time."""
+    """Yield the pairs of line segments whose bounding boxes meet, in large batches."""
     low, high = points[cells].min(axis=1), points[cells].max(axis=1)
     order = np.argsort(low[:, 0], kind="stable")
-    # of each segment the later ones that begin before it ends
+    # candidates of each segment: the later ones in this order that begin before it ends
     last = np.searchsorted(low[order, 0], high[order, 0], side="right")
     counts = last - np.arange(len(cells)) - 1
     ends = np.cumsum(counts)

@@ -1,7 +1,7 @@
-"""Triangles without area that close a mesh: left out alone they would leave holes that nobody can see.
+"""Triangles without area that close a mesh: simply removing them would leave invisible holes.
 
-Programs that simplify meshes, or cut them apart, leave such caps: three different points on one line. The triangles
-beside them are cut at the points that lie on their sides. Then they meet without the caps, and nothing has moved.
+Programs that simplify or cut meshes leave such caps: three different points on one line. The triangles beside them are
+cut at the points that lie on their sides. Then they meet without the caps, and no point has moved.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def haveArea(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 
 def withoutCaps(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return triangles (k, 3) of points (n, 3) that have an area, and leave no hole where one without had its place."""
+    """Return triangles (k, 3) of points (n, 3) that all have an area, without holes where others were removed."""
     hasArea = haveArea(points, cells)
     caps, cells = cells[~hasArea], cells[hasArea]
     caps = caps[(caps != np.roll(caps, 1, axis=1)).all(axis=1)]
@@ -37,7 +37,7 @@ def withoutCaps(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     for cell, start, end in _openSides(caps, cells, len(points)).tolist():
         others = set().union(*(pointsOn[line] for line in linesAt[start] & linesAt[end]))
         cuts = [start, *_between(points, start, end, np.array(sorted(others), np.int64)), end]
-        # an earlier cut may have made pieces of it, one of which has this side
+        # the triangle may already be cut into pieces, one of which has this side
         parts = pieces.setdefault(cell, [tuple(cells[cell].tolist())])
         (part,) = (part for part in parts if (start, end) in zip(part, (*part[1:], part[0])))
         (tip,) = set(part) - {start, end}
@@ -48,13 +48,13 @@ def withoutCaps(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 
 def _names(cells: np.ndarray, count: int) -> np.ndarray:
-    """Return a number (m * 3,) for every side of triangles (m, 3) of so many points, the same for both directions."""
+    """Return a number (m * 3,) for every side of triangles (m, 3) of `count` points, the same for both directions."""
     following = np.roll(cells, -1, axis=1)
     return (np.minimum(cells, following) * count + np.maximum(cells, following)).ravel()
 
 
 def _lines(caps: np.ndarray, count: int) -> np.ndarray:
-    """Return the number of the line on which every cap (m,) lies with those that it shares a side with."""
+    """Return the number (m,) of the line that every cap lies on; caps that share a side lie on the same line."""
     names = _names(caps, count)
     order = np.argsort(names, kind="stable")
     same = names[order][1:] == names[order][:-1]
@@ -62,7 +62,7 @@ def _lines(caps: np.ndarray, count: int) -> np.ndarray:
 
 
 def _openSides(caps: np.ndarray, cells: np.ndarray, count: int) -> np.ndarray:
-    """Return the sides (n, 3) between points of caps that only one of the triangles (m, 3) has: it, start and end."""
+    """Return sides between points of caps that only one triangle (m, 3) has, as (n, 3): triangle, start and end."""
     isOfCap = np.zeros(count, bool)
     isOfCap[caps] = True
     following = np.roll(cells, -1, axis=1)
@@ -73,7 +73,7 @@ def _openSides(caps: np.ndarray, cells: np.ndarray, count: int) -> np.ndarray:
 
 
 def _between(points: np.ndarray, start: int, end: int, others: np.ndarray) -> list[int]:
-    """Return which other points, by number, lie between two points of the same line, in their order."""
+    """Return the numbers of the other points between two points on the same line, in order from start to end."""
     way = points[end] - points[start]
     along = (points[others] - points[start]) @ way / (way @ way)
     along, first = np.unique(along, return_index=True)

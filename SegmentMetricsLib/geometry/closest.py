@@ -106,7 +106,7 @@ class ClosestSurface:
         return acrossSides(self._triangles.cells)
 
     def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and the points' numbers (k,)."""
+        """Return triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and these points (k,)."""
         return self._nearest.within(points - self.center, squared)
 
     def _nearestTo(self, local: np.ndarray) -> np.ndarray:

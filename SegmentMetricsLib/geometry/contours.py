@@ -11,7 +11,7 @@ from . import arrangement
 from .masks import Mask
 from .surfaces import Surface
 
-# Points of one contour may leave its plane by this share of the contour's extent (files keep single precision).
+# Points of a contour may leave its plane by this fraction of the contour's extent (files store single precision).
 PLANARITY_TOLERANCE = 1e-4
 
 
@@ -24,7 +24,7 @@ def fromMask(mask: Mask, image: vtkImageData) -> Surface:
 
     axis = mask.grid.flatAxis
     kept = [a for a in range(3) if a != axis]
-    # the filter wants its image in the plane of the first two axes
+    # the filter requires an image in the plane of the first two axes
     image.SetDimensions([image.GetDimensions()[a] for a in kept] + [1])
     image.SetOrigin(-1.0, -1.0, 0.0)
     flyingEdges = vtkDiscreteFlyingEdges2D()
@@ -44,10 +44,10 @@ def fromMask(mask: Mask, image: vtkImageData) -> Surface:
 
 
 def insideOnTheLeft(pixels: np.ndarray, index: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return for segments (m, 2) between points (n, 2) of a mask's contours whether the mask is on their left.
+    """Return whether the mask is on the left of segments (m, 2) between points (n, 2) of its contours.
 
-    pixels: the mask [v, u]. index: u and v of the points, each half-way between a pixel inside and one outside; that
-    pixel inside, next to where a segment starts, tells.
+    pixels: the mask [v, u]. index: u and v of the points, each half-way between a pixel inside and one outside; the
+    inside pixel next to the start of a segment decides.
     """
     start, end = index[cells[:, 0]], index[cells[:, 1]]
     before, behind = np.floor(start).astype(int), np.ceil(start).astype(int)
@@ -60,9 +60,9 @@ def insideOnTheLeft(pixels: np.ndarray, index: np.ndarray, cells: np.ndarray) ->
 def fromPolyData(polyData: vtkPolyData) -> Surface:
     """Return the contours given as closed planar polylines in LPS mm, as the boundary of what they enclose.
 
-    Contours may cross each other and themselves: inside is what an odd number of them goes around, and contours that
-    repeat another count once. What was done about that is kept in `repairs`. Raises ValueError when the lines are open,
-    do not lie in one plane or enclose nothing.
+    Contours may cross each other and themselves: a place is inside if an odd number of them goes around it, and
+    contours that repeat another count once. Such repairs are listed in `repairs`. Raises InputError if the lines are
+    open, do not lie in one plane or enclose nothing.
     """
     from vtkmodules.vtkFiltersCore import vtkCleanPolyData
 
@@ -90,7 +90,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
 
 
 def uncrossed(surface: Surface) -> Surface:
-    """Return contours as the plain boundary of what an odd number of them goes around; `repairs` says what was done."""
+    """Return contours as the plain boundary of the area inside an odd number of them; `repairs` lists the changes."""
     axes = planeAxes(surface.normal)
     flat = surface.points @ axes
     positions, cells = arrangement.cutAtCrossings(flat, surface.cells)
@@ -132,7 +132,7 @@ def segments(polyData: vtkPolyData) -> np.ndarray:
 def planeNormal(points: np.ndarray) -> np.ndarray:
     """Return the unit normal (3,) of the plane of points (n, 3), its largest component positive.
 
-    Raises ValueError when the points do not lie in one plane, or all lie on a line.
+    Raises InputError if the points do not lie in one plane, or all lie on a line.
     """
     centered = points - points.mean(axis=0)
     values, vectors = np.linalg.eigh(centered.T @ centered)
@@ -156,7 +156,7 @@ def planeAxes(normal: np.ndarray) -> np.ndarray:
 def oriented(surface: Surface) -> Surface:
     """Return the contours with every segment directed so that the inside is on its left, holes included.
 
-    Inside is what an odd number of contours encloses.
+    A place is inside if an odd number of contours encloses it.
     """
     if surface.isEmpty:
         return surface
@@ -165,7 +165,7 @@ def oriented(surface: Surface) -> Surface:
     start, end = flat[surface.cells[:, 0]], flat[surface.cells[:, 1]]
     step = end - start
     left = np.stack([-step[:, 1], step[:, 0]], axis=1)
-    # just beside the middle of every segment, far nearer than any other contour can be
+    # just beside the middle of every segment, much closer than any other contour can be
     probe = (start + end) / 2 + 1e-6 * left
     inward = insideContours(probe, start, end)
     cells = np.where(inward[:, None], surface.cells, surface.cells[:, ::-1])
@@ -187,12 +187,12 @@ def insideContours(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np
 
 
 def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
-    """Return the area in mm2 that lies inside both of two contours in one plane, inside by the even-odd rule.
+    """Return the area in mm2 inside both of two contours in one plane, by the even-odd rule.
 
-    The plane is cut into thin strips that end at every contour point; along a strip's middle line lengths are exact.
-    The result is exact too where the two contours do not cross within a strip.
+    The plane is cut into thin strips that end at every contour point; lengths along a strip's middle line are exact.
+    The area is exact, too, where the two contours do not cross within a strip.
     """
-    if reference.isEmpty or test.isEmpty:  # what is empty may have no plane
+    if reference.isEmpty or test.isEmpty:  # empty contours may have no plane
         return 0.0
     axes = planeAxes(reference.normal)
     ends = [(surface.points @ axes)[surface.cells] for surface in (reference, test)]

@@ -1,9 +1,9 @@
-"""The cross-sections of closed surfaces with the slices of a grid on whose lattice they are not.
+"""Cross-sections of closed surfaces with the slices of a grid, for surfaces that are not on the grid's lattice.
 
-A triangle that reaches from below the plane of a slice to above it is cut along one segment. Where a point lies exactly
-in a plane it counts as below it, as a center on a low face of a surface counts as inside when voxels are filled: so a
-box from 2 to 5 is in the slices 2, 3 and 4, whatever it is made of, and every contour is closed. Lengths are those of
-the slices' pixels, along the two axes of a grid that lie in the slices.
+A triangle that reaches from below the plane of a slice to above it is cut along one segment. A point exactly in a plane
+counts as below it, just as a center on a low face of a surface counts as inside when voxels are filled. So a box from 2
+to 5 is in the slices 2, 3 and 4, whatever it is made of, and every contour is closed. Lengths are in pixels of the
+slices, along the two axes of the grid that lie in the slices.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .surfaces import Surface
 
 # Triangles cut at a time, so that temporary arrays stay small.
 PART = 1 << 17
-# Pixels: what is no longer has no direction.
+# In pixels: segments no longer than this have no direction.
 NO_LENGTH = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class CrossSections:
-    """Where the slices along the k axis of a grid cut a closed surface.
+    """The segments in which the slices along the k axis of a grid cut a closed surface.
 
-    start, end: (m, 2) i and j of where segments start and end, with the inside on the left as i turns to j. slices:
-    (m,) the k of each, ascending. starts, ends: (m,) numbers of the places where they start and end, equal where one
-    segment goes on from another one. Segments may have no length.
+    start, end: (m, 2) i and j where segments start and end, with the inside on the left as i turns to j. slices: (m,)
+    the k of each, ascending. starts, ends: (m,) numbers of the places where they start and end, equal where one segment
+    continues another. Segments may have length 0.
     """
 
     grid: Grid
@@ -47,14 +47,14 @@ class CrossSections:
 
     @cached_property
     def following(self) -> np.ndarray:
-        """(m,) the segment that goes on where each ends; of several that start there each follows once."""
+        """(m,) number of the segment that continues each; of several that start at one place, each is used once."""
         order = np.argsort(self.starts, kind="stable")
         return order[np.argsort(np.argsort(self.ends, kind="stable"), kind="stable")]
 
     def contains(self, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
         """Return whether i and j (n, 2) in slices (n,) lie inside, by the even-odd rule."""
         low, high = (end(self.start[:, 1], self.end[:, 1]) for end in (np.minimum, np.maximum))
-        # rows of pixels, in which few segments lie
+        # segments are found by rows of pixels, each of which contains few
         floor = np.floor(min(low.min(initial=0), positions[:, 1].min(initial=0)))
         stride = int(max(high.max(initial=0), positions[:, 1].max(initial=0)) - floor) + 2
         number, row = levelsOf((low - floor).astype(np.int64), (high - floor).astype(np.int64) + 1)
@@ -93,7 +93,7 @@ def cut(surface: Surface, grid: Grid, within: tuple[int, int] | None = None) -> 
     start, end, slices, startSides, endSides = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(slices, kind="stable")
     slices = slices[order]
-    # the sides of triangles are numbered, and with a slice they tell the place
+    # a place is identified by the number of a triangle's side and the slice
     sides, numbers = np.unique(np.concatenate([startSides[order], endSides[order]]), return_inverse=True)
     places = (np.tile(slices, 2) - slices.min(initial=0)) * max(len(sides), 1) + numbers.ravel()
     return CrossSections(grid, start[order], end[order], slices, *np.split(places, 2))
@@ -104,13 +104,13 @@ def _cut(
 ) -> tuple[np.ndarray, ...]:
     """Return start and end (m, 2), slices (m,) and the sides (m,) on which the segments of triangles start and end.
 
-    flat: (n, 2) i and j of points. heights: their k. levels: the first slice above each.
+    flat: (n, 2) i and j of points. heights: their k. levels: the first slice at or above each.
     """
     checkpoint()
     corners = levels.take(cells)
     crossing = np.flatnonzero(corners.min(axis=1) < corners.max(axis=1))
     cells, corners = cells[crossing], corners[crossing]
-    # from the lowest to the highest corner; how many neighbors were swapped tells which way the triangle turns
+    # from the lowest to the highest corner; the parity of this permutation determines which way the triangle turns
     order = np.argsort(corners, axis=1, kind="stable")
     isTurned = ((order[:, 1] - order[:, 0]) % 3 == 2) != isMirrored
     low, middle, high = np.take_along_axis(cells, order, axis=1).T
@@ -121,7 +121,7 @@ def _cut(
     short = np.where(isBelow, low, middle), np.where(isBelow, middle, high)
     places, sides = [], []
     for below, above in (long, short):
-        # both triangles at a side find the same place on it, as both go up
+        # both triangles at a side compute the same place on it, as both go up
         share = (slices - heights[below]) / (heights[above] - heights[below])
         places.append(flat[below] + share[:, None] * (flat[above] - flat[below]))
         sides.append(np.minimum(below, above).astype(np.int64) * len(flat) + np.maximum(below, above))
@@ -137,7 +137,7 @@ def boxesOf(mask: Mask) -> Surface:
         step = np.diff(np.pad(mask.voxels.view(np.int8), [(int(a == 2 - axis),) * 2 for a in range(3)]), axis=2 - axis)
         others = [(axis + 1) % 3, (axis + 2) % 3]
         for facing, turn in ((-1, 1), (1, -1)):
-            # the inside ends where the step is down: there the face looks along the axis
+            # where the step is down the inside ends, and the face points along the axis
             index = np.argwhere(step == facing)[:, ::-1] + np.array(mask.offset, float)
             index[:, axis] -= 0.5
             face = np.repeat(index[:, None], 4, axis=1)

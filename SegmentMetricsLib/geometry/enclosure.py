@@ -1,6 +1,6 @@
-"""Whether places lie inside a closed surface, by counting the triangles on one side of them.
+"""Test whether places lie inside a closed surface, by counting the triangles on one side of them.
 
-The answer depends on no normal, so it holds where triangles are as thin as a line or fold over each other.
+The result does not depend on normals, so it also holds where triangles are as thin as a line or fold over each other.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-# Triangles looked at at a time, so that temporary arrays stay in the processor's cache.
+# Triangles processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
-# No more fields than this along either axis.
+# Largest number of fields along either axis.
 MOST_FIELDS = 512
 
 
 class Enclosure:
-    """Tells which places a closed surface encloses, by the even-odd rule along the x axis.
+    """Finds the places that a closed surface encloses, by the even-odd rule along the x axis.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them, an even number of them at every side. Seen along the x axis, the
-    surface is divided into fields, which know the triangles that reach into them.
+    surface is divided into fields, each with a list of the triangles that reach into it.
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray):
@@ -39,7 +39,7 @@ class Enclosure:
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(field, minlength=self._fields**2))])
 
     def contains(self, places: np.ndarray) -> np.ndarray:
-        """Return which places (3, n) in mm lie inside."""
+        """Return whether places (3, n) in mm lie inside."""
         crossed = np.zeros(places.shape[1], np.int64)
         isBeside = ((places[1:] >= self._low[:, None]) & (places[1:] <= self._high[:, None])).all(axis=0)
         chosen = np.flatnonzero(isBeside)
@@ -65,7 +65,7 @@ class Enclosure:
         numbers = self._cells[:, triangles]
         isWithin = np.zeros(len(triangles), bool)
         for start, end in ((0, 1), (1, 2), (2, 0)):
-            # the two triangles at a side calculate alike, so that a line passes through just one of them
+            # both triangles at a side compute the same, so that a line passes through exactly one of them
             isTurned = numbers[start] > numbers[end]
             a, b = np.where(isTurned, numbers[[end, start]], numbers[[start, end]])
             (_, ya, za), (_, yb, zb) = self._points[:, a], self._points[:, b]
@@ -86,19 +86,19 @@ class Enclosure:
         isFlat = total == 0
         height = (ofA * xa + ofB * xb + ofC * xc) / np.where(isFlat, 1, total)
         low, high = (kind(kind(xa, xb), xc) for kind in (np.minimum, np.maximum))
-        # of one that is seen from its edge any of its points will do
+        # for a triangle seen edge-on, any of its points will do
         return np.where(isFlat, high, np.clip(height, low, high))
 
 
 def _ranges(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the whole numbers of ranges (n,), both ends included, one range after the other, and whose each is."""
+    """Return the integers of ranges (n,), both ends included, range by range, and the number of the range of each."""
     counts = np.maximum(last - first + 1, 0)
     number = np.repeat(np.arange(len(counts)), counts)
     return first[number] + np.arange(len(number)) - np.repeat(np.cumsum(counts) - counts, counts), number
 
 
 def _parts(counts: np.ndarray) -> Iterator[slice]:
-    """Yield ranges of things with these counts (n,) that have about CHUNK together."""
+    """Yield slices of items with counts (n,) whose counts sum to at most CHUNK, or of single items."""
     ends, start = np.cumsum(counts), 0
     while start < len(ends):
         before = ends[start - 1] if start else 0

@@ -1,8 +1,8 @@
 """Pixels inside closed contours and voxels inside closed surfaces, by the even-odd rule.
 
-A center is inside when a line from it toward lower numbers crosses the boundary an odd number of times. One that lies
-on the boundary counts as if it lay a hair further along every axis. So a box from 2 to 5 has the centers 2, 3 and 4,
-and where two structures touch, a center on their common boundary belongs to exactly one of them.
+A center is inside if a line from it toward lower numbers crosses the boundary an odd number of times. A center on the
+boundary counts as if it were shifted by a tiny amount along every axis. So a box from 2 to 5 has the centers 2, 3 and
+4, and where two structures touch, a center on their common boundary belongs to exactly one of them.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ import numpy as np
 
 from ..progress import checkpoint
 
-# Cuts, or crossings, made at a time.
+# Cuts or crossings processed at a time.
 PART = 1 << 16
-# Layers below this length are summed up faster line by line than layer by layer.
+# Layers below this length are accumulated faster line by line than layer by layer.
 SHORT = 512
-# What contours of one slice may do: cross each other so that what they enclose is joined, or so that one is a hole of
-# the other; cross or repeat each other where they are combined by exclusive or.
+# Irregularities of the contours of one slice: they cross each other so that their areas are joined, or so that one is a
+# hole in the other; or they cross or repeat each other where they are combined by exclusive or.
 JOINED, CUT, EXCLUSIVE = "joined", "cut", "exclusive"
-# A hole reaches no further beyond its contour than by this share of itself, and of what is left around it.
+# A hole may extend beyond its outer contour by at most these fractions: of its own area, and of the area left around it.
 BEYOND, AROUND = 0.1, 0.25
 
 
 def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Return which pixels [row, column] have their center inside closed contours.
+    """Return whether pixels [row, column] have their center inside closed contours.
 
     start, end: (n, 2) column and row, in pixels, where their line segments start and end. A contour that goes to a hole
-    and back along the same line leaves the hole out. The hair by which a center on a contour lies further is longer
-    along the columns than along the rows.
+    and back along the same line leaves the hole out. The tiny shift of a center on a contour is larger along the
+    columns than along the rows.
     """
     rows, columns = shape
     changes = np.zeros((columns, rows), np.uint8)
@@ -38,11 +38,10 @@ def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int]) -> np.nda
 
 
 def filledSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
-    """Return which voxels [k, j, i] have their center inside closed surfaces.
+    """Return whether voxels [k, j, i] have their center inside closed surfaces.
 
     points: (n, 3) voxel indices i, j, k, all above -1. cells: (m, 3) point indices of triangles, an even number of them
-    at every edge; which way they face makes no difference. The hair by which a center on a surface lies further is
-    longest along k and shortest along j.
+    at every edge, in any orientation. The tiny shift of a center on a surface is largest along k and smallest along j.
     """
     depth, rows, columns = shape
     changes = np.zeros((depth, rows * columns), np.uint8)
@@ -50,7 +49,7 @@ def filledSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, in
     levels = np.ceil(coordinates[:2]).astype(np.int32)
     for first in range(0, len(cells), PART):
         part = cells[first : first + PART]
-        # what lies between two rows or two columns of centers crosses none of the lines through them
+        # triangles between two rows or two columns of centers cross no line through centers
         for level in levels:
             a, b, c = (level.take(numbers) for numbers in part.T)
             part = part.take(np.flatnonzero((a != b) | (b != c)), axis=0)
@@ -60,7 +59,7 @@ def filledSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, in
 
 
 def _cuts(coordinates: np.ndarray, levels: np.ndarray, corners: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-    """Yield the segments in which rows of centers cut triangles: where they start and end (2, n), and their row.
+    """Yield the segments in which rows of centers cut triangles: their starts and ends (2, n), and their rows (n,).
 
     coordinates: (3, p) of points, the first across the rows. levels: (p,) the first row that is not below each point.
     corners: (3, n) points of the triangles, in the order of their first coordinates.
@@ -73,12 +72,12 @@ def _cuts(coordinates: np.ndarray, levels: np.ndarray, corners: np.ndarray) -> I
         isBelow = row < middle[triangles].take(number)
         low, between, high = (end.take(number) for end in (low, between, high))
         sides = (low, high), (np.where(isBelow, low, between), np.where(isBelow, between, high))
-        # both triangles at an edge find the same point on it, as both go from its lower end to its upper one
+        # both triangles at an edge compute the same point on it, as both go from its lower end to its upper one
         yield *(_cut(*(coordinates.take(end, axis=1) for end in side), row) for side in sides), row
 
 
 def _ascending(corners: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """Return the corners (3, n) of triangles, numbers of points, in the order of the points' heights."""
+    """Return the corners (3, n) of triangles, as point numbers, in ascending order of the points' heights."""
     a, b, c = corners
     for _ in range(2):
         isWrong = heights[a] > heights[b]
@@ -89,7 +88,7 @@ def _ascending(corners: np.ndarray, heights: np.ndarray) -> np.ndarray:
 
 
 def _switch(changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.ndarray, width: int) -> None:
-    """Turn over, on the lines of centers that segments cross, the first center behind each crossing.
+    """Toggle the first center behind each crossing of a segment with a line of centers.
 
     changes: (depth, lines). lines: (n,) the first of the `width` lines next to each other that a segment may cross.
     start, end: (2, n) where it starts and ends, across the lines and along them.
@@ -104,25 +103,25 @@ def _switch(changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.n
         (along,) = _cut(*(ends[:, segments].take(number, axis=1) for ends in (low, high)), line)
         place = np.clip(np.ceil(along).astype(np.int64), 0, len(changes)) * changes.shape[1]
         place += lines[segments].take(number) + line
-        # takes a fraction of the time of turning bits over; whether a number is odd survives the overflow
+        # counting is much faster than toggling bits, and parity survives the overflow
         np.add.at(flat, place[place < len(flat)], np.uint8(1))
 
 
 def _cut(low: np.ndarray, high: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return the other coordinates (d - 1, n) of where lines from low to high (d, n) have a first coordinate."""
+    """Return the other coordinates (d - 1, n) of lines from low to high (d, n) where the first coordinate is `level`."""
     share = (level - low[0]) / (high[0] - low[0])
     return low[1:] + share * (high[1:] - low[1:])
 
 
 def levelsOf(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the whole numbers from `first` to below `last` (n,), one range after the other, and whose each is."""
+    """Return range numbers and values of all integers from `first` to below `last` (n,), range by range."""
     counts = np.maximum(last - first, 0)
     number = np.repeat(np.arange(len(counts)), counts)
     return number, np.arange(len(number), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts - first, counts)
 
 
 def _parts(counts: np.ndarray) -> Iterator[slice]:
-    """Yield ranges of things with these counts (n,) that have no more than PART together, or are single things."""
+    """Yield slices of items with counts (n,) whose counts sum to at most PART, or of single items."""
     ends, start = np.cumsum(counts, dtype=np.int64), 0
     while start < len(ends):
         before = ends[start - 1] if start else 0
@@ -132,7 +131,7 @@ def _parts(counts: np.ndarray) -> Iterator[slice]:
 
 
 def _between(changes: np.ndarray) -> np.ndarray:
-    """Return, in place, what lies between the places (depth, n) where the inside begins and ends along the depth."""
+    """Return, in place, the centers between the toggled ones (depth, n), where the inside begins and ends along depth."""
     if changes.shape[1] < SHORT:
         changes &= 1
         np.bitwise_xor.accumulate(changes, axis=0, out=changes)
@@ -148,11 +147,12 @@ def _between(changes: np.ndarray) -> np.ndarray:
 def combined(
     loops: Sequence[np.ndarray], shape: tuple[int, int], exclusive: Collection[int] = ()
 ) -> tuple[np.ndarray, frozenset[str]]:
-    """Return the pixels [row, column] that the contours of one slice enclose together, and what is odd about them.
+    """Return the pixels [row, column] enclosed by the contours of one slice together, and their irregularities.
 
-    One inside another is a hole, one inside that an island again, also where it reaches a little beyond. What contours
-    that cross otherwise enclose is joined; one that repeats another counts once. exclusive: numbers of contours that
-    are none of this, but combined with the others by exclusive or. What is odd is some of JOINED, CUT and EXCLUSIVE.
+    A contour inside another is a hole, one inside a hole is an island again, even if it reaches slightly beyond. The
+    areas of contours that cross otherwise are joined; one that repeats another counts once. exclusive: numbers of
+    contours that are instead combined with the others by exclusive or. Irregularities are some of JOINED, CUT and
+    EXCLUSIVE.
     """
     parts = [filled(loop, np.roll(loop, -1, axis=0), shape) for loop in loops]
     order = sorted(range(len(parts)), key=lambda number: np.count_nonzero(parts[number]), reverse=True)
@@ -167,7 +167,7 @@ def combined(
 
 
 def _different(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the pixels of contours, those that repeat others but once."""
+    """Return the pixels of contours without repetitions."""
     different: list[np.ndarray] = []
     for part in parts:
         if not any(np.array_equal(part, earlier) for earlier in different):
@@ -176,7 +176,7 @@ def _different(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _either(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, bool]:
-    """Return the pixels that an odd number of contours encloses, and whether some of these cross.
+    """Return the pixels enclosed by an odd number of contours, and whether some of the contours cross.
 
     parts: the pixels of each, largest first.
     """
@@ -188,9 +188,9 @@ def _either(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.nda
 
 
 def _nested(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.ndarray, frozenset[str]]:
-    """Return the pixels that contours enclose of which some cross, and how: JOINED, CUT or both.
+    """Return the pixels enclosed by contours some of which cross, and how they cross: JOINED, CUT or both.
 
-    parts: the pixels of each, largest first. Those equally deep inside others are joined.
+    parts: the pixels of each, largest first. Contours at the same nesting depth are joined.
     """
     layers: list[np.ndarray] = []
     depths: list[int] = []
@@ -210,17 +210,17 @@ def _nested(parts: Sequence[np.ndarray], shape: tuple[int, int]) -> tuple[np.nda
 
 
 def _isInside(part: np.ndarray, outer: np.ndarray) -> bool:
-    """Return whether a contour lies inside a larger one, but for a little.
+    """Return whether a contour lies inside a larger one, except for a small part.
 
-    That is little of the contour, and of what is left around it: two that somebody drew for one and the same outline
-    reach as far beyond each other in either direction. Two islands share less.
+    The part must be small compared to the contour, and to the area left around it: two contours drawn for one and the
+    same outline extend equally far beyond each other. Two islands overlap less.
     """
     beyond = np.count_nonzero(part & ~outer)
     return beyond <= BEYOND * np.count_nonzero(part) and beyond <= AROUND * np.count_nonzero(outer & ~part)
 
 
 def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the connected parts of pixels [row, column] that have none in common with other pixels."""
+    """Return the connected parts of pixels [row, column] that do not overlap other pixels."""
     if not (pixels & others).any():
         return pixels
     from scipy.ndimage import label
@@ -232,6 +232,6 @@ def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _cross(one: np.ndarray, other: np.ndarray) -> bool:
-    """Return whether pixels have some in common with others, but neither contain all of these nor lie among them."""
+    """Return whether two sets of pixels overlap, but neither contains the other."""
     shared = np.count_nonzero(one & other)
     return 0 < shared < min(np.count_nonzero(one), np.count_nonzero(other))

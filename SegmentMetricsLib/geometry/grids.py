@@ -79,7 +79,7 @@ class Grid:
 
     @staticmethod
     def fromSlicerGeometry(text: str) -> Grid | None:
-        """Return the grid of the reference image geometry that Slicer stores with a segmentation, None if there is none.
+        """Return the grid that Slicer stores with a segmentation as its reference image geometry, None if it has none.
 
         text: the 16 numbers of the voxel-to-RAS matrix, row by row, and the 6 of the extent, separated by semicolons.
         """
@@ -104,7 +104,7 @@ class Grid:
 
     @property
     def worldSteps(self) -> np.ndarray:
-        """(3,) mm between voxels along the axes of the patient; three times the smallest spacing if the grid is oblique."""
+        """(3,) mm between voxels along the patient axes; for an oblique grid the smallest spacing along each."""
         along = np.abs(self.axes)
         isStraight = along.max(axis=0).sum() > (1 - 1e-6) * along.sum()
         return along.max(axis=1) if isStraight else np.full(3, self.spacing.min())
@@ -264,11 +264,11 @@ class Grid:
         return Grid(size, self.matrix @ translation(low), self.planar)
 
     def grownTo(self, points: np.ndarray) -> Grid:
-        """Return the grid extended as far as needed to contain the box around LPS points (n, 3), too."""
-        low, high = np.min(points, axis=0), np.max(points, axis=0)
-        index = self.toIndex(list(itertools.product(*zip(low, high))))
-        first = np.minimum(0, np.floor(index.min(axis=0) + 0.5).astype(int))
-        last = np.maximum(np.array(self.size) - 1, np.ceil(index.max(axis=0) - 0.5).astype(int))
+        """Return the grid extended by as many voxels as needed for its voxels to contain LPS points (n, 3)."""
+        index = self.toIndex(points)
+        # a point on the border of a voxel lies in it, whatever rounding says
+        first = np.minimum(0, np.floor(index.min(axis=0) + 0.5 + 1e-6).astype(int))
+        last = np.maximum(np.array(self.size) - 1, np.ceil(index.max(axis=0) - 0.5 - 1e-6).astype(int))
         if self.flatAxis is not None:
             first[self.flatAxis] = last[self.flatAxis] = 0
         return self.resized(first, last)

@@ -1,4 +1,4 @@
-"""The lateral boundary: what of a structure's boundary lies within a slab, without the faces where it is cut."""
+"""The lateral boundary: the part of a structure's boundary within a slab, without the faces where it is cut."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .grids import Grid
 from .masks import Mask
 from .surfaces import Surface, empty, toPolyData
 
-# Share of a voxel, or mm for meshes: planes nearer to each other than that are one.
+# Fraction of a voxel, or mm for meshes: planes closer to each other than this are the same.
 SAME_PLANE = 1e-3
 # mm by which meshes are cut inside the slab, so that a cap in the end plane itself is cut off.
 CUT_INSIDE = 1e-6
-# Slices by which masks go on beyond the slab: beyond the reach of table lookup, distances.lattice.LARGEST_REACH.
+# Slices by which masks continue beyond the slab: more than the reach of table lookup, distances.lattice.LARGEST_REACH.
 MORE_SLICES = 11
 
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    """What lies between two planes.
+    """The space between two planes.
 
-    normal: (3,) unit vector toward L, P or S. low, high: mm along it, where the boundary begins and ends. outerLow,
-    outerHigh: where the volume does, half a slice beyond planes of slices. reach: mm, more than any distance in the
-    slab.
+    normal: (3,) unit vector toward L, P or S. low, high: mm along it where the boundary begins and ends. outerLow,
+    outerHigh: mm along it where the volume begins and ends, half a slice beyond planes of slices. reach: mm, more than
+    any distance in the slab.
     """
 
     normal: np.ndarray
@@ -43,7 +43,7 @@ class Slab:
         return (heights >= self.low) & (heights <= self.high)
 
     def clip(self, grid: Grid, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return a box of voxel indices without the slices beyond the slab; as it is on a grid that lies askew."""
+        """Return a box of voxel indices without the slices beyond the slab; unchanged if the grid is oblique to it."""
         axis = alignedAxis(grid, self.normal)
         if axis is None:
             return low, high
@@ -53,19 +53,19 @@ class Slab:
         return low, high
 
     def rows(self, grid: Grid, axis: int) -> tuple[int, int]:
-        """Return the first and the last voxel index whose centers count as volume, along an axis across its planes."""
+        """Return the first and the last voxel index that belong to the volume, along an axis across the slab's planes."""
         first, last = sorted(self._rowsOfEnds(grid, axis))
         return int(np.ceil(first - SAME_PLANE)), int(np.ceil(last - SAME_PLANE)) - 1
 
     def fits(self, grid: Grid) -> bool:
-        """Return whether the slab ends half-way between slices of a grid, whose axes are at right angles."""
+        """Return whether the slab ends half-way between slices of a grid and the grid's axes are at right angles."""
         axis = alignedAxis(grid, self.normal)
         if axis is None or not grid.isRectangular:
             return False
         return all(abs(row - np.floor(row) - 0.5) < SAME_PLANE for row in self._rowsOfEnds(grid, axis))
 
     def _rowsOfEnds(self, grid: Grid, axis: int) -> list[float]:
-        """Return at which voxel indices along an axis the volume begins and ends."""
+        """Return the continuous voxel indices along an axis where the volume begins and ends."""
         step, start = (float(vector @ self.normal) for vector in (grid.axes[:, axis], grid.origin))
         return [(height - start) / step for height in (self.outerLow, self.outerHigh)]
 
@@ -74,7 +74,7 @@ class Slab:
 class LateralSurface(Surface):
     """The part of a closed boundary within a slab, without the faces where it was cut.
 
-    continued: the closed boundary that goes on beyond the slab. within: the slab.
+    continued: the closed boundary that continues beyond the slab. within: the slab.
     """
 
     continued: Surface = field(kw_only=True)
@@ -100,13 +100,13 @@ class LateralSurface(Surface):
 
 
 def alignedAxis(grid: Grid, normal: np.ndarray) -> int | None:
-    """Return the axis of a grid whose slices lie in planes across a normal, None if there is none."""
+    """Return the axis of a grid whose slices are perpendicular to a normal, None if there is none."""
     across = np.abs(grid.direction.T @ normal) < 1e-6
     return int(np.flatnonzero(~across)[0]) if across.sum() == 2 else None
 
 
 def stepAlong(grid: Grid, normal: np.ndarray) -> float:
-    """Return how far in mm along a normal the slices of a grid that face it most are apart."""
+    """Return the spacing in mm along a normal of the slices of a grid that face it most."""
     return float(np.abs(grid.axes.T @ normal).max())
 
 
@@ -129,9 +129,9 @@ def maskWithin(mask: Mask, slab: Slab) -> Mask:
 def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     """Return the unsmoothed lateral boundary of a mask whose grid the slab fits.
 
-    The mask goes on beyond the slab with the first and the last slice in it; between two equal slices the boundary runs
-    straight on, so that the nearest place is never beyond. `mask` and `lattice` of the result are those of the mask
-    that goes on, for table lookup.
+    Beyond the slab the mask is continued with copies of the first and the last slice in it; between two equal slices
+    the boundary runs straight on, so that the nearest place is never beyond. `mask` and `lattice` of the result are
+    those of the continued mask, for table lookup.
     """
     axis = alignedAxis(mask.grid, slab.normal)
     first, last = slab.rows(mask.grid, axis)
@@ -143,11 +143,11 @@ def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:
     grown = np.pad(mask.block(np.where(np.arange(3) == axis, first, low), high), more, mode="edge")
     whole = meshing.fromMask(Mask.fromArray(grown, mask.grid, low))
     rows = whole.lattice[:, axis]
-    # one slice has no boundary between it and a next one: that of its own thickness is as good
+    # a single slice has no boundary between it and a next one: use that up to its first copy, which is as thick
     top = max(last, first + 1)
     lateral = whole.cells[((rows >= first) & (rows <= top))[whole.cells].all(axis=1)]
     used, cells = np.unique(lateral, return_inverse=True)
-    # far away enough not to be the nearest place of anything
+    # far enough away never to be the nearest place
     beyond = np.maximum(rows - (last + 1), 0) - np.maximum((first - 1) - rows, 0)
     stretched = whole.points + (beyond * slab.reach)[:, None] * mask.grid.direction[:, axis]
     return LateralSurface(
@@ -184,7 +184,7 @@ def lateralOfSurface(surface: Surface, slab: Slab) -> LateralSurface:
     points, cells, isCap = meshing.trianglesOf(output)
     points = points + center
     lateral, caps = cells[~isCap], cells[isCap]
-    # what is cut off goes on straight, far away enough not to be the nearest place of anything
+    # the boundary continues straight beyond the cuts, with its ends far enough away never to be the nearest place
     edges = lateral[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     keys = np.sort(edges, axis=1) @ np.array([len(points), 1])
     _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)

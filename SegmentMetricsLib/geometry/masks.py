@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,6 +138,25 @@ class Mask:
             return np.zeros((0, 3))
         return self.grid.resized(self.low, self.high).corners()
 
+    def cornersAlong(self, grid: Grid) -> np.ndarray:
+        """Return the 8 LPS corners (8, 3) in mm of the smallest box along a grid's axes that contains all voxels.
+
+        (0, 3) when empty.
+        """
+        if self.isEmpty:
+            return np.zeros((0, 3))
+        isSet = self.voxels > 0
+        k, j = np.nonzero(isSet.any(axis=2))
+        # only the first and the last voxel of a row can be outermost
+        first = isSet[k, j].argmax(axis=1)
+        last = isSet.shape[2] - 1 - isSet[k, j, ::-1].argmax(axis=1)
+        ends = np.concatenate([np.stack([i, j, k], axis=1) for i in (first, last)]) + self.low
+        centers = grid.toIndex(self.grid.toWorld(ends))
+        # how far a voxel reaches from its center along the grid's axes
+        half = np.abs(np.linalg.inv(grid.axes) @ self.grid.axes).sum(axis=1) / 2
+        low, high = centers.min(axis=0) - half, centers.max(axis=0) + half
+        return grid.toWorld(list(itertools.product(*zip(low, high, strict=True))))
+
     def cut(self, level: float) -> Mask:
         """Return the mask of the voxels whose membership is at least `level`."""
         return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
@@ -217,7 +237,7 @@ class Labels:
     """The labels of an array indexed [k, j, i], to extract their masks one after the other.
 
     The first label is searched for alone, which takes a tenth of the time of finding the boxes of all. With the second
-    one the boxes of all labels are found, and from then on only these are searched. The array must not change meanwhile.
+    label the boxes of all are found, and from then on only these are searched. The array must not change meanwhile.
     """
 
     def __init__(self, array: np.ndarray):
@@ -244,7 +264,7 @@ class Labels:
 def fromLabels(labels: np.ndarray, grid: Grid, peaks: np.ndarray | None = None) -> dict[int, Mask]:
     """Return the mask of every label but 0 of an integer array indexed [k, j, i].
 
-    peaks: peaksOf() the labels, if known and no label is negative.
+    peaks: result of peaksOf(), if known and no label is negative.
     """
     if peaks is None and labels.size and labels.min() >= 0:
         peaks = peaksOf(labels)
@@ -257,7 +277,7 @@ def fromLabels(labels: np.ndarray, grid: Grid, peaks: np.ndarray | None = None) 
 def oneOfLabels(labels: np.ndarray, label: int, grid: Grid, peaks: np.ndarray) -> Mask:
     """Return the mask of one label of an array [k, j, i] of non-negative integers, empty if it does not occur.
 
-    peaks: peaksOf() the labels.
+    peaks: result of peaksOf().
     """
     slices = np.flatnonzero(peaks >= label)
     if not len(slices):

@@ -1,4 +1,4 @@
-"""From what users have (masks, polydata) to clean boundaries."""
+"""Clean boundaries from what users have: masks and polydata."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .grids import requireScale
 from .masks import Mask
 from .surfaces import Surface, doublePoints, empty, triangleIndices
 
-# As a share of a mesh's extent: points nearer to each other than this are one if edges are open without it.
+# As a fraction of a mesh's extent: points closer to each other than this are merged if edges are open otherwise.
 NEAR = 1e-6
 
 
 def fromMask(mask: Mask) -> Surface:
     """Return the unsmoothed boundary of a mask: discrete flying edges at the half-way points between voxel centers.
 
-    The mask is padded with zeros, so the boundary is closed also at the image edge. Cells are made in voxel index space
-    in the order i, j, k and moved to the patient afterwards, like Slicer's closed surface with smoothing factor 0.
+    The mask is padded with zeros, so the boundary is closed even at the image edge. Cells are made in voxel index space
+    in the order i, j, k and then transformed to LPS, like Slicer's closed surface with smoothing factor 0.
     Source: Schroeder et al., Flying Edges, LDAV 2015; Podobnik & Vrtovec, arXiv:2410.02630.
     """
     if mask.isEmpty:
@@ -50,7 +50,7 @@ def fromMask(mask: Mask) -> Surface:
 
 
 def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return points (n, 3), triangles (m, 3) and whether their label (m,) is not 0; equal points are one.
+    """Return points (n, 3), triangles (m, 3) and whether their label (m,) is not 0; equal points are merged.
 
     polyData: polygons whose cell scalars are labels.
     """
@@ -60,9 +60,9 @@ def trianglesOf(polyData: vtkPolyData) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def cleanTriangles(polyData: vtkPolyData, reach: float = 0.0) -> vtkPolyData:
-    """Return the polygons and strips of a polydata as triangles in double precision, with equal points made one.
+    """Return the polygons and strips of a polydata as triangles in double precision, with equal points merged.
 
-    reach: mm within which points are taken for equal.
+    reach: mm within which points count as equal.
     """
     from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
 
@@ -96,11 +96,11 @@ def paddedImage(mask: Mask) -> vtkImageData:
 def fromPolyData(polyData: vtkPolyData) -> Surface:
     """Return the boundary given by a polydata in LPS mm: polygons make a surface, closed planar lines make contours.
 
-    Equal points are merged, and where that leaves open edges those nearer than NEAR, too; polygons are cut into
-    triangles, cells without area and repeated ones dropped, triangles that face the wrong way turned. What was found
-    and done is kept in `repairs`, `openEdges`, `nonManifoldEdges` and
-    `defect`. Polydata without points is an empty structure. Raises ValueError for points that are not finite or farther
-    from the origin than any patient, points without cells and the reverse, and open or non-planar lines.
+    Equal points are merged, and if that leaves open edges, points closer than NEAR as well. Polygons are cut into
+    triangles, cells without area and repeated ones are dropped, and triangles that face the wrong way are turned.
+    Findings and repairs are stored in `repairs`, `openEdges`, `nonManifoldEdges` and `defect`. Polydata without points
+    is an empty structure. Raises InputError for points that are not finite or farther from the origin than any patient,
+    points without cells and the reverse, and open or non-planar lines.
     """
     _requireKnownPoints(polyData)
     if polyData.GetNumberOfPoints() == 0:
@@ -118,7 +118,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     bare.SetPolys(polyData.GetPolys())
     bare.SetStrips(polyData.GetStrips())
     output = cleanTriangles(bare)
-    # those whose points were merged are gone already
+    # triangles whose points were merged are gone from the output already
     given = bare.GetNumberOfPolys() if bare.GetPolys().GetMaxCellSize() == 3 and not bare.GetNumberOfStrips() else 0
     given = max(given, output.GetNumberOfPolys())
     surface = _ofTriangles(output, given=given)
@@ -132,7 +132,7 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
 
 
 def _merged(triangles: vtkPolyData) -> tuple[vtkPolyData, tuple[str, ...]]:
-    """Return triangles with points that are as good as equal made one, and what was done, for `repairs`."""
+    """Return triangles with nearly equal points merged, and a description of that for `repairs`."""
     reach = NEAR * triangles.GetLength()
     merged = cleanTriangles(triangles, reach)
     number = triangles.GetNumberOfPoints() - merged.GetNumberOfPoints()
@@ -140,7 +140,7 @@ def _merged(triangles: vtkPolyData) -> tuple[vtkPolyData, tuple[str, ...]]:
 
 
 def _ofTriangles(triangles: vtkPolyData, repairs: tuple[str, ...] = (), given: int = 0) -> Surface:
-    """Return the boundary of clean triangles. repairs: what was done to get them. given: how many there were before."""
+    """Return the boundary of clean triangles. repairs: earlier repairs. given: number of triangles before these."""
     points, cells = vtk_to_numpy(triangles.GetPoints().GetData()).astype(float), triangleIndices(triangles)
     dropped = given - np.count_nonzero(haveArea(points, cells))
     if dropped > 0:
@@ -150,7 +150,7 @@ def _ofTriangles(triangles: vtkPolyData, repairs: tuple[str, ...] = (), given: i
 
 
 def _requireKnownPoints(polyData: vtkPolyData) -> None:
-    """Raise InputError for cells whose points are not there: VTK's filters trust them, and damaged files have such."""
+    """Raise InputError for cells of nonexistent points: damaged files have such cells, and VTK does not check them."""
     for cells in (polyData.GetPolys(), polyData.GetStrips(), polyData.GetLines()):
         if cells.GetNumberOfConnectivityIds():
             low, high = cells.GetConnectivityArray().GetRange(0)
@@ -159,7 +159,7 @@ def _requireKnownPoints(polyData: vtkPolyData) -> None:
 
 
 def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:
-    """Return the boundary with its points moved by a function of points (n, 3); mirrored ones keep outward normals."""
+    """Return the boundary with its points moved by a function of points (n, 3); normals stay outward if mirrored."""
     moved = replace(surface, points=np.asarray(toWorld(surface.points), float), normal=None, mask=None, lattice=None)
     if moved.dimension == 2:
         return contours.oriented(moved)

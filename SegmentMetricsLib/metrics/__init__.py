@@ -1,6 +1,6 @@
-"""The formulas: one family of metrics a file, as pure functions of arrays, masks and distances.
+"""The formulas: one file per family of metrics, as pure functions of arrays, masks and distances.
 
-Which measurement calls which function, under which key and unit, is said in ``registry``.
+The measurements that call these functions, with their keys and units, are listed in ``registry``.
 """
 
 from __future__ import annotations

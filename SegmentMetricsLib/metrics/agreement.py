@@ -1,8 +1,8 @@
-"""Agreement of two structures voxel by voxel: what follows from how many voxels are in both, in either, in neither.
+"""Agreement of two structures voxel by voxel: metrics of their confusion matrix.
 
-Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. Where its print has a slip, the
-function says so. All arithmetic is exact until the last step: squares of 5e8 voxels do not fit into floating-point
-numbers.
+Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. Functions note where the printed
+article has errors. All arithmetic is exact until the last step, because the squares of counts such as 5e8 voxels exceed
+the precision of floating-point numbers.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ..errors import Undefined
 from ..geometry.masks import Mask, boxAround
 from .overlap import Counts
 
-# A grid that is larger than what both structures cover by no more than this share is larger by rounding; a voxel is a
-# larger share of any image.
+# A grid that exceeds the union of both structures by at most this fraction does so by rounding only: a single voxel is
+# a larger fraction of any image.
 SIZE_ROUNDING = Fraction(1, 10**10)
 WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
 
 
 @dataclass(frozen=True)
 class Table:
-    """The confusion matrix of two structures; memberships between 0 and 1 count in part.
+    """The confusion matrix of two structures; memberships between 0 and 1 count fractionally.
 
-    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. voxels: of the
-    evaluated grid, or parts of voxels, None where there is none. products: sum of the products of both memberships.
-    squares: sum of the squares of both.
+    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. voxels: number of
+    voxels in the evaluated grid, possibly fractional; None without a grid. products: sum of the products of both
+    memberships. squares: sum of the squares of both.
     """
 
     truePositive: Fraction
@@ -44,7 +44,8 @@ class Table:
     def of(counts: Counts, voxels: float | None) -> Table:
         """Return the table of two masks, or of contours without a grid.
 
-        The grid has at least as many voxels as the structures cover; it has no more where rounding alone says so.
+        A number of voxels that is below the union of both structures, or above it by rounding only, is set to the
+        union.
         """
         both, over, under = map(Fraction, (counts.truePositive, counts.falsePositive, counts.falseNegative))
         covered = both + over + under
@@ -55,17 +56,18 @@ class Table:
 
     @staticmethod
     def ofMemberships(reference: Mask, test: Mask, voxels: int) -> Table:
-        """Return the table of memberships in [0, 1] on one lattice; two masks of 0 and 1 give that of their counts."""
+        """Return the table of memberships in [0, 1] on one lattice; for binary masks it is that of their counts."""
         low, high = boxAround(reference, test)
         sums = np.zeros(5)
-        # slice by slice: the box is not copied
+        # slice by slice, to avoid a copy of the box
         for k in range(low[2], high[2] + 1):
             box = (*low[:2], k), (*high[:2], k)
             f, g = (mask.block(*box).astype(float) for mask in (reference, test))
             both = np.minimum(f, g).sum()
             more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
             sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
-        return Table(*map(Fraction, sums[:3]), Fraction(voxels), *map(Fraction, sums[3:]))
+        both, over, under, products, squares = map(Fraction, sums)
+        return Table(both, over, under, max(Fraction(voxels), both + over + under), products, squares)
 
     @property
     def reference(self) -> Fraction:
@@ -77,14 +79,14 @@ class Table:
 
     @property
     def size(self) -> Fraction:
-        """How many voxels the evaluated grid has. Raises Undefined where there is none."""
+        """Number of voxels in the evaluated grid. Raises Undefined without a grid."""
         if self.voxels is None:
             raise Undefined(WITHOUT_GRID)
         return self.voxels
 
     @property
     def trueNegative(self) -> Fraction:
-        """How much is in neither. Raises Undefined where there is no grid."""
+        """Number of voxels in neither structure. Raises Undefined without a grid."""
         return self.size - self.truePositive - self.falsePositive - self.falseNegative
 
     @property
@@ -112,9 +114,9 @@ def missRate(table: Table) -> float:
 
 
 def fMeasure(table: Table, beta: float) -> float:
-    """Return (b2 + 1) PPV TPR / (b2 PPV + TPR) in [0, 1], drawn to TPR by beta above 1; 0 if one is empty.
+    """Return (b2 + 1) PPV TPR / (b2 PPV + TPR) in [0, 1], closer to TPR for beta above 1; 0 if one is empty.
 
-    With PPV = TP / (TP + FP) and TPR = TP / (TP + FN) that is (b2 + 1) TP / ((b2 + 1) TP + b2 FN + FP).
+    With PPV = TP / (TP + FP) and TPR = TP / (TP + FN), this is (b2 + 1) TP / ((b2 + 1) TP + b2 FN + FP).
     """
     weight = Fraction(beta) ** 2
     both = (1 + weight) * table.truePositive
@@ -146,13 +148,13 @@ def globalConsistencyError(table: Table) -> float:
 
 
 def volumetricSimilarity(table: Table) -> float:
-    """Return 1 - |FN - FP| / (2 TP + FP + FN) in [0, 1], whatever the overlap; 0 when one structure is empty."""
+    """Return 1 - |FN - FP| / (2 TP + FP + FN) in [0, 1], regardless of overlap; 0 when one structure is empty."""
     whole = table.reference + table.test
     return _ratio(whole - abs(table.falseNegative - table.falsePositive), whole, _noVoxel(table))
 
 
 def pairsOfVoxels(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Return how many pairs of voxels both partitions join (a), the reference only (b), the test only (c), none (d)."""
+    """Return how many voxel pairs both partitions join (a), the reference only (b), the test only (c), and none (d)."""
     if table.size < 2:
         raise Undefined("the evaluated grid has one voxel, so there are no pairs of voxels")
     cells = (table.truePositive, table.falsePositive, table.trueNegative, table.falseNegative)
@@ -165,9 +167,9 @@ def pairsOfVoxels(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 def randIndex(table: Table) -> float:
-    """Return (a + d) / (a + b + c + d), the share of pairs of voxels on which the two agree, in [0, 1] (Rand 1971).
+    """Return (a + d) / (a + b + c + d), the fraction of voxel pairs on which the two agree, in [0, 1] (Rand 1971).
 
-    The source prints (a + b) as its numerator; Rand's definition, and the source's own program, have (a + d).
+    The source prints (a + b) as the numerator; Rand's definition and the source's own program use (a + d).
     """
     together, inReference, inTest, apart = pairsOfVoxels(table)
     return float((together + apart) / (together + inReference + inTest + apart))
@@ -183,12 +185,12 @@ def adjustedRandIndex(table: Table) -> float:
 
 
 def _entropy(size: Fraction, *cells: Fraction) -> float:
-    """Return the entropy in bits of a partition of so many voxels."""
+    """Return the entropy in bits of a partition of `size` voxels into cells."""
     return math.fsum(float(-cell / size) * _log2(cell, size) for cell in cells if cell > 0)
 
 
 def _log2(part: Fraction, whole: Fraction) -> float:
-    # near 1 the logarithm lives in what is missing to 1, which is exact here
+    # close to 1, the logarithm depends on the difference from 1, which is exact here
     return math.log1p(float((part - whole) / whole)) / math.log(2) if 2 * part > whole else math.log2(part / whole)
 
 
@@ -202,15 +204,15 @@ def entropies(table: Table) -> tuple[float, float, float]:
 
 
 def mutualInformation(table: Table) -> float:
-    """Return H(A) + H(B) - H(A, B), what either segmentation tells of the other, in bits, [0, 1]; 0 if one is empty."""
+    """Return H(A) + H(B) - H(A, B), the information both segmentations share, in bits, [0, 1]; 0 if one is empty."""
     reference, test, joint = entropies(table)
     return max(reference + test - joint, 0.0)
 
 
 def variationOfInformation(table: Table) -> float:
-    """Return 2 H(A, B) - H(A) - H(B), what the two do not tell of each other, in bits, [0, 2] (Meila 2003).
+    """Return 2 H(A, B) - H(A) - H(B), the information the two do not share, in bits, [0, 2] (Meila 2003).
 
-    The source exchanges the probabilities of the two backgrounds in print.
+    The printed source swaps the probabilities of the two backgrounds.
     """
     reference, test, joint = entropies(table)
     return max(2 * joint - (reference + test), 0.0)
@@ -219,9 +221,9 @@ def variationOfInformation(table: Table) -> float:
 def interclassCorrelation(table: Table) -> float:
     """Return (MSb - MSw) / (MSb + MSw) of the memberships, in [-1, 1] (Shrout 1979).
 
-    Of the means m of both memberships f and g of a voxel, the sum is that of (f + g) / 2 and that of the squares is
-    that of (f2 + 2 f g + g2) / 4; (f - m)2 + (g - m)2 is (f2 - 2 f g + g2) / 2.
-    The source's own program mixes memberships up to 1 with memberships up to 255 and gives another number.
+    A voxel with the memberships f and g has the mean m = (f + g) / 2. The sum of m2 is that of (f2 + 2 f g + g2) / 4;
+    the sum of (f - m)2 + (g - m)2 is that of (f2 - 2 f g + g2) / 2.
+    The source's own program mixes memberships up to 1 with memberships up to 255 and gives a different number.
     """
     size = table.size
     if size < 2:
@@ -235,7 +237,7 @@ def interclassCorrelation(table: Table) -> float:
 def probabilisticDistance(table: Table) -> float:
     """Return sum |f_g - f_t| / (2 sum f_g f_t), in [0, inf], infinite without overlap (Gerig 2001).
 
-    The source's own program gives 1/255 of it.
+    The source's own program gives 1/255 of this value.
     """
     difference = table.falsePositive + table.falseNegative
     if not table.products:

@@ -1,8 +1,8 @@
-"""Boundary metrics: how far apart two contours are, without regard to which side.
+"""Boundary metrics: unsigned distances between two contours.
 
-Every function takes the distances of both directions, both boundaries not empty. Elements are weighted by their size.
-What the functions ask a direction for, such as its mean or a percentile, is defined by DirectedDistances, which tells
-who answers by which accuracy.
+Every function takes the distances in both directions between two non-empty boundaries. Elements are weighted by their
+size. The numbers of one direction, such as its mean or a percentile, are defined by DirectedDistances, which also
+explains how the accuracy affects them.
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630 and MeshMetrics, arXiv:2509.05670.
 """
 
@@ -15,7 +15,7 @@ from ..distances.surfacedistances import SurfaceDistances, withTies
 
 
 class Directed(NamedTuple):
-    """A value, Bounded where its error is known, and what either direction alone gives."""
+    """A value, Bounded where its error is known, and the values of the single directions."""
 
     value: float
     referenceToTest: float
@@ -29,7 +29,7 @@ def hausdorff(distances: SurfaceDistances) -> Directed:
 
 
 def percentileHausdorff(distances: SurfaceDistances, percent: float) -> Directed:
-    """Return the percentile Hausdorff distance in mm: what `percent` of either boundary does not exceed.
+    """Return the percentile Hausdorff distance in mm, which `percent` of either boundary does not exceed.
 
     Weighted by element size, without interpolation. percent: in (0, 100].
     """
@@ -52,7 +52,7 @@ def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Directed:
 
 
 def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> Directed:
-    """Return NSD, the surface Dice, in [0, 1]: the share of both boundaries that lies within a tolerance in mm.
+    """Return NSD, the surface Dice, in [0, 1]: the fraction of both boundaries that lies within a tolerance in mm.
 
     A distance that equals the tolerance counts as within. Source: Nikolov et al., arXiv:1809.04430.
     """
@@ -64,6 +64,6 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
 
 
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
-    """Return the share of both boundaries in [0, 1] whose distance equals the tolerance in mm."""
+    """Return the fraction of both boundaries, in [0, 1], whose distance equals the tolerance in mm."""
     sizes = [d.sizeBetween(withTies(tolerance, -1), withTies(tolerance)) for d in distances.directions]
     return sum(sizes) / sum(direction.totalSize for direction in distances.directions)

@@ -1,7 +1,7 @@
-"""How distances are distributed over two boundaries, for charts: histograms and cumulative shares.
+"""Distributions of distances over two boundaries, for charts: histograms and cumulative shares.
 
-Both boundaries are pooled, every element counts by its size, and distances that equal a limit count as within it, as in
-the normalized surface distance: the bars within the tolerance add up to NSD, and so does the curve there.
+Both boundaries are pooled, elements are weighted by size, and distances equal to a limit count as within it, as in the
+normalized surface distance. So the bars within the tolerance add up to NSD, which is also the value of the curve there.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from ..distances.surfacedistances import TIE_TOLERANCE, SurfaceDistances
 
-# A bin is the tolerance divided by one of these, so that bins end at the tolerance and at round numbers.
+# The width of bins is the tolerance divided by one of these, so that bins end at the tolerance and at round numbers.
 PARTS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50, 80, 100, 200, 500, 1000)
 MOST_BINS = 60
 POINTS_OF_CURVE = 121
-# The ends of axes, times a power of ten.
+# Possible ends of axes, times a power of ten.
 ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8)
 
 
@@ -26,9 +26,9 @@ ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8)
 class Histogram:
     """Shares of two boundaries by distance.
 
-    edges: (n + 1,) mm, ascending, one of them 0; with signs symmetric about it. shares: (n,) % of both boundaries;
-    what lies beyond the edges is counted in the outer bins. beyond: that share in %. largest: mm, of all distances.
-    width: mm, of a bin, unless it is one of the parts of a bin that was split.
+    edges: (n + 1,) mm, ascending, one of them 0; symmetric about 0 for signed distances. shares: (n,) % of both
+    boundaries; distances beyond the edges are counted in the outer bins. beyond: share of these in %. largest: largest
+    distance in mm. width: of the bins in mm, except for the parts of a split bin.
     """
 
     edges: np.ndarray
@@ -39,7 +39,7 @@ class Histogram:
 
     @property
     def heights(self) -> np.ndarray:
-        """(n,) the shares, and where bins were split % of both boundaries per mm, so that areas are shares."""
+        """(n,) the shares; if a bin was split, % of both boundaries per mm, so that areas of bars are shares."""
         return self.shares / np.diff(self.edges) if self.isSplit else self.shares
 
     @property
@@ -49,7 +49,7 @@ class Histogram:
 
     @property
     def outerBars(self) -> str:
-        """What the outer bars hold that lies beyond the axis, in words; "" if nothing does."""
+        """Text on the share beyond the axis that the outer bars include; "" if there is none."""
         if self.beyond <= 0:
             return ""
         share = f"{self.beyond:.1f} %" if self.beyond >= 0.05 else "less than 0.1 %"
@@ -64,14 +64,14 @@ class Histogram:
 def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSplit: bool = False) -> Histogram:
     """Return the distribution of the distances of both boundaries.
 
-    The range shows all distances unless a few far ones would squeeze the rest; then these are in the outer bins.
-    Tolerance in mm: one of the edges, unless the distances are so large that bins are wider. signed: whether the two
-    sides are kept apart; a distance of 0 is then half on either side. isSplit: whether the tolerance is an edge in any
-    case, so that wider bins are in two parts there.
+    The range shows all distances unless a few far ones would squeeze the rest; these are then counted in the outer
+    bins. tolerance: in mm; one of the edges, unless the distances are so large that bins are wider. signed: whether to
+    keep the two sides apart; a distance of 0 then counts half on either side. isSplit: whether the tolerance is an edge
+    in any case; a wider bin that contains it is split there.
     """
     largest = max(direction.largest for direction in distances.directions)
     usual = distances.usualLargest
-    # the tolerance shall not be at the end of the axis
+    # the tolerance must not be at the end of the axis
     limit = roundAbove(max(largest, 1.25 * tolerance))
     squeezed = roundAbove(max(1.5 * usual, 1.25 * tolerance))
     if limit >= 2 * squeezed:
@@ -82,9 +82,9 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSpl
         edges = np.union1d(edges, [tolerance])
     total = sum(direction.totalSize for direction in distances.directions)
     limits = edges + TIE_TOLERANCE
-    # farther than each edge toward either side; what is beyond the last one is counted before it
+    # sizes beyond each edge toward either side; those beyond the last edge are counted in the last bin
     over, under = (sum(d.sizesBeyond(limits, side) for d in distances.directions) for side in (1, -1))
-    # sums of many sizes leave a rest where there is nothing
+    # sums of many sizes leave a remainder where there is nothing
     beyond = float(over[-1] + under[-1]) if largest > edges[-1] else 0.0
     outside, within = (farther[:-1] - np.append(farther[1:-1], 0.0) for farther in (over, under))
     zero = np.zeros(len(outside))
@@ -100,12 +100,12 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSpl
 def binEdges(limit: float, tolerance: float, most: int) -> np.ndarray:
     """Return edges (n + 1,) in mm of at most `most` equal bins from 0 to the limit or a little farther.
 
-    The tolerance in mm is an edge if bins as wide as the tolerance are not too many.
+    The tolerance in mm is an edge if `most` bins of that width suffice.
     """
     widths = [tolerance / parts for parts in PARTS if limit / (tolerance / parts) <= most * (1 + 1e-9)]
     width = widths[-1] if widths else roundAbove(limit / most)
     count = math.ceil(limit / width * (1 - 1e-9))
-    # rounded, so that an edge is the tolerance and not its neighbor
+    # rounded, so that an edge equals the tolerance exactly
     return np.round(np.arange(count + 1) * width, 9)
 
 
@@ -124,31 +124,31 @@ def cumulativeShares(distances: SurfaceDistances, positions: np.ndarray) -> np.n
 
 
 def cumulativeLimit(many: Sequence[SurfaceDistances], tolerance: float) -> float:
-    """Return the end in mm of the axis on which the curves of many pairs are drawn.
+    """Return the end in mm of the axis for the curves of many pairs.
 
-    Far enough for nearly all of nearly all pairs, so that a pair that lies far off does not squeeze the others.
+    It covers nearly all distances of nearly all pairs, so that an outlying pair does not squeeze the others.
     """
     usual = [distances.usualLargest for distances in many]
     return roundAbove(max(float(np.quantile(usual, 0.9)), 2 * tolerance))
 
 
 def mapRange(distances: SurfaceDistances, tolerance: float) -> float:
-    """Return the distance in mm of the outermost color of a map: round, usually not exceeded, not below the tolerance.
+    """Return the distance in mm of the outermost color of a map: round, rarely exceeded, not below the tolerance.
 
-    It is the same for both boundaries, so that their maps compare, and at least 0.1 mm for equal ones.
+    It is the same for both boundaries, so that their maps are comparable, and at least 0.1 mm, as for equal boundaries.
     """
     return roundAbove(max(distances.usualLargest, tolerance, 0.1))
 
 
 def roundAbove(value: float, steps: Sequence[float] = ROUND) -> float:
-    """Return the smallest of some steps in [1, 10), times a power of ten, that is not below a positive value."""
+    """Return the smallest step in [1, 10) times a power of ten that is not below a positive value."""
     decade = 10.0 ** math.floor(math.log10(value))
     step = next(step for step in (*steps, 10) if step * decade >= value * (1 - 1e-9))
     return float(f"{step * decade:.3g}")
 
 
 def roundRange(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of an axis that contains two values; the ends and the middle between them are round numbers."""
+    """Return the ends of an axis that contains two values; the ends and their middle are round numbers."""
     high = high if high > low else low + 1
     decimals = -math.floor(math.log10((high - low) / 8))
     step = max(f for f in (1, 2, 5) if f * 10.0**-decimals <= (high - low) / 8 * (1 + 1e-9)) * 10.0**-decimals

@@ -1,4 +1,4 @@
-"""Effort: what it takes to turn the test into the reference.
+"""Effort: how much work it takes to turn the test into the reference.
 
 Source of the added path length: Vaassen et al., Physics and Imaging in Radiation Oncology 2020,
 doi:10.1016/j.phro.2019.12.001; here as a length in mm, measured to the contour itself instead of counted in pixels.
@@ -19,21 +19,22 @@ from ..progress import checkpoint
 from ..structures import Structure
 from .facing import DIRECTIONS
 
-# Segments that are looked at first when the nearest one is searched.
+# Candidate segments in the first pass of a search for the nearest one.
 NEIGHBORS = 4
-# So few points are answered sooner than threads are started.
+# Up to this many points, starting threads takes longer than the query.
 FEW = 2000
-# mm; where a contour crosses the tolerance it is cut down to pieces of this length, below 1 mm of this share of it.
+# Where a contour crosses the tolerance, it is bisected down to pieces of this length in mm; for tolerances below 1 mm,
+# of this fraction of the tolerance.
 SHORTEST_PIECE = 0.0001
-# Points times segments looked at in one go.
+# Point-segment pairs processed at a time.
 CHUNK = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Contours of the reference, in one slice or in a stack of slices, and those of the test that they may be near to.
+    """Contours of the reference, in one slice or in a stack of slices, with a search for those of the test.
 
-    test: None where there is none.
+    test: None without contours of the test.
     """
 
     reference: Surface
@@ -41,7 +42,7 @@ class Outline:
 
 
 class NearContour:
-    """Answers how far points are from contours of short segments, where that is no more than some limit."""
+    """Search for the distances of points to contours of short segments, exact up to a limit."""
 
     def __init__(self, contour: Surface):
         from scipy.spatial import cKDTree
@@ -54,13 +55,14 @@ class NearContour:
         self._middles = cKDTree((start + end) / 2)
 
     def distances(self, points: np.ndarray, limit: float) -> np.ndarray:
-        """Return distances (n,) in mm of LPS points (n, 3), exact where at most `limit`, else above it."""
+        """Return distances (n,) in mm of LPS points (n, 3): exact up to `limit`; inexact ones still exceed it."""
         return self.nearest(points, limit)[0]
 
     def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances (n,) in mm of LPS points (n, 3), and the numbers (n,) of the segments that are so far away.
+        """Return distances (n,) in mm of LPS points (n, 3), and the indices (n,) of their nearest segments.
 
-        Both are exact where the distance is at most `limit`; else it is above that, and a segment may be nearer.
+        Both are exact for distances up to `limit`. Beyond it, the returned distance exceeds `limit`, too, but another
+        segment may be nearer.
         """
         result, owners = np.empty(len(points)), np.empty(len(points), np.int64)
         rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
@@ -74,7 +76,7 @@ class NearContour:
                 best = squared.argmin(axis=1)[:, None]
                 owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
                 result[chosen] = np.sqrt(np.take_along_axis(squared, best, axis=1)[:, 0])
-                # segments that were not looked at are at least so far away
+                # lower bound of the distance to all other segments
                 least = radii[:, -1] - self._halfLength
                 undecided.append(chosen[(least < result[chosen]) & (least <= limit)])
             if count == self._middles.n:
@@ -83,11 +85,11 @@ class NearContour:
         return result, owners
 
     def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
-        """Return whether LPS points (n, 3) are at most `limit` mm from the segments of these numbers (n,)."""
+        """Return whether LPS points (n, 3) are at most `limit` mm from one segment each, given by index (n,)."""
         return self._squared(points, numbers) <= limit**2
 
     def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and the greatest distance (n,) in mm that LPS points (n, 3) can have, found quickly."""
+        """Return lower and upper bounds (n,) of the distances in mm of LPS points (n, 3), which are quick to find."""
         nearest = self._closestMiddles(points, 1)[0]
         return nearest - self._halfLength, nearest
 
@@ -95,7 +97,7 @@ class NearContour:
         return self._middles.query(points, k=count, workers=threads() if len(points) > FEW else 1)
 
     def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Return squared distances in mm2 of points (..., 3) to the segments of these numbers (...)."""
+        """Return squared distances in mm2 of points (..., 3) to segments, given by index (...)."""
         offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
         steps = [self._step[axis].take(numbers) for axis in range(3)]
         along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
@@ -104,20 +106,20 @@ class NearContour:
 
 
 def outline(reference: Surface, test: Surface | None) -> Outline:
-    """Return the contours of one slice, or of stacks of slices."""
+    """Return the Outline of one slice, or of stacks of slices."""
     return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
 
 
 def addedPathLength(beyond: np.ndarray) -> float:
-    """Return APL in mm: how much of all contours of the reference lies farther than the tolerance from the test's.
+    """Return APL in mm: the length of the reference's contours that lies farther than the tolerance from the test's.
 
-    beyond: (m,) how much of each of their segments does, as lengthsBeyond() tells.
+    beyond: (m,) that length for each segment, from lengthsBeyond().
     """
     return float(beyond.sum())
 
 
 def relativeAddedPathLength(slices: Sequence[Outline], length: float) -> float:
-    """Return an added path length in mm over the length of the reference's contours, in [0, 1].
+    """Return an added path length in mm divided by the length of the reference's contours, in [0, 1].
 
     Raises Undefined without a reference.
     """
@@ -138,14 +140,14 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
     while len(start):
         checkpoint()
         middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
-        # along a piece the distance changes by no more than half the piece's length
+        # along a piece, the distance differs from that of its middle by at most half the piece's length
         least, greatest = one.test.bounds(middle)
         isBeyond = least >= limit + half
         decided = isBeyond | (greatest <= limit - half)
         unknown = np.flatnonzero(~decided)
         distances, nearest = one.test.nearest(middle[unknown], limit + half.max())
         isBeyond[unknown] = distances > limit
-        # what is between two places near one segment is near it, too
+        # a piece is near a segment if both its ends are
         within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
         decided[unknown] = (
             (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
@@ -160,12 +162,12 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
 
 
 def centroidShift(reference: Structure, test: Structure, side: str) -> float:
-    """Return how far in mm the test's centroid lies from the reference's toward R, L, A, P, S or I."""
+    """Return the shift in mm of the test's centroid from the reference's toward R, L, A, P, S or I."""
     return float((centroid(test) - centroid(reference)) @ np.array(DIRECTIONS[side], float))
 
 
 def centroid(structure: Structure) -> np.ndarray:
-    """Return the LPS center of mass (3,) in mm of a structure's voxels, or of what its closed surface encloses."""
+    """Return the LPS center of mass (3,) in mm of a structure's voxels, or of the interior of its closed surface."""
     if structure.mask is not None:
         mask = structure.mask
         sums = [mask.voxels.sum(axis=others, dtype=np.int64) for others in ((0, 1), (0, 2), (1, 2))]

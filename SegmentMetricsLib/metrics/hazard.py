@@ -1,8 +1,8 @@
 """Hazard-aware metrics: errors near critical structures count more.
 
-Hazard is a number in [0, 1] at every voxel: 1 in a critical structure (times its weight), less with the distance to it.
-Source: Beyond Dice: SIS and STAR (authors and identifier unverified). Where its equation 7 can exceed 1, the exact mean
-of the tail is taken instead.
+Hazard is a number in [0, 1] per voxel: 1 (times the weight) in a critical structure, decreasing with the distance to
+it. Source: Beyond Dice: SIS and STAR (authors and identifier unverified). Its equation 7 can exceed 1; here, the exact
+mean of the tail is used instead.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..geometry.masks import Mask, slicesOf
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 
-# Keeps sums of hazard from being divided by zero: epsilon in the formulas.
+# Prevents division by a sum of hazard that is zero: epsilon in the formulas.
 EPSILON = 1e-8
-# A map of distances goes up to here, and farther while it has at most so many times the voxels that are asked for.
+# A distance map has at most this many voxels, or, if that is more, this multiple of the requested voxels.
 LARGEST_MAP, MOST_LARGER = 20_000_000, 8
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """How hazard falls with the distance from a critical structure, and how that of several is put together.
+    """How hazard decreases with the distance from a critical structure, and how that of several is combined.
 
     kind: "polynomial", max(0, 1 - (d / reach)^power), or "exponential", exp(-d / decay). reach, decay: in mm.
     combination: "max" or "sum" (at most 1).
@@ -48,7 +48,7 @@ class Kernel:
         return np.maximum(0.0, 1.0 - (distances / self.reach) ** self.power)
 
     def combine(self, values: np.ndarray, more: np.ndarray) -> None:
-        """Put the hazard of one more critical structure to that of those before, in place."""
+        """Combine `values`, in place, with the hazard of one more critical structure."""
         if self.combination == "max":
             np.maximum(values, more, out=values)
         else:
@@ -57,10 +57,10 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """Hazard at the voxels of a box of a grid; what is stored is the part of the box in which there can be any.
+    """Hazard at the voxels of a box of a grid; only the part of the box that can have hazard is stored.
 
     values: float array in [0, 1], indexed [k, j, i]. low: (3,) voxel index i, j, k of values[0, 0, 0]. grid: the
-    lattice. box: lowest and highest voxel index (3,) of the whole box, both included.
+    lattice. box: lowest and highest voxel index (3,) of the whole box, inclusive.
     """
 
     values: np.ndarray
@@ -69,9 +69,9 @@ class Field:
     box: tuple[np.ndarray, np.ndarray]
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return the hazard in [0, 1] at LPS points (n, 3) in mm, linear between voxel centers.
+        """Return the hazard in [0, 1] at LPS points (n, 3) in mm, linearly interpolated between voxel centers.
 
-        Beyond the outermost voxel centers it is that of the nearest place in the box.
+        Points beyond the outermost voxel centers get the hazard of the nearest place in the box.
         """
         from scipy.ndimage import map_coordinates
 
@@ -82,7 +82,7 @@ class Field:
         return map_coordinates(self.values, index.T[::-1], float, order=1, mode="grid-constant", prefilter=False)
 
     def block(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return a copy [k, j, i] of the box from voxel index low to high (both included)."""
+        """Return a copy [k, j, i] of the hazard from voxel index low to high (inclusive)."""
         result = np.zeros((high - low + 1)[::-1])
         first = np.maximum(low, self.low)
         last = np.minimum(high, self.low + self.values.shape[::-1] - 1)
@@ -92,7 +92,7 @@ class Field:
         return result
 
     def within(self, evaluated: Grid) -> Field:
-        """Return the hazard of the voxels whose centers lie in a grid that is turned against the lattice."""
+        """Return the field with hazard only at voxels whose centers lie in a grid that is on another lattice."""
         values = self.values.copy()
         j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
         for k, part in enumerate(values):
@@ -103,7 +103,7 @@ class Field:
         return replace(self, values=values)
 
     def totalOutside(self, mask: Mask) -> float:
-        """Return the sum of the hazard of all voxels that do not belong to a mask on the same lattice."""
+        """Return the sum of the hazard of all voxels outside a mask on the same lattice."""
         high = self.low + self.values.shape[::-1] - 1
         return float(self.values.sum(where=mask.block(self.low, high) == 0))
 
@@ -112,8 +112,8 @@ def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tu
     """Return the hazard of the voxels in a box of a grid.
 
     criticals: masks on the grid or closed surfaces, none empty, and their weights in (0, 1]. box: lowest and highest
-    voxel index (3,), both included. Distances are those between voxel centers, or from voxel centers to the surface; 0
-    inside the critical structure.
+    voxel index (3,), inclusive. Distances are measured between voxel centers, or from voxel centers to the surface;
+    they are 0 inside the critical structure.
     """
     low, high = box = tuple(np.asarray(corner) for corner in box)
     if kernel.kind == "polynomial":
@@ -165,14 +165,14 @@ def _squaredDistances(critical: Mask | Surface, grid: Grid, low: np.ndarray, hig
         from scipy.spatial import cKDTree
 
         targets = critical.voxels
-        if grid.isRectangular:  # elsewhere a voxel without an outside neighbor can be the nearest
+        if grid.isRectangular:  # on a sheared grid, a voxel without outside neighbors can be the nearest
             targets = targets & ~binary_erosion(targets)
         tree = cKDTree(grid.toWorld(np.argwhere(targets)[:, ::-1] + critical.low))
         squared = np.square(tree.query(_centers(grid, low, high), workers=threads())[0]).reshape((high - low + 1)[::-1])
         squared[critical.block(low, high) != 0] = 0
         return squared
     voxels = critical.block(first, last)
-    if voxels.all():  # without an outside the filter below knows no boundary
+    if voxels.all():  # the filter below finds no boundary without background
         return np.zeros((high - low + 1)[::-1])
     image = SimpleITK.GetImageFromArray(voxels)
     image.SetSpacing([float(length) for length in grid.spacing])
@@ -188,10 +188,10 @@ def _centers(grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """The hazard of what two masks share and of what they do not.
+    """The hazard of the overlap of two masks and of their differences.
 
-    missed, added: the hazard of every voxel that only the reference, or only the test has. both: sum of the hazard
-    where they agree. outside: sum of the hazard of all voxels outside the reference.
+    missed, added: hazard of every voxel in the reference only, and in the test only. both: sum of the hazard of voxels
+    in both. outside: sum of the hazard of all voxels outside the reference.
     """
 
     missed: np.ndarray
@@ -211,33 +211,34 @@ def errors(hazard: Field, reference: Mask, test: Mask, box: tuple) -> Errors:
 
 
 def missedShare(found: Errors) -> float:
-    """Return R-FN in [0, 1]: the share of the reference's hazard that the test misses; 0 without hazard there."""
+    """Return R-FN in [0, 1]: the fraction of the reference's hazard that the test misses; 0 without hazard there."""
     missed = float(found.missed.sum())
     return missed / (found.both + missed + EPSILON)
 
 
 def addedShare(found: Errors) -> float:
-    """Return R-FP in [0, 1]: the share of the hazard outside the reference that the test covers; 0 without any."""
+    """Return R-FP in [0, 1]: the fraction of the hazard outside the reference that the test covers; 0 without any."""
     return float(found.added.sum()) / (found.outside + EPSILON)
 
 
 def safetyImpactScore(found: Errors, balance: float) -> float:
-    """Return SIS in [0, 1]: balance times R-FN plus the rest times R-FP. balance: lambda in [0, 1]."""
+    """Return SIS in [0, 1]: balance times R-FN plus (1 - balance) times R-FP. balance: lambda in [0, 1]."""
     return balance * missedShare(found) + (1 - balance) * addedShare(found)
 
 
 def tailRisk(found: Errors, balance: float, tail: float) -> float:
-    """Return STAR in [0, 1]: balance times the tail mean of the missed hazard plus the rest times the added one's.
+    """Return STAR in [0, 1]: the mean of the tail means of missed and added hazard, weighted balance to (1 - balance).
 
-    balance: lambda in [0, 1]. tail: alpha in (0, 1], the share of the worst voxels that counts.
+    balance: lambda in [0, 1]. tail: alpha in (0, 1], the fraction of voxels, the worst ones, that counts.
     """
     return balance * tailMean(found.missed, tail) + (1 - balance) * tailMean(found.added, tail)
 
 
 def tailMean(values: np.ndarray, share: float) -> float:
-    """Return the mean of the largest values, a share in (0, 1] of them, the last one counted in part; 0 without any.
+    """Return the mean of the largest values, the last one counted fractionally; 0 without values.
 
-    In the formulas C of alpha, the share; q is the threshold from which on values are among the largest.
+    share: fraction in (0, 1] of the values. In the formulas, this is C of alpha, the share, and the threshold of the
+    largest values is q.
     """
     if not len(values):
         return 0.0
@@ -246,7 +247,7 @@ def tailMean(values: np.ndarray, share: float) -> float:
 
 
 def weightedDice(found: Errors) -> float:
-    """Return the Dice coefficient in [0, 1] of voxels that count by hazard. Raises Undefined where none has any."""
+    """Return the Dice coefficient in [0, 1] with voxels weighted by hazard. Raises Undefined if none has any."""
     both = 2 * found.both
     whole = both + float(found.missed.sum()) + float(found.added.sum())
     if not whole:

@@ -11,15 +11,18 @@ from ..geometry import contours
 from ..geometry.masks import Mask, slicesOf
 from ..geometry.surfaces import Surface
 
-# Slices looked at at a time, so that temporary arrays are small beside the masks.
+# Slices processed at a time, so that temporary arrays are small compared with the masks.
 LAYERS = 16
-# Two volumes that differ by less than this share of them differ by rounding; a voxel is a larger share of any image.
+# Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
+# image.
 VOLUME_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How much two structures share: voxels of two masks on one grid as exact integers, or areas of contours in mm2.
+    """Overlap of two structures: voxel counts of two masks on one grid, or areas of contours in mm2.
+
+    Counts of masks are exact integers; voxels with memberships count fractionally.
 
     truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
     """
@@ -31,17 +34,17 @@ class Counts:
 
     @property
     def reference(self) -> float:
-        """How much the reference has."""
+        """Size of the reference."""
         return self.truePositive + self.falseNegative
 
     @property
     def test(self) -> float:
-        """How much the test has."""
+        """Size of the test."""
         return self.truePositive + self.falsePositive
 
 
 def count(reference: Mask, test: Mask) -> Counts:
-    """Return how many voxels two masks on one lattice share."""
+    """Return the numbers of voxels that two masks on one lattice share and do not share."""
     both = 0
     if not reference.isEmpty and not test.isEmpty:
         low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
@@ -53,7 +56,7 @@ def count(reference: Mask, test: Mask) -> Counts:
 
 
 def areas(reference: Surface, test: Surface) -> Counts:
-    """Return how much area two contours in one plane share."""
+    """Return the areas that two contours in one plane share and do not share."""
     both = min(contours.sharedArea(reference, test), reference.volume, test.volume)
     return Counts(both, test.volume - both, reference.volume - both, "area")
 
@@ -85,7 +88,7 @@ def precision(counts: Counts) -> float:
 
 
 def volumeDifference(reference: float, test: float) -> float:
-    """Return how much larger the test is, in the unit of both; 0 where the two differ by rounding alone."""
+    """Return the test's volume minus the reference's, in their unit; 0 if they differ by rounding only."""
     difference = test - reference
     return 0.0 if abs(difference) <= VOLUME_ROUNDING * max(reference, test) else difference
 

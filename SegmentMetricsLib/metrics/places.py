@@ -13,14 +13,15 @@ from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, Surfa
 from ..geometry.graphs import components
 from ..geometry.surfaces import Surface, outwardNormals
 
-# Toward which side of the patient the LPS axes point.
+# Sides of the patient toward which the LPS axes point, the negative direction first.
 LETTERS_OF_AXES = (("R", "L"), ("A", "P"), ("I", "S"))
-# mm around a place over which the normal is averaged: single voxel faces point anywhere
+# Radius in mm around a place over which normals are averaged, because single voxel faces point anywhere.
 NORMAL_RADIUS = 5.0
-# A side dominates if the mean of unit normals reaches that far toward it, and to the next side at most that much of it.
+# A side dominates if the mean unit normal has at least this component toward it, and at most this fraction of that
+# toward the next side.
 CLEAR_MAJORITY = 0.5
 CLEAR_LEAD = 0.6
-# Elements and cells from which the dominant side is found.
+# Maximum number of elements and cells sampled to find the dominant side.
 MOST_SAMPLES = 3_000
 
 
@@ -30,9 +31,9 @@ class Place:
 
     rank: 1 is the worst. value: distance in mm at its worst point, positive where the test lies outside the reference.
     area: of the patch, mm2 (length in mm for contours). position: LPS of the worst point, mm. direction: R, L, A, P, S
-    or I, the side of the structure on which it lies. side: the boundary that sticks out there, "reference" or "test".
-    normal: outward unit normal (LPS), smoothed, of the boundary that lies inside there, which is the reference where
-    the test lies outside it; zero where there is none.
+    or I, the side of the structure on which it lies. side: the boundary on which the worst point lies, "reference" or
+    "test". normal: smoothed outward unit normal (LPS) of the inner boundary there, which is the reference where the
+    test lies outside it; zero if there is none.
     """
 
     rank: int
@@ -54,10 +55,10 @@ class Place:
 
 
 class _Beyond(NamedTuple):
-    """What of a boundary lies beyond a tolerance, over-contoured first, then under-contoured, each in ascending order.
+    """The elements of a boundary beyond a tolerance: over-contoured, then under-contoured, each in ascending order.
 
-    elements: (n,). cells: (m,) those of the elements, twice where a cell has elements of both kinds. starts: (m,) where
-    their elements begin. over: how many of the elements are over-contoured.
+    elements: (n,) their indices. cells: (m,) the cells of the elements, listed twice if a cell has elements of both
+    kinds. starts: (m,) where the elements of each cell begin. over: number of over-contoured elements.
     """
 
     elements: np.ndarray
@@ -67,11 +68,11 @@ class _Beyond(NamedTuple):
 
 
 class _Side:
-    """A boundary and its patches (k,), connected parts beyond the tolerance; over- and under-contoured ones are apart.
+    """A boundary and its patches (k,): connected parts beyond the tolerance, either over- or under-contoured.
 
-    cells, owners: (m,) cells of patches, and to which patch each belongs; a cell may have a part in two. peaks: (k,)
-    the worst elements. values: (k,) signed distances there, mm. areas: (k,) mm2 or mm.
-    positions: the worst places (3,), mm, by patch, where they are known closer than by the element.
+    cells, owners: (m,) cells of patches, and the patch of each; a cell may be listed for two patches. peaks: (k,) the
+    worst elements. values: (k,) signed distances there, mm. areas: (k,) mm2 or mm. positions: the worst places (3,),
+    mm, by patch, if known more precisely than by the element.
     """
 
     def __init__(self, direction: DirectedDistances, beyond: _Beyond, owners: np.ndarray):
@@ -94,10 +95,10 @@ class _Side:
 
     @cached_property
     def tree(self):
-        """What searches the centers."""
+        """Search tree of the centers."""
         from scipy.spatial import cKDTree
 
-        # unbalanced ones are made in half the time, and answer as fast for points spread over a surface
+        # an unbalanced tree is built in half the time and is as fast for points spread over a surface
         return cKDTree(self.centers, balanced_tree=False, compact_nodes=False)
 
     @cached_property
@@ -108,17 +109,17 @@ class _Side:
         return result
 
     def takeLargest(self) -> None:
-        """Let the patch that holds the largest distance of the boundary tell just that, and where it is.
+        """Set the value and position of the patch that holds the largest distance of the boundary to just that.
 
-        It is known closer than those of elements.
+        That distance is known more precisely than those of elements.
         """
         largest = float(self.direction.largest)
-        # of several equally far it is not the first
+        # nothing to do if all patches are equally far
         if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
             return
         place = self.direction.largestPlace
         there = self.owners[self.cells == self.tree.query(place)[1]]
-        if len(there) > 1:  # a part of the cell is in a patch of either kind
+        if len(there) > 1:  # the cell has parts in two patches, one of either kind
             isOver = self.direction.reached(1) >= self.direction.reached(-1)
             there = there[(self.values[there] > 0) == isOver]
         for number in there.tolist():
@@ -127,7 +128,7 @@ class _Side:
                 self.positions[number] = place
 
     def opposite(self, other: _Side, number: int) -> set[int]:
-        """Return the patches that lie opposite one of the other boundary's."""
+        """Return the patches that lie opposite a patch of the other boundary, given by number."""
         if not len(self.peaks):
             return set()
         cells = other.cells[other.owners == number]
@@ -143,8 +144,8 @@ class _Side:
 
 
 def positionText(position: Sequence[float]) -> str:
-    """Return a position (3,), LPS in mm, as Slicer's views write it: R or L, A or P, S or I, and millimeters."""
-    # half millimeters are common on lattices: the last digit of a saved scene must not round them the other way
+    """Return a position (3,), LPS in mm, as Slicer's views show it: R or L, A or P, S or I, and millimeters."""
+    # half millimeters are common on lattices: noise in the last digit, as of a saved scene, must not affect rounding
     return " ".join(
         f"{pair[int(value > 0)]} {abs(value) + 1e-6:.0f}" for pair, value in zip(LETTERS_OF_AXES, position, strict=True)
     )
@@ -153,8 +154,8 @@ def positionText(position: Sequence[float]) -> str:
 def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -> tuple[Place, ...]:
     """Return the places where two boundaries are farther apart than a tolerance in mm, the worst first.
 
-    A place usually shows on both boundaries: the patch that holds the largest distance stands for it, and a patch of
-    the other boundary that lies opposite is the same place. most: how many to return at the most.
+    A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other
+    boundary opposite to it are the same place and are not listed. most: maximum number of places.
     """
     sides = _sides(distances, tolerance)
     for side in sides:
@@ -196,14 +197,14 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
 def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = True) -> str:
     """Return the side of the structure at which most of the over- or under-contoured boundary lies.
 
-    tolerance: in mm; counted is what lies farther than that, weighted by size times what is beyond. over: whether the
-    over-contoured (True) or the under-contoured boundary is meant. Returns R, L, A, P, S or I, and "" when no side
-    clearly dominates, nothing is beyond the tolerance, or a boundary is open.
+    tolerance: in mm; elements beyond it are weighted by size times the excess distance. over: whether to consider the
+    over-contoured (True) or the under-contoured boundary. Returns R, L, A, P, S or I, or "" if no side clearly
+    dominates, nothing is beyond the tolerance, or a boundary is open.
     """
     if not distances.hasSides:
         return ""
-    # The normal of the boundary that lies inside tells the side, also for the flanks of a bump on the other one, whose
-    # own normals point all around.
+    # The normal of the inner boundary decides the side, also for the flanks of a bump on the outer one, whose own
+    # normals point in all directions.
     inner = distances.directions[0 if over else 1].surface
     elements, weights = zip(*(_sampled(direction, tolerance, 1 if over else -1) for direction in distances.directions))
     points = [direction.positionsOf(some) for direction, some in zip(distances.directions, elements, strict=True)]
@@ -220,7 +221,8 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
 def _sampled(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[np.ndarray, np.ndarray]:
     """Return elements (n,) beyond a tolerance in mm toward the positive (1) or negative (-1) side, and their weights.
 
-    A part of them, spread over the surface, shows the side as well as all. weights: (n,) size times what is beyond.
+    A sample spread over the surface suffices to find the side. The weights (n,) are size times excess distance, scaled
+    up to all elements.
     """
     limit = sign * (tolerance + TIE_TOLERANCE)
     beyond = np.flatnonzero(direction.signed > limit if sign > 0 else direction.signed < limit)
@@ -230,9 +232,9 @@ def _sampled(direction: DirectedDistances, tolerance: float, sign: int) -> tuple
 
 
 def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
-    """Return the cells (n,) of a boundary whose centers are next to points (n, 3).
+    """Return the cells (n,) of a boundary whose centers are nearest to points (n, 3).
 
-    Of a part of all, spread over the surface, which shows the side as well.
+    Only a sample of the cells, spread over the surface, is searched, which suffices to find the side.
     """
     from scipy.spatial import cKDTree
 
@@ -249,7 +251,7 @@ def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
 
 
 def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
-    """Return what of a boundary lies beyond a tolerance in mm."""
+    """Return the elements of a boundary beyond a tolerance in mm."""
     limit = withTies(tolerance)
     over, under = np.flatnonzero(direction.signed > limit), np.flatnonzero(direction.signed < -limit)
     elements = np.concatenate([over, under])
@@ -261,11 +263,11 @@ def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
 
 
 def _connected(surfaces: Sequence[Surface], beyond: Sequence[_Beyond]) -> list[np.ndarray]:
-    """Return to which patch of its boundary each of the cells (m,) beyond the tolerance belongs.
+    """Return for each boundary the patches (m,) to which its cells beyond the tolerance belong.
 
-    Patches are in the order of their first cells.
+    Patches are numbered in the order of their first cells.
     """
-    # all in one graph: of few cells, a search takes longer to start than to end
+    # one graph for all: for few cells, starting a search takes longer than the search itself
     corners, firstPoint = [], 0
     for surface, one in zip(surfaces, beyond, strict=True):
         over = np.searchsorted(one.starts, one.over)
@@ -283,10 +285,11 @@ def _connected(surfaces: Sequence[Surface], beyond: Sequence[_Beyond]) -> list[n
 
 
 def _firstOfFarthest(direction: DirectedDistances, beyond: _Beyond, far: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """Return which of the elements beyond the tolerance, as far (n,) as that, is the farthest of every patch (k,).
+    """Return the farthest element of every patch (k,), as an index into the elements beyond the tolerance.
 
-    owners: (m,) the patch of each of the cells. Of several that are equally far, which is common on lattices, the one
-    with the lowest coordinates: noise in the last digit, as of a scene that was saved, must not choose among them.
+    far: (n,) unsigned distances of these elements. owners: (m,) the patch of each cell. Among equally far elements,
+    which are common on lattices, the one with the lowest coordinates is chosen, so that noise in the last digit, as of
+    a saved scene, does not matter.
     """
     largest = np.maximum.reduceat(far, beyond.starts)
     order = np.argsort(owners, kind="stable")
@@ -295,7 +298,7 @@ def _firstOfFarthest(direction: DirectedDistances, beyond: _Beyond, far: np.ndar
     farthest = np.flatnonzero(far >= (ofPatches - TIE_TOLERANCE)[owners][rows])
     rows = rows[farthest]
     x, y, z = np.round(direction.positionsOf(beyond.elements[farthest]), 3).T
-    # where even those are equal, the one of the cell that is the least far
+    # if the coordinates are equal, too, the element of the cell with the smallest maximum
     order = np.lexsort((largest[rows], x, y, z, owners[rows]))
     return farthest[order[np.diff(owners[rows[order]], prepend=-1) > 0]]
 
@@ -306,7 +309,7 @@ def _cellCenters(surface: Surface) -> np.ndarray:
 
 def _centersOf(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Return the means (n, 3) of the corners of cells (n, corners), mm."""
-    # corner by corner, as short rows are slow to reduce
+    # corner by corner: NumPy is slow to reduce along a short axis
     first, *others = cells.T
     result = points.take(first, axis=0)
     for column in others:
@@ -316,9 +319,9 @@ def _centersOf(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 
 def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.ndarray) -> np.ndarray:
-    """Return the mean outward unit normals (n, 3) of the boundary inside next to positions (n, 3), zeros for none.
+    """Return the mean outward unit normals (n, 3) of the inner boundary next to positions (n, 3), zeros for none.
 
-    isUnder: (n,) whether the test is the boundary that lies inside.
+    isUnder: (n,) whether the test is the inner boundary.
     """
     normals = np.zeros(positions.shape)
     for side, rows in zip(sides, (np.flatnonzero(~isUnder), np.flatnonzero(isUnder)), strict=True):
@@ -327,7 +330,7 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
             cells = side.tree.query(positions[rows])[1]
             near = side.tree.query_ball_point(side.centers[cells], NORMAL_RADIUS, return_sorted=False)
             ends = np.cumsum([len(some) for some in near])
-            # at once, as it takes long to look up the first
+            # in one call, because the first look-up takes long
             every = outwardNormals(surface, np.concatenate([*near, cells]))
             for row, some, end, alone in zip(rows, near, ends, every[ends[-1] :], strict=True):
                 normals[row] = _meanNormal(every[end - len(some) : end], surface.sizes[some], alone)
@@ -335,10 +338,10 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
 
 
 def _meanNormal(normals: np.ndarray, sizes: np.ndarray, alone: np.ndarray) -> np.ndarray:
-    """Return the mean unit normal (3,) of cells with normals (n, 3) and sizes (n,); the one alone of something thin."""
+    """Return the mean unit normal (3,) of cells with normals (n, 3) and sizes (n,); `alone` for something thin."""
     mean = sizes @ normals
     length = np.linalg.norm(mean)
-    if length < 0.5 * sizes.sum():  # both walls
+    if length < 0.5 * sizes.sum():  # the cells belong to opposite walls
         return alone
     return mean / length if length > 0 else mean
 

@@ -1,6 +1,6 @@
-"""Signed distances: on which side the test lies. Positive is outside the reference, that is over-contoured.
+"""Signed distances: positive where the test lies outside the reference, that is, over-contoured.
 
-Every function takes the distances of both directions and pools both boundaries by element size.
+All numbers pool the distances of both directions, weighted by element size.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ..distances.surfacedistances import BoundaryPair, DirectedDistances, Surfac
 from ..errors import Cause, Undefined
 from .facing import DIRECTIONS, sideBit, sidesBelow, sidesOfReference
 
-# Why there are no distances toward a side.
+# Reason given if there are no distances toward a side.
 NO_BOUNDARY = "no part of the boundary faces {side}"
 
 
 class Located(NamedTuple):
-    """A value and the LPS position in mm where it was found, None when it stands for no place."""
+    """A value and the LPS position in mm where it was found, None if it has no place."""
 
     value: float
     position: tuple[float, float, float] | None
@@ -36,9 +36,9 @@ class Side(NamedTuple):
 
 
 class Faces(NamedTuple):
-    """What of one boundary faces one side: its size in mm2 or mm, and signed distances in mm.
+    """The part of one boundary that faces one side: its size in mm2 or mm, and its signed distances in mm.
 
-    high, low: the largest and the smallest that were found there, the ends of elements included.
+    high, low: the largest and the smallest distance found there, including the corners of elements.
     """
 
     size: float = 0.0
@@ -48,28 +48,28 @@ class Faces(NamedTuple):
 
 
 def mean(distances: SurfaceDistances) -> float:
-    """Return the signed mean distance in mm: positive where the test is larger than the reference on the whole."""
+    """Return the signed mean distance in mm: positive if the test is larger than the reference overall."""
     sizes = [direction.totalSize for direction in distances.directions]
     means = [direction.signedMean for direction in distances.directions]
     return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
 def fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
-    """Return the share of both boundaries in [0, 1] where the test lies farther than a tolerance in mm on one side.
+    """Return the fraction of both boundaries, in [0, 1], where the test lies beyond a tolerance in mm on one side.
 
     side: 1 for outside the reference, over-contoured, -1 for inside, under-contoured.
     """
-    # the tie rule of the normalized surface distance, so that the two fractions and NSD add up to 1
+    # ties count as in the normalized surface distance, so that the two fractions and NSD add up to 1
     beyond = [d.sizeBeyond(withTies(tolerance), side) for d in distances.directions]
     size = sum(d.totalSize for d in distances.directions)
     return combined(lambda *parts: sum(parts) / size, *beyond)
 
 
 def largest(distances: SurfaceDistances, over: bool) -> Located:
-    """Return the largest over- or under-contouring in mm, not negative, and where it is; 0 and nowhere without any."""
+    """Return the largest over- or under-contouring in mm and its place; 0 without a place if there is none."""
     side = 1 if over else -1
     found, known = {}, 0.0
-    # from the boundary that reaches farther: on the other one nothing smaller matters
+    # the boundary that reaches farther comes first: on the other one, smaller distances do not matter
     for direction in sorted(distances.directions, key=lambda direction: -direction.reached(side)):
         found[direction] = direction.farthest(side, known)
         known = max(known, found[direction][0])
@@ -79,27 +79,27 @@ def largest(distances: SurfaceDistances, over: bool) -> Located:
 
 
 def toward(sides: dict[str, Side], side: str) -> Side:
-    """Return what bySide() found toward R, L, A, P, S or I. Raises Undefined when no boundary faces that side."""
+    """Return the result of bySide() for R, L, A, P, S or I. Raises Undefined if no boundary faces that side."""
     requireFaced(sides, side)
     return sides[side]
 
 
 def requireFaced(sides: Collection[str], side: str) -> None:
-    """Raise Undefined when a side is not among those that some of the boundary faces."""
+    """Raise Undefined if a side is not among the sides that parts of the boundary face."""
     if side not in sides:
         raise Undefined(NO_BOUNDARY.format(side=side), Cause.NO_BOUNDARY)
 
 
 def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, under: float) -> dict[str, Side]:
-    """Return the signed distances toward each side of the patient that some of the boundary faces.
+    """Return the signed distances toward each side of the patient that parts of the boundary face.
 
-    An element belongs to the side of the largest component of the reference's outward normal: its own on the reference,
-    on the test the one at the nearest place of the reference. One that faces two sides equally belongs to both.
-    boundaries: between which the distances were measured. over, under: the largest over- and under-contouring in mm, as
-    largest() tells; the side on which it lies has the same.
+    An element belongs to the side of the largest component of the reference's outward normal: on the reference, the
+    element's own normal; on the test, the normal at the nearest place of the reference. An element that faces two sides
+    equally belongs to both. boundaries: the boundaries between which the distances were measured. over, under: the
+    largest over- and under-contouring in mm, from largest(); the side on which each lies gets the same value.
     """
     reference, test = distances.directions
-    # one boundary after the other, as all of its elements take much memory
+    # one boundary after the other, because all elements of one take much memory
     faces = [_faces(reference, sidesOfReference(boundaries)), _faces(test, sidesBelow(boundaries, test))]
     between = reference.between if test.between is None else max(reference.between, test.between)
     found = {name: [one[name] for one in faces] for name in DIRECTIONS}
@@ -117,46 +117,46 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
 
 
 def meanToward(parts: Sequence[Faces]) -> float:
-    """Return the mean signed distance in mm of what faces one side. parts: what of either boundary does, not empty."""
+    """Return the mean signed distance in mm toward one side. parts: of either boundary facing it, not both empty."""
     size = sum(part.size for part in parts)
     means = [part.mean for part in parts]
     return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
 
 
 def largestToward(parts: Sequence[Faces], between: float | None, over: float, isThere: bool) -> float:
-    """Return the largest signed distance in mm of what faces one side, with bounds if `between` is given.
+    """Return the largest signed distance in mm toward one side, with bounds if `between` is given.
 
-    parts: what of either boundary faces it. between: by how many mm a distance between the places that were asked may
-    exceed those of the parts. over: the largest over-contouring in mm, not negative. isThere: whether that lies on this
-    side, which then has the same.
+    parts: the parts of either boundary that face the side. between: upper bound in mm of how far distances between the
+    sampled places exceed those of the parts. over: the largest over-contouring in mm, not negative. isThere: whether it
+    lies on this side, which then gets the same value.
     """
     return _extreme(max(part.high for part in parts), between, over if isThere else None, over)
 
 
 def smallestToward(parts: Sequence[Faces], between: float | None, under: float, isThere: bool) -> float:
-    """Return the smallest signed distance in mm of what faces one side, with bounds if `between` is given.
+    """Return the smallest signed distance in mm toward one side, with bounds if `between` is given.
 
-    parts, between: as for largestToward(). under: the largest under-contouring in mm, not negative. isThere: whether
-    that lies on this side, whose smallest distance then is its negative.
+    parts, between: as for largestToward(). under: the largest under-contouring in mm, not negative. isThere: whether it
+    lies on this side, whose smallest distance is then its negative.
     """
     return _opposite(_extreme(-min(part.low for part in parts), between, under if isThere else None, under))
 
 
 def _farthestSides(extremes: dict[str, float]) -> list[str]:
-    """Return which sides have the largest distance of all, told that of each: several, where it lies between them."""
+    """Return the sides with the largest distance, given that of each side; several if they are equal."""
     top = max(extremes.values(), default=0.0)
     return [name for name, value in extremes.items() if value >= top - touching(abs(top))]
 
 
 def _extreme(value: float, between: float | None, reached: float | None, known: float) -> float:
-    """Return the largest distance toward one side, with bounds where `between` tells how close it is known.
+    """Return the largest distance in mm toward one side, with bounds if `between` is given.
 
-    value: the largest that was found on what faces that side. reached: that of all in mm if it is on this side. known:
-    that of all, not negative, which nothing exceeds.
+    value: the largest distance found on the parts that face the side. reached: the largest distance of all sides if it
+    lies on this one, else None. known: the largest distance of all sides, not negative, which is an upper bound.
     """
     if reached:
         return reached
-    value += 0.0  # takes the sign off zeros
+    value += 0.0  # turns -0.0 into 0.0
     if between is None:
         return value
     upper = getattr(known, "upper", None)
@@ -165,7 +165,7 @@ def _extreme(value: float, between: float | None, reached: float | None, known: 
 
 
 def _opposite(number: float) -> float:
-    """Return a number with the other sign, and its bounds if it has any."""
+    """Return the negative of a number, with bounds if the number has any."""
     value = 0.0 - number
     if getattr(number, "upper", None) is None:
         return value
@@ -173,9 +173,9 @@ def _opposite(number: float) -> float:
 
 
 def _faces(distances: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
-    """Return what of a boundary faces each side, by name.
+    """Return the part of a boundary that faces each side, by the side's letter.
 
-    sides: (g,) as sums of sideBit(), which its elements face in groups: those of one cell, or each for itself.
+    sides: (g,) sums of sideBit(), one per group of elements: the elements of one cell, or each element by itself.
     """
     groups = distances.grouped(distances.pieces * len(distances.surface.cells) // len(sides))
     found = dict.fromkeys(DIRECTIONS, Faces())

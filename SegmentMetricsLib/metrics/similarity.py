@@ -1,4 +1,4 @@
-"""The Medical Similarity Index: how well a test contour follows the reference, inside and outside judged differently.
+"""The Medical Similarity Index: how well a test contour follows the reference, with separate levels inside and outside.
 
 Source: Fazekas et al., arXiv:2508.09722. Its bidirectional local distance: Kim et al., Medical Physics 2012,
 doi:10.1118/1.4754802.
@@ -19,9 +19,9 @@ from ..geometry.contours import insideContours
 from ..progress import checkpoint
 from .slicecontours import SAME, Contour, Planes, cutApart
 
-# Points asked at a time.
+# Points processed at a time.
 CHUNK = 50_000
-# mm (or pixels) at which a score of level 1 has fallen to exp(-1/2).
+# Distance in mm (or pixels) at which a score of level 1 has fallen to exp(-1/2).
 WIDTH = 10.0
 ONE_SIDED = "only the {} has a contour here"
 COUNTS_DIFFER = "the reference has {} here, the test {}"
@@ -30,9 +30,9 @@ CLAIMED_TWICE = "two contours of the reference are nearest to the same contour o
 
 @dataclass(frozen=True)
 class ContourScore:
-    """How well one contour of a slice is followed.
+    """How well the test follows one contour of a slice.
 
-    score: in [0, 1]. distance: mean distance of the paired points, mm or pixels. points: how many there are. hole:
+    score: in [0, 1]. distance: mean distance of the paired points, mm or pixels. points: number of points. hole:
     whether the structure lies around the contour.
     """
 
@@ -44,11 +44,11 @@ class ContourScore:
 
 @dataclass(frozen=True)
 class SliceScore:
-    """How well the contours of one slice are followed.
+    """How well the test follows the contours of one slice.
 
-    index: of the slice on the grid. position: LPS center of the reference's contours in mm, or of the test's where the
-    reference has none. score: median of the contours' scores, 0 if flagged. distance: median of their distances, None
-    if flagged. flag: why the slice cannot be judged but should be looked at, "" if it can.
+    index: of the slice on the grid. position: LPS center in mm of the reference's longest contour, or of the test's if
+    the reference has none. score: median of the contours' scores, 0 if flagged. distance: median of their distances,
+    None if flagged. flag: why the slice cannot be scored and should be reviewed, "" if it can be scored.
     """
 
     index: int
@@ -61,7 +61,7 @@ class SliceScore:
 
 @dataclass(frozen=True)
 class Similarity:
-    """How well the contours of a structure are followed, slice by slice.
+    """How well the test follows the contours of the reference, slice by slice.
 
     slices: in ascending order. axis: the grid's axis (0, 1, 2) across them. unit: of distances, "mm" or "pixel".
     """
@@ -82,7 +82,7 @@ class Similarity:
 
     @property
     def flagged(self) -> tuple[SliceScore, ...]:
-        """The slices that should be looked at."""
+        """The slices that cannot be scored and should be reviewed."""
         return tuple(one for one in self.slices if one.flag)
 
     @property
@@ -105,7 +105,7 @@ class Similarity:
 
     @staticmethod
     def fromDictionary(data: Mapping) -> Similarity:
-        """Return what toDictionary() described."""
+        """Return the Similarity that toDictionary() described."""
         slices = (
             SliceScore(
                 **{
@@ -121,15 +121,15 @@ class Similarity:
 
 @dataclass(frozen=True)
 class Levels:
-    """How severely deviations are judged: inside the reference, and outside; 1 is the usual level."""
+    """How severely deviations inside and outside the reference are judged; 1 is the usual level."""
 
     inside: float = 1.0
     outside: float = 1.0
 
     def scores(self, distances: np.ndarray, sides: np.ndarray) -> np.ndarray:
-        """Return the scores (n,) in [0, 1] of distances (n,): 1 at 0; sides: -1 inside, 1 outside, 0 on the contour.
+        """Return the scores (n,) in [0, 1] of distances (n,), 1 for a distance of 0.
 
-        On the contour the milder level counts.
+        sides: (n,) -1 inside the reference, 1 outside, 0 on the contour, where the milder level applies.
         """
         milder = min(self.inside, self.outside)
         return weight(distances, np.choose(np.asarray(sides, int) + 1, [self.inside, milder, self.outside]))
@@ -143,16 +143,17 @@ def weight(distances: np.ndarray, level: float | np.ndarray) -> np.ndarray:
 def localDistances(
     points: np.ndarray, others: np.ndarray, shift: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bidirectional local distances (n,) of points (n, d) after a shift (n, d), and of the pairs without it.
+    """Return bidirectional local distances (n,) of points (n, d) after a shift (n, d), and of their pairs before it.
 
-    The first is the larger of the distance to the closest one of the others (m, d) and of the largest distance of those
-    others that have the point as their closest one. It pairs the point with one of the others; the second is how far
-    apart the two lie. Where several others are equally far, to a tolerance, the pair that lies farthest apart counts.
+    The bidirectional local distance of a point is the larger of two: the distance to the closest of the others (m, d),
+    and the largest distance of those others whose closest point it is. It pairs the point with one of the others; the
+    second result is the distance of this pair without the shift. Of several partners equally far up to the tolerance,
+    the one farthest away without the shift counts.
     """
     from scipy.spatial import cKDTree
 
     moved = points + shift
-    # trees that need not be balanced are made faster
+    # unbalanced trees are faster to build
     trees = [cKDTree(values, balanced_tree=False) for values in (others, moved)]
     mine, closest, forward = _allClosest(moved, trees[0], tolerance)
     other, closestMine, backward = _allClosest(others, trees[1], tolerance)
@@ -168,7 +169,9 @@ def localDistances(
 
 
 def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which points (n,) have which ones in a tree (n,) at which distances (n,), such that none is closer."""
+    """Return pairs of points and their closest neighbors in a tree: the indices (n,) of both, and distances (n,).
+
+    A point has several pairs if several neighbors are equally close up to the tolerance.
     found = []
     for first in range(0, len(points), CHUNK):
         checkpoint()
@@ -179,7 +182,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
                 values.reshape(len(rest), count) for values in tree.query(points[rest], k=count, workers=threads())
             )
             ties = distances <= distances[:, :1] + tolerance
-            # further ones may be as close
+            # further neighbors may be equally close
             unclear = ties[:, -1] & (count < tree.n)
             row, column = np.nonzero(ties & ~unclear[:, None])
             found.append((rest[row], numbers[row, column], distances[row, column]))
@@ -192,7 +195,7 @@ ContourPair = tuple[Contour, Contour]
 
 
 def paired(reference: list[Contour], test: list[Contour]) -> tuple[list[ContourPair], str]:
-    """Return which contours of a slice belong together, by the closest center of mass, and why that fails, "" if not.
+    """Return the pairs of contours of a slice by closest center of mass, and why pairing failed, "" if it did not.
 
     Holes are paired with holes.
     """
@@ -220,12 +223,12 @@ def _counted(number: int, what: str) -> str:
 
 
 Slices = Mapping[int, list[Contour]]
-# From positions (n, 2) and the slices (n,) that they are in to whether they are inside the reference.
+# Maps positions (n, 2) and their slices (n,) to whether they are inside the reference.
 Inside = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def insidePolygons(reference: Slices) -> Inside:
-    """Return the function that tells what is inside contours that are not those of pixels, by the even-odd rule."""
+    """Return a test for positions inside contours that do not run around pixels, by the even-odd rule."""
 
     def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
         result = np.zeros(len(positions), bool)
@@ -244,14 +247,16 @@ def measure(
 ) -> Similarity:
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
 
-    1. paired() finds the contours of a slice that belong together.
-    2. contourScores() puts points on them at equal steps of half a pixel's smaller side. There localDistances() pairs
-       the points as if the two centers of mass coincided, but measures them where they are; sidesOf() tells which lie
-       inside the reference; Levels.scores() weights every distance by weight(); a contour has the mean of its points.
-    3. sliceScore() takes the median of the contours of a slice.
-    4. Similarity.score takes that of the slices, Similarity.pairedScore and pairedDistance that of the paired ones.
+    1. paired() pairs the contours of a slice.
+    2. contourScores() samples them at equal steps of half a pixel's smaller side. There localDistances() pairs the
+       points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
+       the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
+       points.
+    3. sliceScore() takes the median over the contours of a slice.
+    4. Similarity.score takes the median over the slices, Similarity.pairedScore and pairedDistance over the paired
+       ones.
 
-    splits: cut contours in two where that makes their numbers equal.
+    splits: whether to cut contours in two where this makes their numbers equal.
     """
     judged = []
     for index in sorted({*reference, *test}):
@@ -272,7 +277,7 @@ def measure(
 
 
 def _evened(mine: list[Contour], other: list[Contour], pixelArea: float) -> tuple[list[Contour], list[Contour]]:
-    """Return the contours of a slice; of one side as many as of the other, if cutting makes them so."""
+    """Return the contours of a slice, the fewer ones cut to as many as on the other side, if possible."""
     counts = [sum(not c.isHole for c in contours) for contours in (mine, other)]
     holes = [len(contours) - count for contours, count in zip((mine, other), counts, strict=True)]
     cut = [
@@ -292,7 +297,7 @@ def position(index: int, contours: list[Contour], planes: Planes) -> tuple[float
 def sliceScore(
     index: int, center: tuple[float, float, float], contours: tuple[ContourScore, ...], flag: str
 ) -> SliceScore:
-    """Return the score of a slice from those of its contours; none count when it is flagged."""
+    """Return the score of a slice from those of its contours, which are ignored if it is flagged."""
     if flag:
         return SliceScore(index, center, 0.0, None, flag, ())
     score, distance = median(c.score for c in contours), median(c.distance for c in contours)
@@ -302,9 +307,9 @@ def sliceScore(
 def contourScores(
     pairs: list[tuple[int, ContourPair]], step: float, levels: Levels, inside: Inside
 ) -> list[ContourScore]:
-    """Return the scores of pairs of contours and the slices that they are in, all at once: the means of their points.
+    """Return the scores of pairs of contours, the means over their points, computed in one batch.
 
-    step: between the points, in the unit of the contours.
+    pairs: index of the slice, and the two contours. step: between the points, in the unit of the contours.
     """
     if not pairs:
         return []
@@ -339,9 +344,9 @@ def _raised(shifts: list[np.ndarray]) -> np.ndarray:
 def _layered(
     points: list[np.ndarray], others: list[np.ndarray], shifts: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, 3) and others (m, 3), each set (k, 2) of the lists so far above the last that none meet.
+    """Return points (n, 3) and others (m, 3): the sets (k, 2) stacked in layers too far apart to interact.
 
-    shifts: how far each set of the points is going to be moved in its plane.
+    shifts: by which each set of the points will be moved in its plane.
     """
     span = max(np.abs(np.concatenate(sets)).max() for sets in (points, others)) + np.abs(shifts).max()
     return tuple(
@@ -351,7 +356,7 @@ def _layered(
 
 
 def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: float) -> np.ndarray:
-    """Return for points (n, 2) -1 inside the reference, 1 outside, 0 on its contours to a tolerance."""
+    """Return -1 for points (n, 2) inside the reference, 1 outside, 0 on its contours up to a tolerance."""
     around = [(a * tolerance, b * tolerance) for a in (-1, 1) for b in (-1, 1)]
     count = np.sum([inside(points + corner, slices) for corner in around], axis=0)
     return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
@@ -362,8 +367,9 @@ def surfaceScore(
 ) -> float:
     """Return MSI3D, the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
 
-    points (n, 3), sizes (n,): of the test's elements in mm; others, otherSizes: of the reference's. sides (n,): -1
-    inside the reference, 1 outside. Elements are paired by their centers.
+    points, sizes: centers (n, 3) in mm and sizes (n,) of the test's elements. others, otherSizes: those of the
+    reference's. sides: (n,) -1 inside the reference, 1 outside, 0 on its boundary. Elements are paired by their
+    centers.
     """
     weights = sizes / sizes.sum()
     shift = otherSizes @ others / otherSizes.sum() - weights @ points

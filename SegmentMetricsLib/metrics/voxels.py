@@ -1,7 +1,7 @@
-"""Distances between the voxels of two structures, all of them and not their contours only.
+"""Distances between all voxels of two structures, not only those of their contours.
 
-Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. A voxel is its center; one that lies in
-both structures is at distance 0.
+Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. Distances are measured between voxel
+centers; a voxel in both structures has the distance 0.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ..geometry.products import product
 from ..progress import checkpoint
 from .boundary import Directed
 
-# So many voxels are looked up between two checks whether the user wants to stop.
+# Voxels searched between two checks for cancellation.
 CHUNK = 200_000
-# From so many voxels of a mesh distances are measured; from cubes of voxels where there are more. How finely a mesh is
-# filled with voxels is this library's choice, so that nobody waits for each of some ten millions.
+# Up to this many voxels of a mesh are measured one by one; more are measured in cubes. The voxel size of a filled mesh
+# is this library's choice, so users should not have to wait for tens of millions of voxels.
 MOST_OF_MESH = 500_000
-# From so many voxels in both boxes the two directions are worth two threads.
+# Above this many voxels in both boxes, a thread per direction pays off.
 LONG = 1_000_000
-# A covariance whose smallest axis has less than this share of the largest one's variance is flat.
+# A covariance is singular if its smallest variance is at most this fraction of its largest one.
 FLAT = 1e-12
 
 
 @dataclass(frozen=True)
 class VoxelDistances:
-    """How far the voxels of one structure are from the nearest voxel of another one.
+    """Distances from the voxels of one structure to the nearest voxel of another one.
 
-    distances: (n,) ascending, of the voxels that the other structure does not have. shared: how many it has, too.
-    step: how many voxels long the cubes are whose voxels count as equally far, 1 for single voxels.
+    distances: (n,) ascending, of the voxels outside the other structure. shared: number of voxels in both. step: side
+    length in voxels of the cubes whose voxels count as equally far, 1 for single voxels.
     """
 
     distances: np.ndarray
@@ -53,7 +53,7 @@ class VoxelDistances:
         return float(self.distances.sum()) / self.count
 
     def quantile(self, share: float) -> float:
-        """Return the distance that so large a share of the voxels does not exceed, linearly interpolated."""
+        """Return a quantile of the distances, linearly interpolated between voxels. share: in [0, 1]."""
         position = (self.count - 1) * share
         below = math.floor(position)
         low, high = (self._ranked(min(rank, self.count - 1)) for rank in (below, below + 1))
@@ -66,9 +66,8 @@ class VoxelDistances:
 def measure(reference: Mask, test: Mask, unit: str, most: int | None = None) -> tuple[VoxelDistances, VoxelDistances]:
     """Return the distances from reference to test and from test to reference, of two masks on one lattice.
 
-    unit: "mm", or "voxel" for distances between voxel indices. most: of so many voxels that one structure has alone
-    every one is looked up, of more the cubes that they are in; None: always every one. Raises Undefined when a mask is
-    empty.
+    unit: "mm", or "voxel" for distances between voxel indices. most: up to this many voxels outside the other structure
+    are measured one by one, more in cubes; None for no limit. Raises Undefined if a mask is empty.
     """
     requireVoxels(reference, test)
     ways = ((reference, test), (test, reference))
@@ -77,7 +76,7 @@ def measure(reference: Mask, test: Mask, unit: str, most: int | None = None) -> 
 
 
 def requireVoxels(reference: Mask, test: Mask) -> None:
-    """Raise Undefined when a mask has no voxel, as that of a mesh thinner than voxels."""
+    """Raise Undefined if a mask has no voxel, like that of a mesh thinner than voxels."""
     for which, mask in (("reference", reference), ("test", test)):
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel")
@@ -97,15 +96,15 @@ def _measureOneWay(start: Mask, goal: Mask, unit: str, most: int | None) -> Voxe
 
 
 class _Nearest:
-    """Tells how far places are from the nearest voxel of a mask, in a unit."""
+    """Search for the distances of places to the nearest voxel of a mask, in a unit."""
 
     def __init__(self, goal: Mask, unit: str):
         from scipy.spatial import cKDTree
 
         self._grid, self._unit = goal.grid, unit
-        # on a rectangular lattice the voxel nearest to one outside has a neighbor outside
+        # on a rectangular lattice, the mask's voxel nearest to an outside one is on its rim
         targets = _rim(goal) if unit == "voxel" or goal.grid.isRectangular else goal.voxels
-        # medians, which balance a tree, take longer to find than they save among voxels
+        # for voxels, balancing the tree takes longer than it saves
         self._tree = cKDTree(_positions(np.argwhere(targets), goal, self._grid, unit), balanced_tree=False)
 
     def distances(self, indices: np.ndarray, mask: Mask) -> np.ndarray:
@@ -118,19 +117,19 @@ class _Nearest:
         return np.concatenate(found)
 
     def longest(self, ways: np.ndarray) -> np.ndarray:
-        """Return the lengths (n,) of ways (n, 3) in voxels [k, j, i], or more."""
+        """Return upper bounds (n,) of the lengths of vectors (n, 3) given in voxels [k, j, i]."""
         lengths = np.linalg.norm(ways, axis=1)
         return lengths if self._unit == "voxel" else lengths * np.linalg.norm(self._grid.axes, 2)
 
 
 def _fromCubes(alone: np.ndarray, start: Mask, nearest: _Nearest, step: int) -> np.ndarray:
-    """Return the distances of voxels [k, j, i], ascending: each as far as the center of those in its cube.
+    """Return the distances of voxels [k, j, i], ascending, where all voxels of a cube get that of their center.
 
-    The largest one is that of a voxel.
+    The largest distance is exact.
     """
     cubes, counts, centers = _cubes(alone, step)
     found = nearest.distances(centers, start)
-    # no voxel of a cube is farther than its center by more than the way to a corner
+    # upper bound: the distance of the center plus the length from there to the farthest corner of the cube
     reach = found + nearest.longest(np.maximum(centers - cubes * step, (cubes + 1) * step - 1 - centers))
     largest = 0.0
     order = np.argsort(-reach)
@@ -146,11 +145,11 @@ def _fromCubes(alone: np.ndarray, start: Mask, nearest: _Nearest, step: int) -> 
 
 
 def _cubes(voxels: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the cubes (n, 3) that have some of the voxels [k, j, i], how many (n,), and the centers (n, 3) of these.
+    """Return the non-empty cubes (n, 3) of voxels [k, j, i], the voxels' number (n,) and center (n, 3) in each.
 
-    Cubes are so many voxels long, at most 22, and counted from 0.
+    step: side length of the cubes in voxels, at most 22. Cubes are numbered from 0 along each axis.
     """
-    # what is summed up along k is little, and fits the bytes that voxels are
+    # weighted sums along k are at most 0 + 1 + ... + 21 = 231, which fits into the bytes of voxels
     padded = np.pad(voxels.view(np.uint8), [(0, -length % step) for length in voxels.shape])
     plain, weighted = (_sums(padded, 0, step, weights).astype(np.int32) for weights in (False, True))
     plain, *weighted = _sums(plain, 1, step), _sums(weighted, 1, step), _sums(plain, 1, step, True)
@@ -161,7 +160,7 @@ def _cubes(voxels: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _sums(values: np.ndarray, axis: int, step: int, areWeighted: bool = False) -> np.ndarray:
-    """Return the sums of so many values each along an axis, weighted with their places 0, 1, ... among them."""
+    """Return sums of `step` values each along an axis. areWeighted: whether to weight each by 0, 1, ..., step - 1."""
     parts = np.moveaxis(values.reshape(*values.shape[:axis], -1, step, *values.shape[axis + 1 :]), axis + 1, 0)
     result = np.zeros_like(parts[0])
     for place, part in enumerate(parts):
@@ -176,13 +175,13 @@ def _within(voxels: np.ndarray, cube: np.ndarray, step: int) -> np.ndarray:
 
 
 def _positions(indices: np.ndarray, mask: Mask, grid: Grid, unit: str) -> np.ndarray:
-    """Return voxel indices [k, j, i] of a cropped mask as positions (n, 3) in the unit, from the grid's origin."""
+    """Return voxel indices [k, j, i] of a cropped mask as positions (n, 3) in a unit, relative to the grid's origin."""
     whole = (indices[:, ::-1] + mask.low).astype(float)
     return whole if unit == "voxel" else product(whole, grid.axes.T)
 
 
 def _rim(mask: Mask) -> np.ndarray:
-    """Return the voxels of a mask [k, j, i] that have a neighbor across a face outside the mask."""
+    """Return the voxels of a mask [k, j, i] with a face neighbor outside the mask."""
     padded = np.pad(mask.voxels, 1)
     inner = padded[1:-1, 1:-1, 1:-1].copy()
     for axis in range(3):
@@ -214,7 +213,7 @@ def _larger(there: float, back: float) -> Directed:
 
 
 def _averaged(values: Iterable[Directed]) -> Directed:
-    """Return the mean over the cuts of the larger value, and of either direction's."""
+    """Return the means over the cuts of the larger value and of the value of each direction."""
     values = list(values)
     return Directed(*(math.fsum(column) / len(values) for column in zip(*values, strict=True)))
 
@@ -227,8 +226,8 @@ def averageMahalanobis(cuts: list[tuple[Mask, Mask]]) -> float:
 def mahalanobis(reference: Mask, test: Mask) -> float:
     """Return the Mahalanobis distance of two clouds of voxels, in [0, inf), without unit.
 
-    It is the distance of the centers, in standard deviations of the clouds' common covariance. Raises Undefined when
-    both clouds lie in one plane (on one line, for planar images): there is no deviation across it.
+    It is the distance of the clouds' centers in standard deviations of their pooled covariance. Raises Undefined if
+    both clouds lie in one plane (on one line for planar images), where that covariance is singular.
     """
     requireVoxels(reference, test)
     (count, center, spread), (otherCount, otherCenter, otherSpread) = moments(reference), moments(test)
@@ -248,11 +247,11 @@ def mahalanobis(reference: Mask, test: Mask) -> float:
 def moments(mask: Mask) -> tuple[int, np.ndarray, np.ndarray]:
     """Return count, mean (3,) and covariance (3, 3) of the voxel indices i, j, k of a mask.
 
-    They suffice: the distance is the same in mm, in voxels or in any other coordinates.
+    Indices suffice, because the Mahalanobis distance is the same in mm, in voxels or in any other coordinates.
     """
-    # sums over planes and lines are all that first and second moments need
+    # projections onto planes and axes suffice for first and second moments
     planes = {axes: mask.voxels.sum(axis=2 - (3 - sum(axes)), dtype=np.int64) for axes in ((0, 1), (0, 2), (1, 2))}
-    # planes[a, b] is indexed [b, a] since arrays are indexed [k, j, i]
+    # planes[a, b] is indexed [b, a], because arrays are indexed [k, j, i]
     lines = (planes[0, 1].sum(axis=0), planes[0, 1].sum(axis=1), planes[0, 2].sum(axis=1))
     count = int(lines[0].sum())
     steps = [np.arange(len(line)) for line in lines]

@@ -1,4 +1,4 @@
-"""Protocols: which measurements of which structures must keep which limits, and the verdicts that follow."""
+"""Protocols: limits for measurements of structures, and the resulting verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts: what a protocol says about the comparisons of a case."""
+"""Verdicts: the judgment of the comparisons of a case by a protocol."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .protocol import Protocol, Rule
 from .wording import limitsText, named, unitOf, valueText
 
 PASS, WARN, FAIL, NOT_EVALUABLE = "pass", "warn", "fail", "not evaluable"
-# From the best to the worst: the verdict on many is the worst of theirs.
+# From best to worst: the verdict on a group is the worst of its members'.
 VERDICTS = (PASS, WARN, NOT_EVALUABLE, FAIL)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a rule says about a structure.
+    """The verdict of a rule on a structure.
 
-    structure: its name, or what the rule calls it when there is none. measurement: None when there was nothing to
-    measure. verdict: "pass", "warn", "fail" or "not evaluable", with the reason in a sentence.
+    structure: its name, or that in the rule when there is no such structure. measurement: None when there was nothing
+    to measure. verdict: "pass", "warn", "fail" or "not evaluable". reason: for the verdict, in a sentence.
     """
 
     structure: str
@@ -34,13 +34,13 @@ class Verdict:
 
     @property
     def valueText(self) -> str:
-        """The value as people read it, in the unit of the limits; "" when there was nothing to measure."""
+        """The value as text for people, in the unit of the limits; "" when there was nothing to measure."""
         given = self.measurement
         return valueText(self.rule, given.value, given.unit) if given else ""
 
     @property
     def limitsText(self) -> str:
-        """The limits as people read them, in the unit of the value."""
+        """The limits as text for people, in the unit of the value."""
         return limitsText(self.rule, unitOf(self.rule, self.measurement))
 
     def toDictionary(self) -> dict:
@@ -63,10 +63,10 @@ class Verdict:
 
 
 def judge(structure: str, rule: Rule, measurement: Measurement | None, reason: str = "") -> Verdict:
-    """Return what a rule says about one measurement. reason: why there is none.
+    """Return the verdict of a rule on one measurement. reason: why there is none, if it is None.
 
-    A structure that is empty passes nothing: what its number keeps is no more evaluable than that of one that is not
-    there.
+    An empty structure never passes: if its number keeps the limit, the rule is not evaluable, as for a structure that
+    does not exist.
     """
     if measurement is None:
         return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(reason or f"{named(rule)} was not measured"))
@@ -89,16 +89,16 @@ def _sentence(text: str) -> str:
 
 
 def ruleOf(data: Mapping) -> Rule:
-    """Return the rule of a verdict that is given as its dictionary."""
+    """Return the rule of a verdict. data: the result of Verdict.toDictionary()."""
     names = ("structure", "measurement", "relation", "pass", "warn", "weight", "convention", "source")
     return Rule(*(data[name] for name in names))
 
 
 @dataclass(frozen=True)
 class Judgment:
-    """What a protocol says about a case.
+    """The judgment of a case by a protocol.
 
-    withoutLimits: the names of the structures, and titles of the pairs, that no rule is about.
+    withoutLimits: the names of structures, and titles of pairs, without any rule.
     """
 
     protocol: Protocol
@@ -107,18 +107,18 @@ class Judgment:
 
     @property
     def verdict(self) -> str:
-        """The worst verdict of all; "not evaluable" when there is none."""
+        """The worst of all verdicts; "not evaluable" when there are none."""
         return worst(verdict.verdict for verdict in self.verdicts)
 
     def byStructure(self) -> dict[str, tuple[Verdict, ...]]:
-        """Return the verdicts of every structure, in the order in which they were judged."""
+        """Return the verdicts by structure, in the order in which they were judged."""
         result: dict[str, list[Verdict]] = {}
         for verdict in self.verdicts:
             result.setdefault(verdict.structure, []).append(verdict)
         return {name: tuple(verdicts) for name, verdicts in result.items()}
 
     def toDictionary(self) -> dict:
-        """Return the judgment as in metrics.json."""
+        """Return the judgment as plain values, as in metrics.json."""
         structures = [
             {
                 "structure": name,
@@ -141,22 +141,22 @@ class Judgment:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Return the worst of verdicts, "not evaluable" of none."""
+    """Return the worst of some verdicts, "not evaluable" for none."""
     return max(verdicts, key=VERDICTS.index, default=NOT_EVALUABLE)
 
 
 def score(verdicts: Sequence[Verdict]) -> float | None:
-    """Return the weight of the rules that pass over that of all that can be evaluated, in [0, 1]; None without any."""
+    """Return the weight of the passed rules over that of all evaluable ones, in [0, 1]; None without any."""
     judged = [verdict for verdict in verdicts if verdict.verdict != NOT_EVALUABLE]
     total = sum(verdict.rule.weight for verdict in judged)
     return sum(verdict.rule.weight for verdict in judged if verdict.verdict == PASS) / total if judged else None
 
 
 class _Subject(NamedTuple):
-    """What rules are about: a pair, or a structure that is not in one.
+    """The subject of rules: a pair, or a structure that is not in a pair.
 
-    title: what it is called in verdicts. names: those by which rules are found. byConvention: its measurements by
-    convention and key. reason: why there are none, "" where there are.
+    title: its name in verdicts. names: those by which its rules are found. byConvention: its measurements by convention
+    and key. reason: why there are none, "" if there are.
     """
 
     title: str
@@ -165,7 +165,7 @@ class _Subject(NamedTuple):
     reason: str = ""
 
     def judge(self, rule: Rule) -> Verdict:
-        """Return what a rule says about it; one that names no convention goes by the first."""
+        """Return the verdict of a rule on the subject; rules without a convention use the first one."""
         convention = rule.convention or next(iter(self.byConvention), "")
         measurement = self.byConvention.get(convention, {}).get(rule.measurement)
         return judge(self.title, rule, measurement, self.reason)
@@ -178,13 +178,13 @@ def judgeCase(
     isWhole: bool = True,
     failures: Mapping[str, str] | None = None,
 ) -> Judgment:
-    """Return what a protocol says about a case.
+    """Return the judgment of a case by a protocol.
 
+    Rules for structures that do not exist, that only one side has, or that could not be compared are not evaluable.
     measured: for every pair the names of its two structures, and its measurements by convention, that of the comparison
     first, and key. unmatched: the names of structures that only the "reference" or only the "test" has. isWhole:
-    whether these are all structures, so that others are not there. failures: reasons by name of what could not be
-    compared; a pair of two names is named by pairTitle(). A rule for a structure that is not there, that is only in
-    one, or that could not be compared, is not evaluable.
+    whether these are all structures, so that others do not exist. failures: reasons, by name or pairTitle(), for
+    structures and pairs that could not be compared.
     """
     failures = failures or {}
     subjects = [_Subject(naming.pairTitle(names), names, byConvention) for names, byConvention in measured]
@@ -198,7 +198,7 @@ def judgeCase(
 
 
 def _judgeAll(protocol: Protocol, subjects: Iterable[_Subject]) -> tuple[list[Verdict], list[str]]:
-    """Return what all rules say about subjects, and the titles of those that no rule is about."""
+    """Return the verdicts of all rules on subjects, and the titles of subjects without any rule."""
     verdicts, withoutLimits = [], []
     for subject in subjects:
         rules = protocol.rulesFor(*subject.names)
@@ -209,8 +209,8 @@ def _judgeAll(protocol: Protocol, subjects: Iterable[_Subject]) -> tuple[list[Ve
 
 
 def _alone(unmatched: Mapping[str, Sequence[str]], failures: Iterable[str]) -> Iterator[_Subject]:
-    """Yield the structures that only one side has, but for those that could not be compared."""
-    # that it cannot be used on the other side is no reason to say that it is not there
+    """Yield the structures that only one side has, except for those that could not be compared."""
+    # a structure that cannot be used on the other side must not be reported as missing there
     spelled = {naming.parse(title).spelled for title in failures}
     for which, names in unmatched.items():
         for name in names:
@@ -219,12 +219,12 @@ def _alone(unmatched: Mapping[str, Sequence[str]], failures: Iterable[str]) -> I
 
 
 def _absent(protocol: Protocol, known: Collection[str]) -> Iterator[Verdict]:
-    """Yield the verdicts of the rules for structures that neither side has. known: the names of all there are."""
+    """Yield the verdicts of rules for structures that neither side has. known: the names of all structures."""
     for rule in protocol.rules:
         if not any(rule.fits(name) for name in known):
             yield judge(rule.structure, rule, None, f"there is no structure {rule.structure}")
 
 
 def _namesIn(title: str) -> tuple[str, ...]:
-    """Return the names that a rule may be about to be about what has a title."""
+    """Return the names by which rules may refer to a structure or pair with a title."""
     return tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT))))

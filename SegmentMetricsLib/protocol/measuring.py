@@ -1,4 +1,4 @@
-"""What a protocol asks for is measured: beyond the settings, and beside a comparison that is there already."""
+"""Measurement of what a protocol needs: in addition to the settings, and to existing comparisons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compareMatch(
 ) -> tuple[Comparison, dict[str, Mapping[str, Measurement]]]:
     """Return the comparison of two structures, and all measurements by convention and key, the comparison's own first.
 
-    protocol: says what to measure beyond the settings. compareTwo: compares two structures with settings.
+    protocol: adds measurements to those of the settings. compareTwo: compares two structures with settings.
     """
     chosen = {settings.convention: settings}
     if protocol is not None:
@@ -32,9 +32,10 @@ def compareMatch(
 
 
 def measuredFor(result: Comparison, protocol: Protocol) -> tuple[tuple[str, str], dict[str, Mapping[str, Measurement]]]:
-    """Return the names of the two structures of a comparison, and all that a protocol asks for, as judgeCase takes it.
+    """Return the names of a comparison's structures and all measurements for a protocol, as judgeCase() takes them.
 
-    Only what the comparison does not have is measured, beside it. Raises InputError when that is not possible.
+    The structures are compared again only for measurements that the comparison does not have. Raises InputError when
+    that is not possible.
     """
     names = (result.reference.name, result.test.name)
     own = result.settings.convention

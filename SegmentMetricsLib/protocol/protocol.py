@@ -1,4 +1,4 @@
-"""Protocols: which measurements of which structures must keep which limits."""
+"""Protocols: limits for measurements of structures."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
-# "within" is about the size of a number with a sign.
+# "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 WILDCARDS = "*?"
-# What equals a limit of 0.
+# Values up to this size equal a limit of 0.
 ROUNDING_OF_ZERO = 1e-9
 
 
@@ -37,9 +37,9 @@ class Rule:
     """One line of a protocol.
 
     structure: a name, or a pattern with * and ?. measurement: a key such as NSD_3mm. relation: "<=", "<", ">=", ">" or
-    "within" (the value without its sign is at most the limit). limit: up to which it passes. warning: up to which it is
-    a warning and no failure, None for no such range. weight: how much the rule counts. convention: name of the preset
-    to measure with, "" for that of the comparison. source: where the limits come from. where: the line in the file.
+    "within" (the absolute value is at most the limit). limit: for a pass. warning: looser limit for a warning instead
+    of a failure, None for no warnings. weight: of the rule in scores. convention: name of the preset or tool to measure
+    with, "" for that of the comparison. source: of the limits. where: the line in the file.
     """
 
     structure: str
@@ -59,13 +59,13 @@ class Rule:
     def fits(self, name: str) -> bool:
         """Return whether the rule is for a structure of that name.
 
-        A name fits in every spelling, as for pairs. A pattern is compared, in small letters, with the name as it is and
-        with its standard form, which is parotid_l for the left parotid.
+        A name fits in every spelling, as for pairs. A pattern is compared, in lower case, with the name itself and with
+        its standard form, which is parotid_l for the left parotid.
         """
         if not self.isPattern:
             own, other = naming.parse(self.structure), naming.parse(name)
             return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
-        # brackets are a part of names
+        # brackets are ordinary characters in names
         pattern = self.structure.casefold().replace("[", "[[]")
         return self.structure == name or any(
             fnmatchcase(form, pattern) for form in (name.casefold(), naming.parse(name).standard)
@@ -74,7 +74,7 @@ class Rule:
     def keeps(self, value: float, limit: float) -> bool:
         """Return whether a value keeps a limit; infinity does not keep an upper one.
 
-        What differs from the limit by no more than rounding is equal to it.
+        Values that differ from the limit only by rounding are equal to it.
         """
         given = abs(value) if self.relation == "within" else value
         if math.isclose(given, limit, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO):
@@ -99,7 +99,7 @@ class Rule:
 class Protocol:
     """The rules that a case is judged by.
 
-    name: of the file or table. comments: what is said about it.
+    name: of the file or table. comments: in the file.
     """
 
     rules: tuple[Rule, ...]
@@ -114,21 +114,21 @@ class Protocol:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The metric families of everything that the rules ask for."""
+        """The metric families of all measurements in the rules."""
         return tuple(dict.fromkeys(findDefinition(rule.measurement)[0].family for rule in self.rules))
 
     def rulesFor(self, *names: str) -> tuple[Rule, ...]:
-        """Return the rules for a structure that is called so; a rule with its name replaces those with a pattern."""
+        """Return the rules for a structure with any of these names; rules with a name override those with a pattern."""
         fitting = [rule for rule in self.rules if any(rule.fits(name) for name in names)]
         named = {(rule.measurement, rule.relation) for rule in fitting if not rule.isPattern}
         return tuple(rule for rule in fitting if not rule.isPattern or (rule.measurement, rule.relation) not in named)
 
     def settingsFor(self, base: Settings, *names: str) -> dict[str, Settings]:
-        """Return how to measure a structure that is called so, by the name of the convention; the base's comes first.
+        """Return the settings to measure a structure with these names, by convention; that of the base comes first.
 
-        What the base asks for is always measured, and comes first, so that one table can hold all structures. The
-        tolerances, percentiles, families and so on of the rules are added. A convention of its own measures what its
-        rules need.
+        Measurements that the base selects are always included, and come first, so that one table can hold all
+        structures. The tolerances, percentiles, families and so on of the rules are added. For other conventions, only
+        the measurements in their rules are selected.
         """
         rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
         own = [rule for rule in rules if rule.convention == base.convention]
@@ -142,8 +142,8 @@ class Protocol:
 def readProtocol(path: str | Path) -> Protocol:
     """Return the protocol in a CSV file; a name without a folder may be one of the examples that come with the library.
 
-    Columns: Structure, Measurement, Relation, Pass; where wanted Warn, Weight, Convention, Source. Raises InputError,
-    naming the line and the column, for whatever does not make sense; for several mistakes Mistakes, which tells all.
+    Columns: Structure, Measurement, Relation, Pass; optionally Warn, Weight, Convention, Source. Raises InputError,
+    naming the line and the column, for an invalid entry; for several, Mistakes, which lists all of them.
     """
     path = Path(path)
     example = EXAMPLES / f"{path}.csv"
@@ -155,19 +155,19 @@ def readProtocol(path: str | Path) -> Protocol:
 
 
 def parseProtocol(text: str, source: str) -> Protocol:
-    """Return the protocol in the text of a CSV file; as readProtocol."""
+    """Return the protocol in the text of a CSV file. Columns and errors as for readProtocol()."""
     return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL, keepsMistakes=True), source)
 
 
 def fromSheet(sheet: Sheet, name: str) -> Protocol:
-    """Return the protocol in a table. Raises InputError as readProtocol."""
+    """Return the protocol in a table. Raises InputError as readProtocol()."""
     if not sheet.lines:
         raise InputError(f"{sheet.source}: the protocol has no rules.")
     problems: list[InputError] = []
     rules: list[Rule] = []
     seen: dict[tuple, Rule] = {}
     for line in sheet.lines:
-        if line.mistake:  # its cells may be shifted, so what they hold says nothing
+        if line.mistake:  # its cells may be shifted, so do not check them
             problems.append(line.mistake)
             continue
         with _kept(problems):
@@ -185,7 +185,7 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
 
 @contextmanager
 def _kept(problems: list[InputError]) -> Iterator[None]:
-    """Add what is wrong within to the problems instead of raising it."""
+    """Add errors raised inside the block to the problems instead of propagating them."""
     try:
         yield
     except Mistakes as error:
@@ -195,7 +195,7 @@ def _kept(problems: list[InputError]) -> Iterator[None]:
 
 
 def _forms(rule: Rule) -> tuple[tuple, ...]:
-    """Return what is equal, one or the other, for rules that are about the same structures; as in Rule.fits()."""
+    """Return keys, at least one of which is equal for rules for the same structures, as in Rule.fits()."""
     if rule.isPattern:
         return (("pattern", rule.structure.casefold()),)
     name = naming.parse(rule.structure)
@@ -203,7 +203,7 @@ def _forms(rule: Rule) -> tuple[tuple, ...]:
 
 
 def _rule(line: Line) -> Rule:
-    """Return the rule in a line. Raises InputError that tells all that is wrong with it."""
+    """Return the rule in a line. Raises InputError that lists all its mistakes."""
     cells = line.cells
     problems: list[InputError] = []
     definition, key, relation, limit, warning, weight = None, "", None, None, None, 1.0
@@ -218,7 +218,7 @@ def _rule(line: Line) -> Rule:
         limit = _limit(line, "Pass", definition, relation)
     with _kept(problems):
         warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
-        # without a relation nobody knows which one is laxer
+        # without a relation, it is unknown which limit is looser
         isKnown = relation and limit is not None and warning is not None
         if isKnown and (warning >= limit if relation[0] == ">" else warning <= limit):
             raise line.problem(
@@ -238,7 +238,7 @@ def _rule(line: Line) -> Rule:
 
 
 def _relation(line: Line, definition: Definition | None, key: str) -> str:
-    """Return the relation of a line. definition, key: of what it measures, None where that is not known."""
+    """Return the relation of a line. definition, key: of its measurement; the definition is None if unknown."""
     given = line.cells["Relation"]
     relation = RELATIONS.get(given.casefold())
     if relation is None:
@@ -250,7 +250,7 @@ def _relation(line: Line, definition: Definition | None, key: str) -> str:
 
 
 def _measurement(line: Line) -> tuple[Definition, str]:
-    """Return what a line measures and its key as this library writes it."""
+    """Return the definition of the measurement in a line, and its key in the spelling of this library."""
     given = line.cells["Measurement"]
     found = findDefinition(given)
     if found is None:
@@ -269,7 +269,7 @@ def _measurement(line: Line) -> tuple[Definition, str]:
 
 
 def _likeliest(given: str) -> str:
-    """Return the key that somebody may have meant, "" if there is none: by key, by title, by how it is written."""
+    """Return the key that was probably meant, by similarity to keys and titles; "" if there is none."""
     if not given:
         return ""
     word = given.casefold()
@@ -286,10 +286,10 @@ def _likeliest(given: str) -> str:
 
 
 def _reporting(line: Line, definition: Definition | None) -> str:
-    """Return the convention that a line names, in any case, as it is written.
+    """Return the proper spelling of the convention that a line names in any case.
 
-    definition: of what the line measures, None where it is not known. Raises InputError when no tool is called so, or
-    when the tool does not report that.
+    definition: of the line's measurement, None if unknown. Raises InputError when there is no such tool, or when the
+    tool does not report that measurement.
     """
     from ..conventions import known
 
@@ -305,7 +305,7 @@ def _reporting(line: Line, definition: Definition | None) -> str:
 
 
 def _limit(line: Line, column: str, definition: Definition | None, relation: str | None) -> float:
-    """Return a limit, in the range of what the line measures, as far as that is known. Raises InputError."""
+    """Return a limit. Raises InputError if it is outside the range of the line's measurement, if that is known."""
     limit = _number(line, column)
     if definition is None:
         return limit
@@ -332,9 +332,9 @@ def _number(line: Line, column: str) -> float:
 
 
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
-    """Return settings of another convention with which just what the rules ask for is measured."""
+    """Return settings of another convention that select only the measurements in the rules."""
     families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
-    # what the base's convention fixes is free again
+    # settings that conventions fix are reset to the defaults
     fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
     free = {name: getattr(Settings(), name) for name in fixed}
     changes = {**free, **PRESETS.get(convention, {}), "convention": convention}
@@ -342,7 +342,7 @@ def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Set
 
 
 def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
-    """Return settings with which what they ask for and everything that the rules ask for is measured."""
+    """Return settings that select the measurements in the rules in addition to those of the base."""
     needs: dict[str, list[float]] = {}
     families = list(base.families)
     for rule in rules:

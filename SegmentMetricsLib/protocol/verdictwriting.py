@@ -1,4 +1,4 @@
-"""Verdicts to files and to the terminal."""
+"""Verdicts as files and as tables for the terminal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
 from .judgment import VERDICTS, Judgment, worst
 
-# So many structures without limits are listed, and then how many more there are.
+# Most structures without limits that are listed; further ones are only counted.
 MOST_UNJUDGED = 30
-# A column of the file and the key of the verdict's dictionary.
+# Columns of the file, with the keys of the verdict's dictionary.
 COLUMNS = {
     "Structure": "structure",
     "Measurement": "measurement",
@@ -31,14 +31,14 @@ COLUMNS = {
 
 
 def cells(verdict: Mapping) -> list[str]:
-    """Return the cells of a verdict's row, given as its dictionary."""
+    """Return the cells of a verdict's row. verdict: as from Verdict.toDictionary()."""
     values = (verdict[key] for key in COLUMNS.values())
-    # the relations are harmless, and numbers stay numbers
+    # harmless() does not change relations; numbers stay numbers
     return ["" if v is None else harmless(v) if isinstance(v, str) else repr(v) for v in values]
 
 
 def writeVerdicts(judgment: Mapping, path: Path) -> None:
-    """Write one row per structure and rule. judgment: as Judgment.toDictionary()."""
+    """Write one row per structure and rule. judgment: as from Judgment.toDictionary()."""
     rules = [rule for structure in judgment["structures"] for rule in structure["rules"]]
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
@@ -47,9 +47,9 @@ def writeVerdicts(judgment: Mapping, path: Path) -> None:
 
 
 def verdictTable(judgment: Judgment) -> str:
-    """Return the verdict on every structure, the worst first, with its reason; a sentence if there is none.
+    """Return a table of the verdict on every structure, worst first, with its reason; a sentence if there is none.
 
-    Below it stands which structures were not judged: nobody should take their silence for a pass.
+    Structures that were not judged are listed below, so that nobody takes their absence for a pass.
     """
     rows = []
     for name, verdicts in judgment.byStructure().items():
@@ -65,13 +65,13 @@ def verdictTable(judgment: Judgment) -> str:
 
 
 def unjudged(names: Iterable[str]) -> str:
-    """Return in a line which structures no rule is about, each once; "" without any."""
+    """Return a line that lists the structures without any rule, each once; "" without any."""
     shown = [shortenedName(name, LONGEST_NAME) for name in dict.fromkeys(names)]
     return f"No limits for: {commaSeparated(shown, MOST_UNJUDGED)}" if shown else ""
 
 
 def summary(judgments: Iterable[str]) -> str:
-    """Return how many verdicts there are of each kind, the worst first: "1 fail, 4 pass"."""
+    """Return the number of verdicts of each kind, worst first: "1 fail, 4 pass"."""
     judgments = list(judgments)
     counts = [(verdict, judgments.count(verdict)) for verdict in reversed(VERDICTS)]
     return ", ".join(f"{count} {verdict}" for verdict, count in counts if count)

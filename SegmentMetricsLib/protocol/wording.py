@@ -1,4 +1,4 @@
-"""Verdicts in words: a value and its limits in one unit, and why a verdict is what it is, in a sentence."""
+"""Verdicts in words: a value and its limits in the same unit, and the reason for a verdict in a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..registry import findDefinition
 from ..settings import shortest
 from .protocol import ROUNDING_OF_ZERO, Rule
 
-# What is said of a value that keeps a limit, of one that does not, and between that limit and another one.
+# Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.
 PHRASES = {
     "<=": ("is at most", "exceeds", " and"),
     "<": ("is below", "is not below", ", nor is it below"),
@@ -19,25 +19,25 @@ PHRASES = {
     "within": ("is within", "exceeds", " and"),
 }
 SIGNS = {"<=": "≤ ", "<": "< ", ">=": "≥ ", ">": "> ", "within": ""}
-# Digits behind the point beyond which nothing is told apart.
+# Most decimal places used to distinguish a value from a limit.
 MOST_DIGITS = 17
-# What has a unit that depends on the settings.
+# Families whose units depend on the settings.
 UNIT_BY_SETTINGS = ("voxel", "similarity")
 
 
 def named(rule: Rule) -> str:
-    """Return what a rule is about as a sentence names it, with the convention that it demands."""
+    """Return the measurement of a rule as named in a sentence, with the convention that the rule demands."""
     name, _, parameter = rule.measurement.partition("_")
     definition = (findDefinition(rule.measurement) or (None,))[0]
     short = (definition.heading if definition is not None else "") or name
-    if short[-1] in ".>" and definition is not None:  # what is cut short for a column is not said in a sentence
+    if short[-1] in ".>" and definition is not None:  # no headings in a sentence that are abbreviated for a column
         short = definition.title.partition(",")[0]
     with_ = f" ({parameter.replace('mm', ' mm')})" if parameter else ""
     return f"{short}{with_}{f' as by {rule.convention}' if rule.convention else ''}"
 
 
 def unitOf(rule: Rule, measurement: Measurement | None) -> str:
-    """Return the unit of a rule's limits: that of the measurement, as far as known where there is none."""
+    """Return the unit of a rule's limits: that of the measurement, or without one of the definition, "" if unknown."""
     if measurement is not None:
         return measurement.unit
     definition = (findDefinition(rule.measurement) or (None,))[0]
@@ -45,9 +45,9 @@ def unitOf(rule: Rule, measurement: Measurement | None) -> str:
 
 
 def valueText(rule: Rule, value: float, unit: str) -> str:
-    """Return a value as people read it, in the unit of its rule's limits.
+    """Return a value as text for people, in the unit of its rule's limits.
 
-    It has more digits than usual only where it would look equal to a limit that it is not equal to.
+    It has more digits than usual only if it would otherwise look equal to a limit that it does not equal.
     """
     if math.isnan(value):
         return "undefined"
@@ -75,7 +75,7 @@ def limitsText(rule: Rule, unit: str) -> str:
 
 
 def reason(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) -> str:
-    """Return in a sentence how a value lies to its limits. isWarning: whether it keeps the laxer one only."""
+    """Return a sentence that compares a value with its limits. isWarning: whether it keeps only the laxer one."""
     value, unit = measurement.value, measurement.unit
     limit = limitText(rule, rule.limit, unit)
     laxer = None if rule.warning is None or isKept else limitText(rule, rule.warning, unit)
@@ -92,15 +92,15 @@ def reason(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) 
 
 
 def _scale(rule: Rule, unit: str) -> tuple[str, int]:
-    """Return the unit in which a value and its limits are shown, and how many of the unit given it is."""
+    """Return the unit in which a value and its limits are shown, and its size in the given unit."""
     limits = [abs(limit) for limit in (rule.limit, rule.warning) if limit]
     larger, factor = IN_CENTIMETERS.get(unit, (unit, 1))
-    # who writes a limit of 5 mm3 thinks in mm3
+    # small limits, such as 5 mm3, are shown in mm3
     return (larger, factor) if all(limit >= LEAST_IN_CENTIMETERS * factor for limit in limits) else (unit, 1)
 
 
 def _sides(rule: Rule, value: float) -> list[tuple[bool, bool]]:
-    """Return of every limit of a rule whether a value keeps it, and whether it is equal to it but for rounding."""
+    """Return, for each limit of a rule, whether a value keeps it, and whether they are equal apart from rounding."""
     size = abs(value) if rule.relation == "within" else value
     limits = [limit for limit in (rule.limit, rule.warning) if limit is not None]
     return [(rule.keeps(value, n), math.isclose(size, n, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO)) for n in limits]

@@ -181,7 +181,7 @@ class Report:
         return "".join((*parts, "</div>"))
 
     def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> str:
-        """Return the section of a pair with its summary; that of the worst pair is open. findings: of this pair only."""
+        """Return the section of a pair with its summary; the worst pair's is open. findings: of this pair only."""
         record = self.records[n]
         isOpen = " open" if n == ranking.worst else ""
         isBrief = " brief" if ranking.isBrief(n) else ""
@@ -196,7 +196,7 @@ class Report:
 def _columns(records: Sequence[Record], definition: str) -> list[tuple[str, list[str]]]:
     """Return the columns, as headings and cells, for the measurements of the definition with this key.
 
-    Measurements with tolerances that not all structures share are merged into one column with the tolerance in each cell.
+    Measurements whose tolerances not all structures share are merged into one column with the tolerance in each cell.
     """
     found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))

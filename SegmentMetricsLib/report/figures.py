@@ -49,7 +49,7 @@ def firstTolerance(comparison: Comparison) -> float | None:
 
 
 def worseSide(comparison: Comparison) -> str:
-    """Return the side, "reference" or "test", whose boundary has the largest distance; "reference" if both are equal."""
+    """Return the side whose boundary has the largest distance, "reference" or "test"; "reference" for equal ones."""
     reference, test = (direction.largest for direction in comparison.distances.directions)
     return "test" if test > reference + TIE_TOLERANCE else "reference"
 

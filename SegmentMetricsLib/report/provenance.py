@@ -68,7 +68,7 @@ def _files(sources: Sequence[tuple[Source, Source]]) -> str:
 
 
 def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> str:
-    """Return a table of the compared structures if any was not read from a file, such as a segment of a scene, or ""."""
+    """Return a table of the compared structures, or "" if all were read from files (unlike segments of a scene)."""
     if not any(source.digest for pair in sources for source in pair):
         return ""
 

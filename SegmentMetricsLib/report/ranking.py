@@ -40,7 +40,7 @@ class Ranking:
         return worst(verdict.verdict for verdict in verdicts) if verdicts else UNJUDGED
 
     def isBrief(self, number: int) -> bool:
-        """Return whether to print only the pictures of a structure: if it passes, or without a protocol if not worst."""
+        """Return whether to print only a structure's pictures: it passes, or without a protocol it is not the worst."""
         return self.verdicts[number] == PASS or (self.judgment is None and number != self.worst)
 
     def rules(self) -> list[Verdict]:
@@ -95,7 +95,7 @@ def _agreementKey(record: Record) -> str:
 
 
 def _agreement(record: Record) -> tuple[float, float]:
-    """Return a sorting key that is lower for less agreement, then for a larger HD; structures without value are last."""
+    """Return a sorting key that is lower for less agreement, then for a larger HD; a missing value sorts last."""
     key = _agreementKey(record)
     farthest = record.measurements.get("HD")
     distance = farthest.value if farthest is not None and not math.isnan(farthest.value) else 0.0

@@ -27,8 +27,8 @@ ROOM, BEYOND = 14, 8
 THINNED, STEP = 0.12, 0.1
 # Maximum points of all lines in a set of pictures; if there are more, for example for noise, lines are thinned further.
 MOST_POINTS = 2500
-# If the contours' extent exceeds MOST_DISTANCES times the largest distance, which would be too small to see, only a part
-# is shown: SHOWN_DISTANCES times the largest distance, but at least the fraction LEAST_PART of the extent.
+# If the contours' extent exceeds MOST_DISTANCES times the largest distance, which would be too small to see, only a
+# part is shown: SHOWN_DISTANCES times the largest distance, but at least the fraction LEAST_PART of the extent.
 MOST_DISTANCES, SHOWN_DISTANCES, LEAST_PART = 30, 15, 0.4
 # The window covers at least this fraction of the surfaces' extent, so that the tip of one is recognizable as a tip.
 LEAST_EXTENT = 0.25
@@ -37,7 +37,7 @@ LONGEST_BAR = 62
 
 
 class Window(NamedTuple):
-    """The visible part of a plane. center: (2,) mm from the place. scale: pixels per mm. isPart: if contours are cut."""
+    """The visible part of a plane. center: (2,) mm from the place. scale: pixels per mm. isPart: not all is visible."""
 
     center: np.ndarray
     scale: float
@@ -73,7 +73,7 @@ def slicePictures(comparison: Comparison, name: str) -> str:
 
 
 def windowOf(picture: Picture, distance: float, extent: float) -> Window:
-    """Return the window of a picture. distance: the largest one, in mm. extent: longest side of the boundaries, in mm."""
+    """Return the window of a picture. distance: the largest, in mm. extent: longest side of the boundaries, in mm."""
     places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
     if picture.end is not None:
         places.append(picture.end[None])
@@ -94,7 +94,7 @@ def windowOf(picture: Picture, distance: float, extent: float) -> Window:
 
 
 def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:
-    """Return the lines of both contours of pictures, clipped to their windows, thinned, and in multiples of STEP pixels."""
+    """Return both contours of pictures as lines, clipped to the windows, thinned, and in units of STEP pixels."""
     low, high = np.full(2, -BEYOND), np.array([ACROSS, DOWN]) + BEYOND
     inPixels = [
         [

@@ -26,8 +26,8 @@ STRAIGHT = 0.9999
 class View(NamedTuple):
     """An anatomical plane in radiological convention.
 
-    axis: index of the LPS axis normal to the plane. axes: (3, 3) unit vectors as columns: right and down in the picture,
-    and normal to it, toward L, P or S. letters: on the left, right, top and bottom.
+    axis: index of the LPS axis normal to the plane. axes: (3, 3) unit vectors as columns: right and down in the
+    picture, and normal to it, toward L, P or S. letters: on the left, right, top and bottom.
     """
 
     name: str

@@ -16,6 +16,7 @@ FIRST = ("convention", "families")
 ALWAYS = ("convention", "families", "surface", "accuracy", "extent")
 # Settings that each hazard kernel does not use.
 WITHOUT = {"polynomial": ("hazardDecay",), "exponential": ("hazardReach", "hazardPower")}
+# Names of settings in SegmentMetricsLib.relevance and in definitions, where they differ.
 KNOWN_AS = {"tolerances": "tolerance", "percentiles": "percentile", "betas": "beta", "quantiles": "quantile"}
 
 
