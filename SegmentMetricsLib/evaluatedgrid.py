@@ -25,13 +25,13 @@ def extended(
 ) -> tuple[Grid, str]:
     """Return a volume extended to contain both structures, as the evaluated grid, and its description in words.
 
-    home: the volume's grid. grid: the lattice on which overlap is counted. structures: both. extents: their voxels on
-    the lattice. name: of the volume. If the axes of both grids are parallel, the result is a box of the lattice. Otherwise it keeps the volume's
-    own voxels, and voxelsOf() returns its size in voxels of the lattice.
+    If the axes of both grids are parallel, the result is a box of the lattice. Otherwise it keeps the volume's own
+    voxels, and voxelsOf() returns its size in voxels of the lattice. home: the volume's grid. grid: the lattice on
+    which overlap is counted. structures: the two structures. extents: their voxels on the lattice. name: of the volume.
     """
     same = home.offsetOn(grid) is not None
     if not (same or grid.planar or isParallel(home, grid)):
-        # the structures as given: resampled, they reach farther
+        # the structures as given, because resampled ones extend farther
         reached = np.concatenate([_reach(structure, home) for structure in structures])
         grown = home.grownTo(reached) if len(reached) else home
         return grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else "")
@@ -48,7 +48,7 @@ def extended(
 
 
 def _reach(structure: Structure, home: Grid) -> np.ndarray:
-    """Return LPS points (n, 3) in mm between which a structure lies, along the axes of a grid."""
+    """Return LPS points (n, 3) in mm that bound a structure along the axes of a grid."""
     mask = structure.memberships or structure.mask
     return mask.cornersAlong(home) if mask else structure.surface.points
 

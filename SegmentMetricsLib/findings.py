@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .measurements import Measurement
     from .pair import Pair
 
-# What DICOM calls a frame of reference.
+# Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")
 # Fraction of the boundary exactly at the tolerance above which its effect on NSD is mentioned.
 TIES_WORTH_A_WORD = 0.005
@@ -132,7 +132,7 @@ def _noteOf(which: str, note: str) -> str:
 
 def _frames(pair: Pair) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
-    # the UID of a DICOM file and the name of a NIfTI file's space say nothing about each other
+    # the UID in a DICOM file and the name of the space in a NIfTI file cannot be compared
     if all(frames) and frames[0] != frames[1] and len({bool(UID.fullmatch(frame)) for frame in frames}) == 1:
         yield Finding.of(Kind.OTHER_FRAMES, reference=frames[0], test=frames[1])
     if pair.reference.file and pair.reference.file == pair.test.file and pair.reference.name == pair.test.name:
@@ -302,7 +302,7 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
 def _howCounted(pair: Pair) -> str:
     """Return a sentence on how the overlap of masks on different grids was counted."""
     isExact = pair.sharedVolume is not None and not pair.isFuzzy
-    exactly = "Overlap was counted in parts of voxels, exactly."
+    exactly = f"Overlap was counted in parts of voxels{'' if pair.isTurned else ', exactly'}."
     if isExact and not BY_VOXEL & set(pair.settings.families):
         return exactly
     spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)

@@ -152,6 +152,6 @@ def pairTitle(names: Iterable[str]) -> str:
 
 
 def notAmong(names: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Return the names that are not among others, in any spelling."""
+    """Return the names that match none of the others, in any spelling."""
     spelled = {parse(other).spelled for other in others}
     return [name for name in names if parse(name).spelled not in spelled]

@@ -217,11 +217,17 @@ class Pair:
 
     @cached_property
     def sharedVolume(self) -> float | None:
-        """The intersection of two masks on different grids with the same axes, in mm3 (mm2); None for other pairs."""
+        """The intersection of two masks on different grids, in mm3 (mm2); None for other pairs."""
         masks = [s.mask for s in self.structures]
         if not all(masks) or not self.isResampled:
             return None
         return sharedvolume.sharedVolume(*finerFirst(*masks))
+
+    @cached_property
+    def isTurned(self) -> bool:
+        """Whether both structures are masks whose axes are turned against each other."""
+        masks = [s.mask for s in self.structures]
+        return all(masks) and not evaluatedgrid.isParallel(*(mask.grid for mask in masks))
 
     @property
     def weightedCounts(self) -> overlap.Counts:
@@ -276,7 +282,7 @@ class Pair:
         """
         evaluatedGrid, grid = self.evaluatedGrid[0], self.overlapGrid[0]
         volume, _ = self._chosenVolume
-        isTurned = not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
+        isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
         if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:
             return evaluatedgrid.voxelsOf(evaluatedGrid, grid)
         return evaluatedgrid.voxelsAround(volume, *(s.mask for s in self.structures), grid)

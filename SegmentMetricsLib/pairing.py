@@ -369,9 +369,9 @@ def whyNothingIsPaired(
     owners: Sequence[str] = ("the reference", "the test"),
     isChosen: bool = False,
 ) -> list[str]:
-    """Return why a pairing of two sets has no pair, and what may help, in sentences.
+    """Return sentences on why a pairing of two sets has no pair, with findings that may help.
 
-    owners: whose the sets are, in words. isChosen: whether only some structures were to be paired.
+    owners: the owners of the sets, in words. isChosen: whether only some structures were to be paired.
     """
     if isChosen:
         unmatched = zip(REFERENCE_AND_TEST, (pairing.unmatchedReference, pairing.unmatchedTest), strict=True)

@@ -31,8 +31,8 @@ Compared = tuple[Comparison, dict[str, Mapping[str, Measurement]]]
 def compared(task: Task) -> dict:
     """Compare and judge the structures of a case, write its report if requested, and return the outcome as strict JSON.
 
-    If a pair cannot be compared, the case fails, but its other pairs are kept. Raises InputError and OSError for a case
-    that cannot be run at all.
+    If a structure cannot be used or a pair cannot be compared, the case fails, but its other pairs are kept. Raises
+    InputError and OSError for a case that cannot be run at all.
     """
     labelNames = dict(task.labelNames)
     paths = (task.reference, task.test)

@@ -54,9 +54,9 @@ class Request:
 class _Compared:
     """The results of a pairing.
 
-    pairing: with only the pairs that could be compared. results: one for each of these. problems: why others could not
-    be compared. document: the content of metrics.json. multiLabel: the overlap of all labels, or None. judged: the
-    judgment by the protocol, or None.
+    pairing: with only the pairs that could be compared. results: one for each of these. problems: why other pairs and
+    structures could not be. document: the content of metrics.json. multiLabel: the overlap of all labels, or None.
+    judged: the judgment by the protocol, or None.
     """
 
     pairing: object
@@ -176,7 +176,7 @@ def _show(compared: _Compared, where: str) -> None:
     if compared.multiLabel is not None:
         print("\n" + tables.multiLabelTable(compared.multiLabel))
     for which, structures in (("reference", pairing.unmatchedReference), ("test", pairing.unmatchedTest)):
-        # a structure that the other side has, but damaged, is among the failures
+        # a structure that is damaged on the other side is among the failures
         if names := notAmong((s.name for s in structures), compared.failures):
             print(f"\nOnly in the {which}: {oneLine(', '.join(names))}")
     if judged := compared.judged:

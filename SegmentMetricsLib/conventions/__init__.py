@@ -5,7 +5,7 @@
     table = compare(reference, test).conventions()
     table["MedPy"]["HD95"].value, table["MedPy"]["HD95"].difference, table["MedPy"]["HD95"].reason
 
-Every tool is a file of `tools`, which says in data what the tool does; another tool is another file there. No tool is
+Every tool is a file in `tools`, which describes what the tool does as data; a new tool is a new file there. No tool is
 imported. Numbers are those of the named version, on masks with background around both structures.
 """
 
@@ -30,7 +30,7 @@ def known() -> dict[str, Convention]:
 
 
 def find(key: str) -> Convention:
-    """Return the convention of a key like "MedPy", in any case. Raises InputError for an unknown one."""
+    """Return the convention of a key like "MedPy", ignoring case. Raises InputError for an unknown one."""
     key = inAnyCase(str(key), known())
     if key not in known():
         raise InputError(f"There is no convention {key!r}; choose from {', '.join(known())}.{didYouMean(key, known())}")

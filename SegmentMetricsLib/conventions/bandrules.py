@@ -1,4 +1,4 @@
-"""Numbers that come from the voxels of both masks instead of from distances between boundaries."""
+"""Numbers computed from the voxels of both masks instead of from distances between boundaries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sharedShare(first: np.ndarray, second: np.ndarray) -> float:
 
 def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
     mask, band = sampling.arrays[number], sampling.voxels(faceBorder, number)
-    # only voxels in the box around one of the border can be near it
+    # only voxels in the box around a border voxel can be near it
     candidates = np.argwhere(mask & ~band & _spread(band, math.ceil(tolerance) - 1))
     tree = sampling.tree(faceBorder, number, (1.0, 1.0, 1.0))
     near, _ = tree.query(candidates.astype(float), workers=threads())
@@ -47,7 +47,7 @@ def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
 
 
 def _spread(voxels: np.ndarray, reach: int) -> np.ndarray:
-    """Return the voxels that are at most so many steps away along every axis."""
+    """Return the voxels at most `reach` steps away from the given ones along every axis."""
     from scipy.ndimage import maximum_filter
 
     return maximum_filter(voxels, 2 * reach + 1, mode="constant") if reach else voxels

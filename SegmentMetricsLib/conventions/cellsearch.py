@@ -1,9 +1,9 @@
 """EvaluateSegmentation's search for the nearest voxel, which can miss it.
 
-From a voxel outside, the program walks toward the center of the other structure until it meets it. The number of steps
-it took is taken for a radius in voxels, and only the cells of 7 x 7 x 7 voxels that the radius touches are searched. A
-step is 1 mm over the spacing long, measured in voxels; where voxels are smaller than 1 mm along an axis, the radius
-falls short, and a voxel farther away is found, or none: then the one found before counts again.
+From a voxel outside the other structure, the program walks toward that structure's center until it meets the structure.
+The number of steps is then used as a radius in voxels, and only the cells of 7 x 7 x 7 voxels that this radius touches
+are searched. A step is 1 mm long, that is, 1 mm over the spacing in voxels. If voxels are smaller than 1 mm along an
+axis, the radius is too short, and a voxel farther away is found, or none; then the voxel found before is used again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .rules import Sample
 from .sampling import Sampling
 
 CELL = 7
-# Pairs of voxels whose distances are looked at at a time.
+# Pairs of voxels measured at a time.
 PAIRS = 1 << 17
 
 
@@ -48,17 +48,17 @@ def _found(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
     tree = sampling.tree(faceBorder, number, tuple(unit))
     radius = _radii(sampling.arrays[number], start, unit)
     everywhere = radius < 0
-    # conversion to whole numbers cuts off, also below zero
+    # the program's conversion to integers truncates toward zero
     low = np.maximum(np.trunc((start - radius[:, None]) / CELL), 0)
     high = np.trunc((start + radius[:, None]) / CELL)
     low[everywhere], high[everywhere] = 0, np.inf
     cells = goals // CELL
-    # mostly the nearest of all is in the searched cells
+    # usually the nearest voxel of all is in the searched cells
     _, nearest = tree.query(start * unit, workers=threads())
     isSearched = ((cells[nearest] >= low) & (cells[nearest] <= high)).all(axis=1)
     which = np.where(isSearched, nearest, -1)
     open_ = np.flatnonzero(~isSearched)
-    # neighbors search the same cells
+    # neighboring voxels search the same cells
     boxes, ofBox = np.unique(np.concatenate([low, high], axis=1)[open_], axis=0, return_inverse=True)
     order = np.argsort(ofBox.ravel(), kind="stable")
     ends = np.searchsorted(ofBox.ravel()[order], np.arange(len(boxes) + 1))
@@ -68,21 +68,21 @@ def _found(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
             if len(inside):
                 steps = ((goals[inside] - start[rows, None]) * unit) ** 2
                 which[rows] = inside[steps.sum(axis=2).argmin(axis=1)]
-    # none found: the last one found stays
+    # where none is found, the last one found is used again
     last = np.maximum.accumulate(np.where(which >= 0, np.arange(len(which)), -1))
     which = np.where(last >= 0, which[last], 0)
     return np.sqrt((((goals[which] - start) * unit) ** 2).sum(axis=1))
 
 
 def _parts(numbers: np.ndarray, most: int) -> Iterator[np.ndarray]:
-    """Yield numbers (n,) so many at a time, one at least."""
+    """Yield numbers (n,) in parts of at most `most`, but at least one."""
     for first in range(0, len(numbers), max(1, most)):
         checkpoint()
         yield numbers[first : first + max(1, most)]
 
 
 def _radii(mask: np.ndarray, start: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Return after how many steps toward the mask's center each walk meets the mask, -1 for those that leave it."""
+    """Return the steps after which walks toward the mask's center meet the mask, -1 for those that leave the image."""
     toward = np.argwhere(mask).mean(axis=0) - start
     length = np.sqrt(((toward * unit) ** 2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,6 +1,6 @@
-"""Comparisons that report what another tool would have, because a study or a protocol demands it.
+"""Comparisons that report the numbers of another tool, because a study or a protocol requires it.
 
-Boundary and overlap measurements are then the tool's; every one says so in its title.
+Boundary and overlap measurements are then the tool's, as their titles say.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def covers(pair: Pair, definition: Definition) -> bool:
-    """Return whether a measurement is to be reported as another tool does."""
+    """Return whether a measurement is to be reported as by another tool."""
     return pair.settings.convention not in PRESETS and definition.key in KEYS
 
 
@@ -51,7 +51,7 @@ def measure(definition: Definition, pair: Pair, parameter: Mapping[str, float]) 
 
 
 def restated(measurement: Measurement, key: str) -> Measurement:
-    """Return a measurement with the words of the convention of that key, if it is one that the convention decides."""
+    """Return a measurement with the texts of a convention, given by key, if the convention decides the measurement."""
     from ..registry import findDefinition
 
     found = findDefinition(measurement.key)
@@ -72,7 +72,7 @@ def restated(measurement: Measurement, key: str) -> Measurement:
 
 
 def finding(key: str) -> str:
-    """Return what a reader of the numbers should know about their convention, "" without one."""
+    """Return a remark for readers of the numbers about their convention, "" without one."""
     if key in PRESETS:
         return ""
     label = find(key).label

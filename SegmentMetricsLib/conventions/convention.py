@@ -1,7 +1,7 @@
-"""What a convention is: one tool's way to compute the numbers that all tools call by the same names.
+"""Conventions: each one is a tool's way to compute the numbers that all tools call by the same names.
 
-A convention is data. A tool's file says which elements of the boundary the tool measures from, how it turns their
-distances into numbers, what it gives for empty masks, and why. The elements and rules are shared, in elements.py,
+A convention is data. A tool's file names the elements of the boundary that the tool measures from, how it turns their
+distances into numbers, its numbers for empty masks, and the reasons. The elements and rules are shared, in elements.py,
 rules.py and their neighbors.
 """
 
@@ -22,11 +22,11 @@ DISTANCES = (HD, HDP, MASD, ASSD)
 class Number:
     """How a tool computes one number.
 
-    rule: takes what `elements` return, and the percentile or tolerance if the key has one. elements: takes the Sampling
-    and returns what is measured from the reference and from the test; None is those of the convention. name: what the
-    tool calls the number; `{percentile}` and `{tolerance}` are filled in. reason: in one line, what the tool does.
-    notReproducible: why the tool's own number cannot be given, so that the value is that of the tool's definition; ""
-    where it can. unit: None is that of the registry.
+    rule: function of the result of `elements`, and of the percentile or tolerance if the key has one. elements:
+    function of the Sampling that returns the measurements from the reference and from the test; None for that of the
+    convention. name: the tool's name for the number; `{percentile}` and `{tolerance}` are filled in. reason: one line
+    on what the tool does. notReproducible: why the tool's own number cannot be given, so that the value is that of the
+    tool's definition; "" if it can. unit: None for that of the registry.
     """
 
     rule: Callable[..., float]
@@ -41,12 +41,12 @@ class Number:
 class Convention:
     """One tool's convention.
 
-    key: its name in files. tool: the name for people. version: of the tool with which the numbers were compared, or
-    from whose source they were read. source: where that is. elements: what the tool measures from. numbers: by key of
-    the registry, what the tool reports.
-    oneEmpty, bothEmpty: what it reports for empty masks, by key, under "" for the keys not named: a number, or in words
-    what it does instead. referenceEmpty: what differs from oneEmpty when it is the reference that is empty.
-    atEdge: what the tool makes of a structure that reaches the edge of its image, "" if nothing special.
+    key: name in files. tool: name for people. version: of the tool that the numbers were compared with, or whose source
+    they were read from. source: where that is. elements: the elements that the tool measures from. numbers: the
+    reported numbers, by key of the registry.
+    oneEmpty, bothEmpty: the results for empty masks, by key, under "" for all other keys: a number, or in words what
+    the tool does instead. referenceEmpty: differences from oneEmpty if the reference is the empty one. atEdge: how the
+    tool treats a structure that reaches the edge of its image, "" if nothing special.
     """
 
     key: str
@@ -66,7 +66,7 @@ class Convention:
         return f"{self.tool} {self.version}"
 
     def valueIfEmpty(self, key: str, reference: bool, test: bool) -> float | str:
-        """Return what the tool reports when the reference, the test or both are empty."""
+        """Return the tool's result if the reference, the test or both are empty."""
         given = self.bothEmpty if reference and test else self.oneEmpty
         if reference and not test:
             given = {**given, **self.referenceEmpty}

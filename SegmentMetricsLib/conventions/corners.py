@@ -1,4 +1,4 @@
-"""The boundary at the corners of voxels, by which of the eight voxels around a corner belong to the structure."""
+"""The boundary at the corners of voxels, which depends on which of the eight voxels around belong to the structure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..geometry.cases import caseTriangles, cellCodes
 
 
 def corners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return for every corner of a voxel [k, j, i], one more than voxels along each axis, what is in around it.
+    """Return for every corner of a voxel [k, j, i], one more than voxels along each axis, a code of the voxels around.
 
-    Bit x + 2 y + 4 z stands for the voxel that lies so many steps along i, j, k from the one before the corner. Of an
-    image of one slice the two axes of the slice take the places of i and j.
+    Bit x + 2 y + 4 z is set if the voxel x, y, z steps along i, j, k from the one before the corner is in the mask. For
+    an image of one slice, the two axes of the slice take the places of i and j.
     """
     if flatAxis is None:
         return cellCodes(np.pad(mask, 1).view(np.uint8))

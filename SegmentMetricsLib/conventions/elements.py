@@ -1,4 +1,4 @@
-"""What tools take for the elements of a boundary, and from where to where they measure.
+"""The elements of a boundary that tools measure from and to.
 
 A kind of voxels is a function of a mask [k, j, i] and of the axis along which it is flat, None in 3D. Elements are
 called with a Sampling and return the distances from the reference and those from the test.
@@ -17,17 +17,17 @@ from .sampling import Sampling
 
 
 def faceBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the voxels with a face toward the outside, beyond the edge of the image included."""
+    """Return the voxels with a face toward the outside, including the region beyond the edge of the image."""
     return mask & ~eroded(mask, flatAxis, False)
 
 
 def faceBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the voxels with a face toward the outside; the edge of the image is none."""
+    """Return the voxels with a face toward the outside, not counting the edge of the image."""
     return mask & ~eroded(mask, flatAxis, True)
 
 
 def fullBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the voxels that touch the outside, be it by a corner; the edge of the image is none."""
+    """Return the voxels that touch the outside, if only by a corner, not counting the edge of the image."""
     inner = mask
     for axis in range(mask.ndim):
         if axis != flatAxis:
@@ -41,7 +41,7 @@ def foreground(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
 
 
 def eroded(mask: np.ndarray, flatAxis: int | None, beyond: bool) -> np.ndarray:
-    """Return the voxels whose neighbors across faces belong to the mask. beyond: whether the image's outside does."""
+    """Return the voxels whose face neighbors all belong to the mask. beyond: whether the image's outside does."""
     inner = mask.copy()
     for axis in range(mask.ndim):
         if axis != flatAxis:
@@ -63,7 +63,7 @@ def _shifted(mask: np.ndarray, axis: int, step: int, beyond: bool) -> np.ndarray
 class Voxels:
     """Distances between voxel centers.
 
-    start: kind of the voxels that are measured from. goal: kind of the voxels that are measured to, None for the same.
+    start: kind of the voxels to measure from. goal: kind of the voxels to measure to, None for the same.
     zeroInside: whether the distance is 0 inside the other structure. inVoxels: whether spacing is ignored. single:
     whether distances are in single precision.
     """
@@ -91,7 +91,7 @@ class Voxels:
 
 
 def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:
-    """Return for each mask the kind of those of its voxels that the other mask does not have."""
+    """Return for each mask the kind of its voxels that are outside the other mask."""
 
     def ofMask(number: int) -> Callable:
         other = sampling.arrays[1 - number]
@@ -104,7 +104,7 @@ def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:
 class Corners:
     """Distances between the corners of voxels where the boundary passes, each with the size of the boundary there.
 
-    isSolid: whether an image of one slice is taken for a solid one, 1 mm thick, whose faces are boundary, too.
+    isSolid: whether an image of one slice is treated as a solid 1 mm thick, whose faces belong to the boundary, too.
     """
 
     isSolid: bool = False
@@ -131,12 +131,12 @@ def cornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
 
 
 def solidCorners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return what corners() tells of an image that is always taken for a solid one."""
+    """Return corners() of an image that is always treated as a solid."""
     return corners(mask, None)
 
 
 def solidCornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return what cornerBorder() tells of an image that is always taken for a solid one."""
+    """Return cornerBorder() of an image that is always treated as a solid."""
     return cornerBorder(mask, None)
 
 

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from ..pair import Pair
 
 OPTIMISTIC, PESSIMISTIC, SAME = "over-optimistic", "over-pessimistic", ""
-# Goes before one of them where the difference is hardly worth a word.
+# Prefix of these for slight differences.
 SLIGHTLY = "slightly "
-# Differences below these are those of the last digit that is shown: mm (or voxels), fractions.
+# Differences below these concern only the last digit shown: mm (or voxels) for distances, else fractions.
 SMALLEST_DIFFERENCE = {True: 0.005, False: 0.0005}
-# And below these they are slight: a tenth of the voxels of 1 mm that are usual, one percentage point.
+# Differences below these are slight: a tenth of the usual voxels of 1 mm, one percentage point.
 SLIGHT_DIFFERENCE = {True: 0.1, False: 0.01}
 
 
@@ -38,11 +38,11 @@ SLIGHT_DIFFERENCE = {True: 0.1, False: 0.01}
 class Reported:
     """What a tool would have reported for one measurement.
 
-    key, title: of the measurement. name: what the tool calls it. value, unit, status: as in Measurement; value may be
-    finite for empty masks, for which tools have numbers of their own. reason: in one line, what the tool does.
-    reference: the value without any convention. lower, upper: its bounds, None where it has none. isReproducible:
-    whether the tool's own number is this one; where not, the value is that of the tool's definition, and the reason
-    says why. cause: as in Measurement.
+    key, title: of the measurement. name: the tool's name for it. value, unit, status: as in Measurement; value may be
+    finite for empty masks, for which tools have numbers of their own. reason: one line on what the tool does.
+    reference: the value without any convention. lower, upper: its bounds, None if it has none. isReproducible: whether
+    this is the tool's own number; if not, the value is that of the tool's definition, and the reason explains why.
+    cause: as in Measurement.
     """
 
     key: str
@@ -63,16 +63,16 @@ class Reported:
     def difference(self) -> float:
         """Value minus reference value, in mm or as a fraction; NaN where one of them is not finite.
 
-        Voxels are taken for millimeters, as by whoever compares the numbers of two tools.
+        Voxels are treated as millimeters, as users do when they compare the numbers of two tools.
         """
         return self.value - self.reference if math.isfinite(self.value) and math.isfinite(self.reference) else math.nan
 
     @property
     def leaning(self) -> str:
-        """Whether the tool makes the contours seem more alike than they are ("over-optimistic"), or less.
+        """Whether the contours seem more alike by the tool ("over-optimistic") or less ("over-pessimistic").
 
-        "slightly over-optimistic" where that is less than 0.1 mm or 1 %pt; "" where it is nothing that can be seen, or
-        within what the reference value itself may be off.
+        "slightly over-optimistic" for less than 0.1 mm or 1 %pt; "" if the difference is not visible, or within the
+        bounds of the reference value.
         """
         if self.value == self.reference or math.isnan(self.value) or math.isnan(self.reference):
             return SAME
@@ -85,14 +85,14 @@ class Reported:
 
     @property
     def isInVoxels(self) -> bool:
-        """Whether the value is in voxels and the reference in mm, which the difference takes for the same."""
+        """Whether the value is in voxels and the reference in mm, which the difference treats as equal."""
         return self.unit == "voxel"
 
     def __str__(self) -> str:
         return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
 
     def text(self) -> str:
-        """Return value and unit as people read them."""
+        """Return value and unit in readable form."""
         if self.status != "ok":
             return {"infinite": "inf"}.get(self.status, self.status)
         if abs(self.value) >= 1e9:
@@ -100,7 +100,7 @@ class Reported:
         return measurements.withUnit(self.value, self.unit)
 
     def differenceText(self) -> str:
-        """Return the difference with its sign, in mm (see there) or percentage points."""
+        """Return the difference with its sign, in mm (voxels count as mm) or percentage points."""
         if not math.isfinite(self.difference) or abs(self.difference) >= 1e9:
             return ""
         if self.unit:
@@ -115,9 +115,9 @@ class Reported:
 
 
 class Reports(dict):
-    """What one tool would have reported, by key. tool: what it is called.
+    """What one tool would have reported, by key. tool: its name.
 
-    A key that it does not report raises KeyError, which says so and names those that it does; get() gives None.
+    A key that it does not report raises KeyError with a message that lists the reported ones; get() returns None.
     """
 
     def __init__(self, tool: str, reports: Mapping[str, Reported]):
@@ -136,10 +136,10 @@ def conventions(
 ) -> dict[str, dict[str, Reported]]:
     """Return what each tool would have reported for the pair of a comparison: convention -> key -> Reported.
 
-    The percentiles and tolerances are those of the comparison's settings. A key that a tool does not report is not
-    there: the KeyError that follows says what it does report, and get() gives None.
-    keys: the conventions, all when None. atEdge: whether the image ends where it ends; else background goes on beyond
-    its edge, so that a number does not depend on how the image was cropped. Raises ValueError for an unknown one.
+    The percentiles and tolerances are those of the comparison's settings. A key that a tool does not report is missing:
+    the KeyError for it lists the reported ones, and get() returns None. keys: the conventions, all when None. atEdge:
+    whether the edge of the image ends it; otherwise background continues beyond, so that numbers do not depend on how
+    the image was cropped. Raises ValueError for an unknown convention.
     """
     from . import find
 
@@ -150,12 +150,12 @@ def conventions(
 
 
 def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measurement]]:
-    """Return a pair and its boundary and overlap measurements without any convention, the comparison's where it can."""
+    """Return a pair and its boundary and overlap measurements without any convention, the comparison's if possible."""
     from ..pair import Pair
 
     settings = comparison.settings
     given = comparison.reference, comparison.test
-    # tools know no memberships: the reference value is that of the same whole voxels
+    # tools do not support memberships: the reference value is that of the same whole voxels
     isFuzzy = settings.threshold is None and any(s.memberships is not None for s in given)
     threshold = 0.5 if isFuzzy else settings.threshold
     plain = replace(
@@ -173,7 +173,7 @@ def referencePair(comparison: Comparison) -> tuple[Pair, Mapping[str, Measuremen
 
 
 class Source:
-    """What conventions compute their numbers from, for one pair."""
+    """The data of one pair from which conventions compute their numbers."""
 
     def __init__(self, pair: Pair, atEdge: bool = False):
         self.pair, self.atEdge = pair, atEdge

@@ -22,10 +22,10 @@ from .meshes import samples
 from .rules import Sample
 from .sampling import Sampling
 
-# How many of the nearest faces are looked at, one number after the other.
+# Numbers of nearest faces measured in successive passes.
 NEIGHBORS = (4, 16, 64, 256)
 CHUNK = 50_000
-# Voxel centers often lie exactly tau from a face: they are not closer, whatever rounding says.
+# Voxel centers often lie exactly tau from a face. They do not count as closer, regardless of rounding.
 TIE_TOLERANCE = 1e-5
 
 
@@ -33,7 +33,7 @@ TIE_TOLERANCE = 1e-5
 class Faces:
     """Distances from the centers of the triangles of voxel faces to the other boundary, with their areas.
 
-    For one slice, from the middles of pixel edges. Meshes stay what they are.
+    For one slice, distances are those from the middles of pixel edges. Meshes are measured as they are.
     """
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
@@ -82,7 +82,7 @@ def _measure(source: tuple, target: tuple, spacing: np.ndarray) -> Sample:
 
 
 def _number(faces: np.ndarray) -> np.ndarray:
-    """Return one number for every face (n, 3)."""
+    """Return a unique number for every face (n, 3)."""
     return (faces + (1 << 20)) @ np.array([1 << 42, 1 << 21, 1])
 
 
@@ -91,7 +91,7 @@ def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.n
     from scipy.spatial import cKDTree
 
     centers = faces * spacing / 2
-    # a face lies across the axis along which the indices of its two voxels differ, so that their sum is odd
+    # a face is perpendicular to the axis along which the indices of its two voxels differ, where their sum is odd
     half = np.where(faces % 2 == 1, 0, spacing / 2)
     reach = np.linalg.norm(half, axis=1).max()
     tree = cKDTree(centers)
@@ -106,7 +106,7 @@ def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.n
             toCenter, which = tree.query(points[chosen], k=[*range(1, count + 1)], workers=threads())
             gap = np.maximum(np.abs(points[chosen, None] - centers[which]) - half[which], 0)
             found[chosen] = np.sqrt((gap**2).sum(axis=2).min(axis=1))
-            # faces not looked at have their center at least as far away as the last one
+            # the centers of all other faces are at least as far away as the last one
             unsure.append(chosen[toCenter[:, -1] < found[chosen] + reach])
         open_ = np.concatenate(unsure) if unsure else open_[:0]
         if not len(open_) or count == len(centers):
@@ -123,7 +123,7 @@ def faceBands(sampling: Sampling, tolerance: float) -> float:
 
 
 def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
-    """Return the voxels of a mask whose centers are near a voxel outside, seen as a box."""
+    """Return the voxels of a mask whose centers are near a voxel outside, taken as a box."""
     mask = sampling.arrays[number]
     limit = (tolerance - TIE_TOLERANCE) ** 2
     squared = np.where(mask, np.float32(np.inf), np.float32(0))
@@ -138,7 +138,7 @@ def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
             ahead[axis], behind[axis] = slice(steps, None), slice(None, -steps)
             for here, there in ((ahead, behind), (behind, ahead)):
                 np.minimum(best[tuple(here)], squared[tuple(there)] + gap, out=best[tuple(here)])
-            # beyond the edge of the array lies the background
+            # there is background beyond the edge of the array
             for edge in (slice(steps - 1, steps), slice(-steps, best.shape[axis] - steps + 1)):
                 ahead[axis] = edge
                 np.minimum(best[tuple(ahead)], gap, out=best[tuple(ahead)])

@@ -31,7 +31,7 @@ class Meshes:
 
 @dataclass(frozen=True)
 class MeshBands:
-    """The overlap of the bands inside those boundaries. oversampling: see Settings."""
+    """The overlap of the bands inside the boundaries of the reference values. oversampling: see Settings."""
 
     oversampling: int | None
 
@@ -40,9 +40,9 @@ class MeshBands:
 
 
 def numbersOf(where: str, bands: Number) -> dict[str, Number]:
-    """Return what every generation of MeshMetrics reports, by key.
+    """Return the numbers that every generation of MeshMetrics reports, by key.
 
-    where: from where to where distances are measured, in words. bands: its boundary IoU.
+    where: text on the elements that distances are measured from and to. bands: boundary IoU of the generation.
     """
     return {
         HD: Number(largest, "hd", f"largest distance {where}"),

@@ -20,7 +20,7 @@ from .evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 SCHEMA = "segment-metrics-conventions/1"
 COLUMNS = ("Convention", "Version", "Key", "Name", "Value", "Unit", "Status", "ReferenceValue", "Difference", "Leaning",
            "Reproducible", "Reason")  # fmt: skip
-# Colors of a terminal that people who see few colors can tell apart: yellow and blue.
+# Terminal colors that color-blind people can distinguish: yellow and blue.
 TERMINAL_COLORS = {OPTIMISTIC: "\033[33m", PESSIMISTIC: "\033[94m"}
 TERMINAL_RESET = "\033[0m"
 REFERENCE_ROW = "SegmentMetrics"
@@ -42,7 +42,7 @@ class ConventionsRecord:
         return pairTitle((self.reference["name"], self.test["name"]))
 
     def referenceValues(self) -> dict[str, Reported]:
-        """Return for every key that any tool knows one of its numbers, which holds the reference value."""
+        """Return for every key reported by any tool one of its numbers, which holds the reference value."""
         found: dict[str, Reported] = {}
         for numbers in self.conventions.values():
             found |= {key: number for key, number in numbers.items() if key not in found}
@@ -83,7 +83,7 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
 
 
 def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
-    """Write one row for every number of every tool: `inf` or nothing where a value is not finite."""
+    """Write one row for every number of every tool; values that are not finite are `inf` or empty."""
     with path.open("w", newline="", encoding="utf-8", errors=UNENCODABLE) as file:
         writer = csv.writer(file)
         writer.writerow([*IDENTITY, *COLUMNS])
@@ -117,7 +117,7 @@ def _cell(value: float) -> str:
 
 
 def textTable(record: ConventionsRecord, colored: bool = False, width: int | None = None) -> str:
-    """Return a table with a row for every tool and, in brackets, its differences to the reference value.
+    """Return a table with a row for every tool and, in parentheses, its differences from the reference value.
 
     colored: whether over-optimistic and over-pessimistic values are colored, for terminals. A star marks values that
     the tool itself does not give reproducibly. width: as for tables.aligned().
@@ -142,7 +142,7 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
 
 
 def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
-    """Return a line of a table with its cells in the colors of what they lean to."""
+    """Return a line of a table with its cells colored by their leanings."""
     cells, start = [], 0
     for width, leaning in zip(widths, leanings, strict=True):
         cell = line[start : start + width]
@@ -153,7 +153,7 @@ def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def referenceText(number: Reported) -> str:
-    """Return the reference value as people read it."""
+    """Return the reference value in readable form."""
     if not math.isfinite(number.reference):
         return "undefined" if math.isnan(number.reference) else "inf"
     return f"{number.reference:.2f} mm" if number.better == "lower" else f"{number.reference:.3f}"
@@ -168,7 +168,7 @@ def _text(number: Reported | None) -> str:
 
 
 def reasons(record: ConventionsRecord) -> str:
-    """Return for every tool what it is, and in a line for every number what it does."""
+    """Return a line for every tool with its source, and one for each of its numbers on how it is computed."""
     lines = []
     for tool, numbers in record.conventions.items():
         convention = known()[tool]

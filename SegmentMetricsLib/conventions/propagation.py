@@ -1,14 +1,14 @@
 """Plastimatch's approximate distance transform, in which offsets to a border voxel travel from voxel to voxel.
 
-Every border voxel starts with the offset 0, which its neighbors take over, one step longer, when that makes them closer
-to the border than they were. Offsets travel forward and back along a row, rows hand them on forward and back within a
-slice, slices forward and back within the image, and every row that was handed something lets it travel again. An offset
-that lost at one voxel does not reach the voxels behind it, although it may be the best one there: hence the small
-errors, which this module reproduces.
+Every border voxel starts with the offset 0. Neighbors take over an offset, one step longer, if that brings them closer
+to the border. Offsets travel forward and back along a row; rows pass them on forward and back within a slice, and
+slices forward and back within the image; every row that received an offset lets it travel again. An offset that lost at
+one voxel does not reach the voxels behind it, although it may be the best one there. This causes small errors, which
+this module reproduces.
 
-How it is made fast: what a row becomes is the only solution of "every voxel has the better one of its own offset and
-its neighbor's new one, one step longer", so that all voxels of a row can be asked again and again at once until nothing
-changes; and rows that nothing can change are not visited.
+Two properties make it fast. The result for a row is the only solution of "every voxel has the better one of its own
+offset and its neighbor's new one, one step longer", so all voxels of a row can be updated at once, repeatedly, until
+nothing changes. And rows that nothing can change are skipped.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .elements import faceBorder
 from .rules import Sample
 from .sampling import Sampling
 
-# Times the longest exact distance: how far offsets travel at first.
+# How far offsets travel at first, as a multiple of the longest exact distance.
 SLACK = 1.2
 
 
 @dataclass(frozen=True)
 class Propagated:
-    """Distances between border voxels, as offsets travel."""
+    """Distances between border voxels by traveling offsets."""
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
         borders = [sampling.voxels(faceBorder, number) for number in (0, 1)]
@@ -40,7 +40,7 @@ class Propagated:
             sampling.nearest(faceBorder, number, faceBorder, tuple(sampling.spacing)).max() for number in (0, 1)
         )
         while True:
-            # the approximate distances are longer than the exact ones, but hardly ever by much
+            # the approximate distances exceed the exact ones, but hardly ever by much
             limit = SLACK * limit + sampling.spacing.max()
             maps = distanceMaps(stacked, sampling.spacing, limit)
             found = maps[:, :, 1][cropped[0]], maps[:, :, 0][cropped[1]]
@@ -56,8 +56,8 @@ def _boxOf(mask: np.ndarray) -> tuple[slice, ...]:
 def distanceMaps(borders: np.ndarray, spacing: np.ndarray, limit: float = np.inf) -> np.ndarray:
     """Return the distances [k, j, n, i] in mm to the nearest True of each of n masks [k, j, n, i], single precision.
 
-    spacing: (3,) mm along k, j, i. limit: distances above it are infinite instead. The others are not changed by it:
-    longer offsets never become shorter ones.
+    spacing: (3,) mm along k, j, i. limit: distances above it become infinite. The others are unaffected, because longer
+    offsets never become shorter ones.
     """
     state = _State(borders, spacing, limit)
     count = len(borders)
@@ -72,7 +72,7 @@ def distanceMaps(borders: np.ndarray, spacing: np.ndarray, limit: float = np.inf
 
 
 class _State:
-    """Offsets and squared distances of all voxels; an offset is one number, its steps times the strides."""
+    """Offsets and squared distances of all voxels; an offset is stored as one number, its steps times the strides."""
 
     def __init__(self, borders: np.ndarray, spacing: np.ndarray, limit: float):
         shape = np.array([borders.shape[0], borders.shape[1], borders.shape[3]]) + 2
@@ -81,13 +81,13 @@ class _State:
         k, j, i = (np.arange(n, dtype=np.float32) ** 2 * u for n, u in zip(shape, unit))
         lengths = (i[None, None, :] + j[None, :, None] + k[:, None, None]).ravel()
         lengths[lengths > limit**2] = np.inf
-        # one more offset, and what a step makes of it, for voxels that none has reached
+        # an extra offset, and those one step longer, for voxels that no offset has reached
         self.lengths = np.concatenate([lengths, np.full(self.strides[0] + 1, np.inf, np.float32)])
         self.offsets = np.where(borders, 0, len(lengths)).astype(np.int32)
         self.squared = self.lengths[self.offsets]
 
     def handOn(self, source: np.ndarray, offsets: np.ndarray, squared: np.ndarray, stride: int) -> bool:
-        """Let neighbors take over offsets, one step longer; return whether any did."""
+        """Let neighbors take over offsets, one step longer, if they are closer; return whether any did."""
         longer = source + np.int32(stride)
         length = self.lengths.take(longer)
         closer = length < squared
@@ -105,7 +105,7 @@ class _State:
             self._settleRows(offsets, squared, rows, step)
 
     def _settleRows(self, offsets: np.ndarray, squared: np.ndarray, rows: Iterable[int], step: int) -> None:
-        """Hand offsets on from row to row and let them travel along each; rows that cannot change are left out."""
+        """Hand offsets on from row to row and let them travel along each row, skipping rows that cannot change."""
         along = self._canTravel(offsets, squared)
         across = np.zeros(len(offsets), bool)
         here, before = (slice(1, None), slice(None, -1)) if step > 0 else (slice(None, -1), slice(1, None))
@@ -122,7 +122,7 @@ class _State:
                 changed |= self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
 
     def _canTravel(self, offsets: np.ndarray, squared: np.ndarray) -> np.ndarray:
-        """Return for every row whether a voxel is worse off than its neighbor's offset would make it."""
+        """Return for every row whether the offset of a neighbor would improve a voxel."""
         longer = self.lengths.take(offsets + np.int32(1))
         return (longer[..., :-1] < squared[..., 1:]).any(axis=(1, 2)) | (longer[..., 1:] < squared[..., :-1]).any(
             axis=(1, 2)
@@ -131,7 +131,7 @@ class _State:
     def _travel(self, source: np.ndarray, target: np.ndarray, squared: np.ndarray) -> bool:
         """Let offsets travel along a row in one direction; return whether any did.
 
-        source, target: the same row without its last and without its first voxel as seen in that direction.
+        source, target: the same row without its last and without its first voxel, as seen in that direction.
         """
         longer = source + np.int32(1)
         length = self.lengths.take(longer)

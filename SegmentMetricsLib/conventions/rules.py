@@ -1,4 +1,4 @@
-"""From the distances of both boundaries to one number: the ways that tools go."""
+"""The rules by which tools turn the distances of both boundaries into one number."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def largest(there: Sample, back: Sample) -> float:
 
 
 def weightedPercentile(there: Sample, back: Sample, percentile: float) -> float:
-    """Return the larger directed value: the first in order of distance at which the share of the size is reached."""
+    """Return the larger directed value: the first distance, in order, at which the share of the size is reached."""
 
     def directed(sample: Sample) -> float:
         weights = np.ones(len(sample.distances)) if sample.weights is None else sample.weights
@@ -79,7 +79,7 @@ def meanOrdinal(there: Sample, back: Sample, percentile: float) -> float:
     def directed(sample: Sample) -> float:
         share = np.float32(percentile / 100) * np.float32(len(sample.distances)) - np.float32(1)
         rank = min(math.floor(share), len(sample.distances) - 1)
-        if rank < 0:  # of so few distances the program reads what lies before them in memory, in practice a 0
+        if rank < 0:  # for so few distances, the program reads the memory before them, in practice a 0
             return 0.0
         return float(np.partition(sample.distances, rank)[rank])
 
@@ -107,10 +107,10 @@ def pooledMean(there: Sample, back: Sample) -> float:
 
 
 def shareWithin(there: Sample, back: Sample, tolerance: float) -> float:
-    """Return the share of both boundaries that is no farther from the other one than the tolerance in mm."""
+    """Return the fraction of both boundaries that is at most the tolerance in mm away from the other one."""
     return (there.within(tolerance) + back.within(tolerance)) / (there.total + back.total)
 
 
 def shareWithinTies(there: Sample, back: Sample, tolerance: float) -> float:
-    """Return shareWithin(), counting as within what equals the tolerance but for rounding."""
+    """Return shareWithin(), where distances that equal the tolerance up to rounding count as within."""
     return shareWithin(there, back, withTies(tolerance))

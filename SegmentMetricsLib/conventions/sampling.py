@@ -1,4 +1,4 @@
-"""Two masks as a voxel-based tool gets them, and what several conventions need of them, each made once."""
+"""Two masks as a voxel-based tool gets them, with a cache of derived data that several conventions need."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..structures import Structure
 if TYPE_CHECKING:
     from ..pair import Pair
 
-# Voxels of background around both structures, so that how an image was cropped does not change the numbers.
+# Voxels of background around both structures, so that cropping an image does not change the numbers.
 MARGIN = 2
-# Voxels across the smaller of two meshes at least.
+# Minimum number of voxels across the smaller of two meshes.
 STEPS_ACROSS = 10
 NO_BORDER = "the tool finds no border: a structure fills the image"
 
@@ -27,11 +27,12 @@ NO_BORDER = "the tool finds no border: a structure fills the image"
 class Sampling:
     """The voxels of a reference (0) and a test (1), at least one not empty, on one grid.
 
-    Two meshes are filled on voxels of the settings' meshSpacing, as they would be exported for tools that take images:
-    on voxels as fine as those on which their overlap is counted, tools would differ less than they do in practice.
+    Two meshes are filled on voxels of the settings' meshSpacing, as they would be exported for tools that take images.
+    On voxels as fine as those on which their overlap is counted, tools would differ less than they do in practice.
 
-    atEdge: keep the edge of the image where a structure reaches it, as the tool finds it in the files; otherwise
-    background goes on beyond it. ofMeshes: whether both are meshes. Raises Undefined when a structure has no inside.
+    atEdge: whether to keep the edge of the image where a structure reaches it, as the tool finds it in the files;
+    otherwise background continues beyond it. ofMeshes: whether both are meshes. Raises Undefined if a structure has no
+    inside.
     """
 
     def __init__(self, pair: Pair, atEdge: bool = False):
@@ -51,13 +52,13 @@ class Sampling:
             high = np.minimum(around[1], np.maximum(high, np.array(grid.size) - 1))
         else:
             low, high = around
-        # (3,) mm along k, j, i; rounded as headers round, so that 0.97999999 is 0.98
+        # (3,) mm along k, j, i; rounded like values in headers, so that 0.97999999 is 0.98
         self.spacing = np.round(grid.spacing[::-1], 9)
         self.arrays = tuple(mask.block(low, high).astype(bool) for mask in self.masks)
         self._kept: dict[Hashable, object] = {}
 
     def keep(self, key: Hashable, make: Callable):
-        """Return what make() returned when this key was first asked for."""
+        """Return the cached result of make() for a key, calling it on first use."""
         if key not in self._kept:
             checkpoint()
             self._kept[key] = make()
@@ -65,7 +66,7 @@ class Sampling:
 
     @cached_property
     def structures(self) -> tuple[Structure, Structure]:
-        """The structures with the boundary made of their voxels, whatever was shown; meshes stay what they are."""
+        """The structures with boundaries made from their voxels, regardless of given surfaces; meshes are unchanged."""
         return tuple(s if s.mask is None else Structure(s.name, mask=s.mask) for s in self.pair.structures)
 
     def voxels(self, kind: Callable, number: int) -> np.ndarray:
@@ -94,7 +95,7 @@ class Sampling:
             if not len(goals):
                 raise Undefined(NO_BORDER)
             _, which = self.tree(target, 1 - number, unit).query(indices[apart] * unit, workers=threads())
-            # from whole steps, as distance transforms do it: equal steps give equal distances to the last digit
+            # from whole steps, as in distance transforms: equal steps give equal distances to the last digit
             found[apart] = np.sqrt((((indices[apart] - goals[which]) * unit) ** 2).sum(axis=1))
         return found
 

@@ -50,7 +50,7 @@ def readStructures(path: Path, threshold: float | None = None) -> list[Structure
 
 
 def holdsStructures(path: Path) -> bool:
-    """Return whether a DICOM file is an RTSTRUCT or SEG, not a slice of an image or the like."""
+    """Return whether a DICOM file is an RTSTRUCT or SEG, not one of the images beside it."""
     return str(headerOf(path).get("Modality", "")) in ("RTSTRUCT", "SEG")
 
 
@@ -101,7 +101,7 @@ def readable() -> Iterator[None]:
 
 
 def _endsEarly(dataset) -> bool:
-    """Return whether the file ends within an element. pydicom does not report this for sequences of known length."""
+    """Return whether the file ends within an element; sequences of known length would silently lose items."""
     elements = map(dataset.get_item, dataset.keys())
     raw = [e for e in elements if getattr(e, "is_raw", False) and isinstance(e.value, bytes) and e.length != UNDEFINED]
     return any(len(element.value) < element.length for element in raw)

@@ -19,10 +19,10 @@ ROUNDING = 1e-3
 LEAST_DISTANCE, LEAST_SHARE = 0.1, 0.25
 # Relative difference, as a fraction of a distance, up to which another distance is a multiple of it.
 ALIKE = 0.05
-# Planes are parallel if the cosine between their normals is at least this; reliable decimals of the normals of contours.
+# Planes are parallel if the cosine between their normals is at least this; reliable decimals of normals of contours.
 PARALLEL, ROUGHLY = 0.999, 3
-# Slices of an image may deviate from equal spacing by this fraction of it; or in mm, because positions may be rounded to
-# tenths of a mm, with a small margin.
+# Slices of an image may deviate from equal spacing by this fraction of it; or by this in mm, because positions may be
+# rounded to tenths of a mm, with a small margin.
 UNEVENNESS, TENTH = 0.01, 0.11
 # Steps up to this many times the smallest one are of one slice.
 ONE_SLICE = 1.5

@@ -273,8 +273,8 @@ def _colorOf(contours) -> tuple[float, float, float] | None:
 def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
     """Return a grid for the contours of a region, LPS points (n, 3) in mm each, with their usual distance of planes.
 
-    regions: the contours of every region that has some. The grid contains all of them, and uses their common normal and
-    slice distance. Pixels lie at multiples of their size, so that contours in several files may share a grid.
+    regions: the contours of every region that has some. The grid contains all of them and is across their common
+    normal. Pixels lie at multiples of their size, so that contours in several files may share a grid.
     """
     together = [loop for others in regions for loop in others]
     normal = normalOfLoops(together)

@@ -22,8 +22,8 @@ from .triangles import TriangleSet, segmentsCrossTriangles
 # The corner (x, y, z) of a cell contributes bit 1 << (x + 2 y + 4 z) to its case.
 CORNERS = np.array([(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
 # Corners that serve as witnesses for the side of a place, and offsets from them toward the middle of the cell. The
-# offsets are odd numbers, so that segments from there avoid the edges of triangles; three witnesses outvote the rare
-# one that hits an edge.
+# offsets are irregular, so that segments from there avoid the edges of triangles; three witnesses outvote the rare one
+# that hits an edge.
 WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0253, 0.0149, 0.0127)))
 
 # Subdivisions of the triangles of cases for testing whether they leave the structure of another case, and the distance,
@@ -140,7 +140,7 @@ def _byWitnesses(cases: np.ndarray, crossing: Callable[[np.ndarray], Callable]) 
 def nestedSurfaces() -> tuple[np.ndarray, np.ndarray]:
     """Return whether the triangles of one case (rows) lie nowhere outside the structure of another (columns, 256).
 
-    The second array (256, 256) contains whether they lie nowhere inside it. Where voxels are nested the surfaces usually
+    The second array (256, 256) contains whether they lie nowhere inside it. Where voxels are nested the surfaces mostly
     are as well, but some cases are triangulated differently. Where voxels are not nested, both arrays are False. The
     rows of the two cases without triangles are meaningless.
     """
@@ -172,7 +172,7 @@ class Positions:
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """(denominator ** 3,) position numbers at indices x + denominator * (y + denominator * z) of their multiples."""
+        """(denominator ** 3,) position numbers, indexed by the multiples x + denominator * (y + denominator * z)."""
         numbers = np.full(self.denominator**3, -1)
         numbers[self.local @ self.denominator ** np.arange(3)] = np.arange(len(self.local))
         return numbers

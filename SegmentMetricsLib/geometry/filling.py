@@ -1,8 +1,8 @@
 """Pixels inside closed contours and voxels inside closed surfaces, by the even-odd rule.
 
 A center is inside if a line from it toward lower numbers crosses the boundary an odd number of times. A center on the
-boundary counts as if it were shifted by a tiny amount along every axis. So a box from 2 to 5 has the centers 2, 3 and
-4, and where two structures touch, a center on their common boundary belongs to exactly one of them.
+boundary counts as if it were shifted a tiny amount toward higher numbers along every axis. So a box from 2 to 5 has the
+centers 2, 3 and 4, and where two structures touch, a center on their common boundary belongs to exactly one of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SHORT = 512
 # Irregularities of the contours of one slice: they cross each other so that their areas are joined, or so that one is a
 # hole in the other; or they cross or repeat each other where they are combined by exclusive or.
 JOINED, CUT, EXCLUSIVE = "joined", "cut", "exclusive"
-# A hole may extend beyond its outer contour by at most these fractions: of its own area, and of the area left around it.
+# A hole may extend beyond the contour around it by at most these fractions of its own area, and of the area around it.
 BEYOND, AROUND = 0.1, 0.25
 
 
@@ -108,7 +108,7 @@ def _switch(changes: np.ndarray, lines: np.ndarray, start: np.ndarray, end: np.n
 
 
 def _cut(low: np.ndarray, high: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """Return the other coordinates (d - 1, n) of lines from low to high (d, n) where the first coordinate is `level`."""
+    """Return the other coordinates (d - 1, n) of lines from low to high (d, n) where the first one is `level`."""
     share = (level - low[0]) / (high[0] - low[0])
     return low[1:] + share * (high[1:] - low[1:])
 
@@ -131,7 +131,7 @@ def _parts(counts: np.ndarray) -> Iterator[slice]:
 
 
 def _between(changes: np.ndarray) -> np.ndarray:
-    """Return, in place, the centers between the toggled ones (depth, n), where the inside begins and ends along depth."""
+    """Return, in place, whether centers (depth, n) are inside. changes: where the inside begins and ends along them."""
     if changes.shape[1] < SHORT:
         changes &= 1
         np.bitwise_xor.accumulate(changes, axis=0, out=changes)

@@ -53,7 +53,7 @@ class Slab:
         return low, high
 
     def rows(self, grid: Grid, axis: int) -> tuple[int, int]:
-        """Return the first and the last voxel index that belong to the volume, along an axis across the slab's planes."""
+        """Return the first and the last voxel index that count as volume, along an axis across the slab's planes."""
         first, last = sorted(self._rowsOfEnds(grid, axis))
         return int(np.ceil(first - SAME_PLANE)), int(np.ceil(last - SAME_PLANE)) - 1
 

@@ -1,25 +1,25 @@
-"""Which triangle is nearest to each of many points, through the corners next to them.
+"""The triangle nearest to each of many points, found through the corners next to them.
 
 The idea
 --------
-A search tree of points answers within a microsecond or two, one of triangles takes ten times as long. For small
-triangles the first tells nearly all that the second does. A place p of a triangle is a weighted mean of its corners c,
-and from any point x
+A search tree of points answers within a microsecond or two; one of triangles takes ten times as long. For small
+triangles the first is nearly as informative as the second. A place p on a triangle is a weighted mean of its corners c,
+and for any point x
 
     |x - p|^2  =  (weighted mean of |x - c|^2)  -  (that of |p - c|^2)  >=  min over c of |x - c|^2  -  r^2,
 
-where r is the radius of the smallest circle around the triangle. The nearest triangle is not farther than any other,
-those around the nearest corner of all for a start. So it has a corner whose squared distance is larger than that of the
-nearest of these by no more than r^2, which far from the surface is next to nothing: mostly one or two more corners are
+where r is the radius of the smallest circle around the triangle. The nearest triangle is no farther than any other, in
+particular those around the nearest corner. So it has a corner whose squared distance exceeds that of the nearest of
+these triangles by at most r^2. Far from the surface this is a small difference: usually one or two more corners are
 left, with the few triangles around each.
 
-Corners are searched by what is subtracted here, their *power*: |x - c|^2 - r^2, with r that of the largest triangle
-around the corner. Where the powers of the corners that were found reach what the nearest triangle among theirs has, no
-other corner matters, however large triangles elsewhere are. A search tree of points orders by power if every corner is
-lifted in a fourth direction by the root of R^2 - r^2, with R the largest r of all: squared distances there are powers
+Corners are searched by this lower bound, their *power*: |x - c|^2 - r^2, with r of the largest triangle around the
+corner. As soon as the powers of the corners found reach the squared distance of the nearest of their triangles, no
+other corner matters, however large triangles elsewhere are. A search tree of points sorts by power if every corner is
+lifted in a fourth dimension by the root of R^2 - r^2, with R the largest r of all: squared distances there are powers
 plus R^2. (Aurenhammer, Power diagrams, SIAM Journal on Computing 16, 1987, doi:10.1137/0216006.)
 
-Where some triangles are so large that many corners are left, a search tree of triangles is asked instead.
+Where some triangles are so large that many corners are left, a search tree of triangles is used instead.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from ..progress import checkpoint
 from .stars import LatticeShapes, Stars
 from .triangles import columns
 
-# Corners looked at per point: at first, where these do not decide, and at most; of more, a search tree of triangles
-# mostly takes a fraction of the time.
+# Corners searched per point: at first, where these are not decisive, and at most; beyond that, a search tree of
+# triangles is usually much faster.
 FEW_CORNERS, MANY_CORNERS, ALL_CORNERS = 7, 32, 64
-# Corners in a leaf of their search tree: more are sooner sorted, and as soon looked through.
+# Corners per leaf of their search tree: larger leaves make the tree faster to build, and as fast to search.
 LEAF = 20
-# Up to so many triangles a search tree of them is soon made.
+# Up to this many triangles, a search tree of them is built quickly.
 FEW_TRIANGLES = 20_000
-# Where more than this share of points is not decided by many corners, a search tree of few triangles decides sooner.
+# If more than this fraction of points is undecided after MANY_CORNERS, a search tree of few triangles is faster.
 MOST_OPEN = 0.25
-# Corners of all points looked at at a time.
+# Corners of all points processed at a time.
 MOST_AT_ONCE = 1 << 15
 # Points whose corners are searched at a time.
 SEARCHED = 1 << 14
-# Points whose triangles are looked at at a time, so that temporary arrays stay in the processor's cache.
+# Points whose triangles are processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 12
-# What rounding may change in squared distances, as a share of them.
+# Relative rounding error of squared distances.
 ROUNDING = 1e-12
 
 
 class NearestTriangles:
-    """Tells which triangle is nearest to points.
+    """Finds the triangle nearest to each of many points.
 
-    points: (n, 3) mm. cells: (m, 3) triangles of them. otherwise: tells the same of the points (k, 3) for which corners
-    do not decide. shapes: of the triangles, where these are known without looking at the points.
+    points: (n, 3) mm. cells: (m, 3) triangles of them. otherwise: does the same for points (k, 3) for which corners are
+    not decisive. shapes: of the triangles, if these are known without the points.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class NearestTriangles:
         spreads = self._stars.largestAround
         self._largest = float(spreads.max())
         lifted = np.column_stack([self._stars.corners, np.sqrt(self._largest - spreads)])
-        # of masks few points are searched, so that there a tree has to be made soon rather than well
+        # for masks few points are searched, so that building a tree fast matters more than its quality
         self._tree = cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=shapes is None)
 
     def find(self, points: np.ndarray) -> np.ndarray:
@@ -83,9 +83,9 @@ class NearestTriangles:
         return numbers
 
     def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return which triangles (k,) are within a squared distance (n,) of points (n, 3), and of which (k,) of these.
+        """Return triangles (k,) within squared distances (n,) of points (n, 3), and the points' numbers (k,).
 
-        A triangle may be told more than once; of those exactly so far away, rounding decides.
+        A triangle may be returned more than once. Rounding decides about triangles exactly at that distance.
         """
         owners, triangles = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)]
         for first in range(0, len(points), SEARCHED):
@@ -100,16 +100,16 @@ class NearestTriangles:
         return np.concatenate(triangles), np.concatenate(owners)
 
     def _countsWithin(self, points: np.ndarray, squared: np.ndarray) -> np.ndarray:
-        """Return how many corners (n,) triangles within squared distances (n,) of points (n, 3) may have."""
+        """Return the number (n,) of corners that triangles within squared distances (n,) of points (n, 3) may have."""
         return self._tree.query_ball_point(*self._ball(points, squared), return_length=True)
 
     def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places (n, 4) around which the corners of triangles within squared distances (n,) are, how far."""
+        """Return centers (n, 4) and radii (n,) of balls that hold the corners of triangles within squared distances."""
         return _level(points), np.sqrt(squared + self._largest) * (1 + ROUNDING)
 
     @staticmethod
     def _blocks(rows: np.ndarray, counts: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield rows (n,) in blocks that have few corners together, as far as one row alone has few."""
+        """Yield rows (n,) in blocks with few corners in total, unless a single row has many."""
         blocks = np.cumsum(counts) // MOST_AT_ONCE
         for block in np.split(rows, np.flatnonzero(np.diff(blocks)) + 1):
             checkpoint()
@@ -117,22 +117,22 @@ class NearestTriangles:
                 yield block
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the points' numbers (c,), in order, and corners (c,) of all triangles within squared distances."""
+        """Return the points' numbers (c,), ascending, and corners (c,) of all triangles within squared distances."""
         near = self._tree.query_ball_point(*self._ball(points, squared))
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
         return owners, np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
 
     def _found(self, points: np.ndarray, count: int) -> np.ndarray:
-        """Return the number of the triangle next to each point (n, 3). count: corners looked at, if need be more."""
+        """Return the number of the triangle next to each point (n, 3). count: corners to search first."""
         slots = np.arange(1, min(count, self._tree.n) + 1)
-        # by one thread: for so many points, threads take longer to start than they spare
+        # on one thread: for this number of points, starting threads takes longer than they save
         raised, near = self._tree.query(_level(points), k=slots)
         raised *= raised
         numbers, limits = np.empty(len(points), np.int64), np.empty(len(points))
         for first in range(0, len(points), CHUNK):
             chosen = slice(first, first + CHUNK)
             numbers[chosen], limits[chosen] = self._nearestOfCorners(points[chosen], raised[chosen], near[chosen])
-        # whether there may be more corners that matter than were looked at
+        # whether corners that were not searched may matter
         isOpen = (raised[:, -1] <= limits) & (count < self._tree.n)
         if not isOpen.any():
             return numbers
@@ -148,26 +148,26 @@ class NearestTriangles:
     def _nearestOfCorners(
         self, points: np.ndarray, raised: np.ndarray, near: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return which of the triangles around corners is nearest to each point (n, 3), and which others may be nearer.
+        """Return the nearest of the triangles around corners to each point (n, 3), and limits (n,) for other corners.
 
-        raised, near: (n, s) powers of the corners plus R^2, ascending, and the corners' numbers. Which others: (n,)
-        up to what power plus R^2, rounded up.
+        raised, near: (n, s) powers of the corners plus R^2, ascending, and the corners' numbers. Other corners may have
+        nearer triangles only if their power plus R^2 is at most the limit, which is rounded up.
         """
         least, numbers = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
         every = np.arange(len(points))
-        # the triangles around the first corner leave few of the others to be looked at
+        # the triangles around the first corner exclude most of the others
         self._improve(least, numbers, every, *self._away(points, every, near[:, 0]))
         room = self._largest + ROUNDING * (raised[:, 0] + self._largest)
         limits = least + room
         owners, slots = np.nonzero(raised[:, 1:] <= limits[:, None])
         corners = near[owners, slots + 1]
-        # of a triangle less is subtracted than of the largest one around its corner
+        # for a small triangle less is subtracted than for the largest one around its corner
         rest = raised[owners, slots + 1] - limits.take(owners) + self._stars.largestAround.take(corners)
         self._improve(least, numbers, owners, *self._away(points, owners, corners, rest))
         return numbers, least + room
 
     def _ways(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
-        """Return the ways (3, c) from corners (c,) to the points that own them, mm."""
+        """Return the vectors (3, c) from corners (c,) to the points that own them, mm."""
         ways = columns(points, owners)
         ways -= columns(self._stars.corners, corners)
         return ways
@@ -175,9 +175,9 @@ class NearestTriangles:
     def _away(
         self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray, least: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return squared distances (k,) from points to the triangles around corners (c,), these, and around which.
+        """Return squared distances (k,) from points to triangles around corners (c,), these entries, and their corners.
 
-        owners: (c,) the point that asks for a corner. least: (c,) what a triangle's spread must not be less than.
+        owners: (c,) the point of each corner. least: (c,) triangles with a smaller spread are left out.
         """
         places, entries = self._stars.around(corners)
         if least is not None:
@@ -195,7 +195,7 @@ class NearestTriangles:
         entries: np.ndarray,
         places: np.ndarray,
     ) -> None:
-        """Put smaller squared distances and the numbers of their triangles in the place of those of points.
+        """Update the least squared distances of points, and the numbers of their triangles, where others are nearer.
 
         owners: (c,) points that own corners. away, entries, places: of triangles around these, see _away().
         """
@@ -211,9 +211,9 @@ class NearestTriangles:
         numbers[owners.take(nearest)] = self._stars.triangles(entries.take(nearest))
 
     def _fromAll(self, points: np.ndarray, limit: np.ndarray) -> np.ndarray:
-        """Return the number of the triangle next to each point (n, 3) from all corners there may be, or otherwise.
+        """Return the number of the triangle next to each point (n, 3) from all corners that may matter, or otherwise.
 
-        limit: (n,) squared distances that the nearest triangles do not exceed.
+        limit: (n,) upper bounds of the squared distances to the nearest triangles.
         """
         counts = self._countsWithin(points, limit)
         numbers = np.empty(len(points), np.int64)
@@ -230,7 +230,7 @@ class NearestTriangles:
 
 
 def _level(points: np.ndarray) -> np.ndarray:
-    """Return points (n, 3) where nothing is lifted, (n, 4)."""
+    """Return points (n, 3) with 0 as fourth coordinate, (n, 4)."""
     level = np.zeros((len(points), 4))
     level[:, :3] = points
     return level

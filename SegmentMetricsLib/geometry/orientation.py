@@ -1,8 +1,8 @@
-"""Which way the triangles of a mesh face, and whether the mesh has an inside at all.
+"""The orientation of the triangles of a mesh, and whether the mesh has an inside at all.
 
-Triangles that share an edge face the same way when they run along it in opposite directions. From this follows, for
-every shell (a connected part that closes in itself), how its triangles have to be turned to agree. A shell then faces
-outward when it lies inside an even number of others, and inward when it bounds a cavity.
+Triangles that share an edge face the same way if they run along it in opposite directions. This determines, for every
+shell (a connected part that is closed in itself), which of its triangles have to be turned to agree. A shell then has
+to face outward if it lies inside an even number of others, and inward otherwise, as it bounds a cavity.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from .windings import doublyCoveredShare
 ONE_SIDED = "has triangles that cannot all face outward"
 SELF_CROSSING = "has parts that cut through each other"
 FLAT = "encloses nothing"
-# A body whose volume is below this share of that of a cube of the same area is flat.
+# A body whose volume is below this fraction of its surface area to the power of 1.5 is flat.
 FLATNESS = 1e-9
-# How many points of all shells together tell which shell lies inside which, and how many of each at least.
+# Points that determine which shell lies inside which: of all shells together, and at least of each.
 PROBES, PROBES_PER_SHELL = 400, 8
-# Folds of a smoothed surface enclose less than this share of it twice, which changes no number.
+# Folds of a smoothed surface enclose less than this fraction of its inside twice, which does not affect any number.
 MOST_DOUBLY_COVERED = 0.002
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The edges of a mesh, one row for every side of a triangle, sorted so that those on one edge follow each other.
+    """The edges of a mesh, one row for every side of a triangle, sorted so that sides on the same edge are adjacent.
 
-    triangles: (n,) which triangle the side belongs to. forward: (n,) whether the triangle runs along it from the point
-    with the lower number to that with the higher. first: (e,) row at which each edge begins. uses: (e,) its sides.
+    triangles: (n,) the triangle that the side belongs to. forward: (n,) whether the triangle runs along it from the
+    point with the lower number to that with the higher. first: (e,) first row of each edge. uses: (e,) its number of
+    sides.
     """
 
     triangles: np.ndarray
@@ -61,18 +62,18 @@ class Edges:
 
     @property
     def areBalanced(self) -> bool:
-        """Whether every edge is run along equally often in both directions."""
+        """Whether the triangles run along every edge equally often in both directions."""
         return bool((2 * np.add.reduceat(self.forward.astype(np.int64), self.first) == self.uses).all())
 
     @cached_property
     def links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pairs of triangles on the edges that have just two, and whether the two face opposite ways."""
+        """Pairs of triangles on the edges that have exactly two, and whether the two face opposite ways."""
         row = self.first[self.uses == 2]
         return self.triangles[row], self.triangles[row + 1], self.forward[row] == self.forward[row + 1]
 
 
 def withoutRepeats(cells: np.ndarray) -> np.ndarray:
-    """Return triangles (m, 3) without those that repeat another one, facing the same way."""
+    """Return triangles (m, 3) without those that repeat another one facing the same way."""
     lowest = cells.argmin(axis=1)
     turned = np.take_along_axis(cells, (lowest[:, None] + np.arange(3)) % 3, axis=1)
     _, kept = np.unique(turned, axis=0, return_index=True)
@@ -80,11 +81,11 @@ def withoutRepeats(cells: np.ndarray) -> np.ndarray:
 
 
 def withoutOpposites(cells: np.ndarray) -> np.ndarray:
-    """Return triangles (m, 3) without later ones that repeat another one facing the other way, where they are too many.
+    """Return triangles (m, 3) without superfluous ones that repeat an earlier one facing the other way.
 
-    They are where an odd number of triangles meets at their edges, or where every triangle has its reverse, as in a
-    mesh made to be seen from both sides, and the others are closed without them. A wall between two bodies that belongs
-    to both stays.
+    They are superfluous if an odd number of triangles meets at their edges, or if every triangle has its reverse, as in
+    a mesh made to be seen from both sides, and if the others are closed without them. A wall between two bodies that
+    belongs to both is kept.
     """
     _, first, number, counts = np.unique(
         np.sort(cells, axis=1), axis=0, return_index=True, return_inverse=True, return_counts=True
@@ -108,10 +109,10 @@ def withoutOpposites(cells: np.ndarray) -> np.ndarray:
 
 
 def oriented(surface: Surface) -> Surface:
-    """Return the surface with its triangles facing outward (into cavities), with its open and crowded edges counted.
+    """Return the surface with its triangles facing outward (into cavities), its open and non-manifold edges counted.
 
-    What was done is added to `repairs`; `defect` says why a closed surface has no inside. Open surfaces and those
-    without an inside keep their triangles as they are.
+    Repairs are added to `repairs`; `defect` is the reason why a closed surface has no inside. Open surfaces and those
+    without an inside keep the orientation of their triangles.
     """
     edges = Edges.of(surface.cells)
     if (edges.uses > 2).any():
@@ -162,31 +163,31 @@ def oriented(surface: Surface) -> Surface:
 
 
 def flipped(cells: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return triangles (m, 3) of which the chosen ones (m,) are turned over."""
+    """Return triangles (m, 3) with the chosen ones (m,) turned over."""
     return np.ascontiguousarray(np.where(chosen[:, None], cells[:, ::-1], cells))
 
 
 def minority(edges: Edges, count: int) -> np.ndarray | None:
-    """Return which of the triangles (count,) to turn so that neighbors agree, as few as possible in every sheet.
+    """Return whether to turn each of the triangles (count,) for neighbors to agree, as few as possible in every sheet.
 
-    None when some cannot agree, as on a Klein bottle.
+    None if some cannot agree, as on a Klein bottle.
     """
     one, other, opposed = edges.links
-    # every triangle stands twice, as it is and turned over; a link leads to the neighbor that faces the same way
+    # every triangle is a node twice, as it is and turned over; links connect neighbors that face the same way
     ends = [np.concatenate([one, one + count]), np.concatenate([other, other + count])]
     ends[1] = np.where(np.concatenate([opposed, opposed]), (ends[1] + count) % (2 * count), ends[1])
     labels = components(*ends, 2 * count)
     asIs, over = labels[:count], labels[count:]
     if (asIs == over).any():
         return None
-    # a sheet has two such components, one the other's mirror image: keep the one with more triangles as they are
+    # a sheet has two components, each the other's mirror image: choose the one with more triangles as they are
     sizes = np.bincount(asIs, minlength=labels.max() + 1)
     wins = (sizes[asIs] > sizes[over]) | ((sizes[asIs] == sizes[over]) & (asIs < over))
     return ~wins
 
 
 def shellsOf(edges: Edges, count: int) -> np.ndarray:
-    """Return the number of the shell of every triangle (count,): the parts that are closed in themselves.
+    """Return the shell number of every triangle (count,): shells are the parts that are closed in themselves.
 
     Shells may touch along edges; parts that need each other there to be closed are one shell.
     """
@@ -200,13 +201,13 @@ def shellsOf(edges: Edges, count: int) -> np.ndarray:
     edge, sheet = np.divmod(keys[surplus], sheets.max() + 1)
     if not len(edge):
         return sheets
-    # sheets that are not closed hang together at the edges where they need each other
+    # sheets that are not closed are connected at the edges where they need each other
     follows = edge[1:] == edge[:-1]
     return components(sheet[1:][follows], sheet[:-1][follows], int(sheets.max()) + 1)[sheets]
 
 
 def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return which shells (s,) of a closed surface are to be turned, and whether two of them cut through each other."""
+    """Return whether each shell (s,) of a closed surface has to be turned, and whether two cut through each other."""
     local = surface.points - surface.center
     sixfold = np.concatenate([dot(corners[0], vectors) for corners, vectors in areaVectors(local, surface.cells)])
     volumes = np.bincount(shells, weights=sixfold) / 6
@@ -231,7 +232,7 @@ def facingWrongly(surface: Surface, shells: np.ndarray) -> tuple[np.ndarray, boo
         owner = np.repeat(np.arange(len(others)), [len(c) for c in chosen])
         own = surface.cells[members[number]]
         away = distancesFrom(surface.points, own[:, ::-1] if volumes[number] < 0 else own, probes)
-        # shells that touch are neither inside nor outside where they do
+        # where shells touch they are neither inside nor outside
         touching = 1e-6 * np.linalg.norm(high[number] - low[number])
         inside = np.bincount(owner, weights=away < -touching, minlength=len(others)) > 0
         outside = np.bincount(owner, weights=away > touching, minlength=len(others)) > 0

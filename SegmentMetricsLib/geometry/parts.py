@@ -7,12 +7,12 @@ import numpy as np
 from .graphs import components
 from .masks import Mask
 
-# Slices looked at at a time, so that temporary arrays are small beside the mask.
+# Slices processed at a time, so that temporary arrays are small compared to the mask.
 SLICES = 16
 
 
 def partSizes(mask: Mask) -> list[int]:
-    """Return how many voxels each separate part of a mask has, the largest first; parts touch at no corner."""
+    """Return the voxel counts of the separate parts of a mask, largest first; parts do not touch even at a corner."""
     if mask.isEmpty:
         return []
     slices, rows, columns = mask.voxels.shape
@@ -24,11 +24,11 @@ def partSizes(mask: Mask) -> list[int]:
         gapped = np.zeros((len(some), depth, width), np.uint8)
         gapped[:, :rows, 1:-1] = some
         flat = gapped.ravel()
-        # where a run of voxels starts, and where what follows it does
+        # where a run of voxels starts, and where the gap after it starts
         changes.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + start * depth * width))
     changes = np.concatenate(changes)
     first, last = changes[::2], changes[1::2] - 1
-    # what touches a run in the next row, and in three rows of the next slice
+    # runs that touch a run: in the next row, and in three rows of the next slice
     shifts = np.array([[1], [depth - 1], [depth], [depth + 1]]) * width
     low = np.searchsorted(last, first + shifts - 1).ravel()
     high = np.searchsorted(first, last + shifts + 1, side="right").ravel()

@@ -1,8 +1,8 @@
-"""What planes across the axes of the patient cut out of surfaces, as lines to be drawn, and the place next to a point.
+"""Cuts of surfaces with planes across the patient axes, as lines to be drawn, and the place next to a point.
 
-Of a surface of many triangles, few reach a plane or a point. They are found by a byte per corner, whose bits say beyond
-which sides of a box it lies: a triangle whose corners share such a bit is not in the box. Surfaces may be open: their
-lines then have ends.
+Few triangles of a large surface reach a plane or a point. They are found with a byte per corner, whose bits encode
+beyond which sides of a box it lies: a triangle whose corners share such a bit is not in the box. Surfaces may be open:
+their lines then have ends.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .grids import Grid
 from .surfaces import Surface
 from .triangles import closestPoints
 
-# How far beside a place, as a share of the surfaces' extent, planes are put: a plane in which a flat end of a surface
-# lies, as those of masks do, would cut nothing.
+# Offset of planes beside a place, as a fraction of the surfaces' extent: a plane that contains a flat end of a surface,
+# as surfaces of masks have, would cut nothing.
 BESIDE = 1e-4
 
 
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Segments (m, 2) from start to end, and numbers (m,) of the places there, equal where one goes on from another."""
+    """Segments (m, 2) from start to end, and numbers (m,) of the places there, equal where one continues another."""
 
     start: np.ndarray
     end: np.ndarray
@@ -39,11 +39,11 @@ class Cut(NamedTuple):
 
 
 def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: float) -> tuple[Cut, Cut]:
-    """Return where the two planes beside a place cut a surface.
+    """Return the cuts of a surface with the two planes beside a place.
 
-    place: (3,) LPS in mm. axes: (3, 3) unit vectors along axes of the patient, in columns: two that span the planes,
-    and their normal. beside: mm from the place to the planes, against the normal and along it. The segments are in mm
-    from the place along the first two axes.
+    place: (3,) LPS in mm. axes: (3, 3) unit vectors along patient axes, in columns: two that span the planes, and their
+    normal. beside: mm from the place to the planes, against the normal and along it. The segments are in mm from the
+    place along the first two axes.
     """
     axis = int(np.abs(axes[:, 2]).argmax())
     reach = np.where(np.arange(3) == axis, 2 * beside, np.inf)
@@ -61,7 +61,7 @@ def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: flo
 def nearestPlace(surface: Surface, place: np.ndarray, guess: float) -> np.ndarray:
     """Return the place (3,) of a surface that is next to a place (3,), LPS in mm.
 
-    guess: how far away that may be in mm; a good one saves time.
+    guess: estimated distance in mm; a good one saves time.
     """
     reach = guess * 1.001
     while True:
@@ -69,7 +69,7 @@ def nearestPlace(surface: Surface, place: np.ndarray, guess: float) -> np.ndarra
         if len(near):
             found = closestPoints(np.zeros((1, 3)), surface.corners(near) - place)
             away = np.linalg.norm(found, axis=1)
-            # what lies outside the box is farther away than its half side
+            # everything outside the box is farther away than half its side
             if away.min() <= reach or len(near) == len(surface.cells):
                 return place + found[away.argmin()]
             reach = 1.001 * float(away.min())
@@ -79,7 +79,7 @@ def nearestPlace(surface: Surface, place: np.ndarray, guess: float) -> np.ndarra
 
 
 def _cellsWithin(surface: Surface, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the triangles that may reach into a box from low (3,) to high (3,), mm."""
+    """Return the numbers of the triangles that may reach into a box from low (3,) to high (3,), mm."""
     codes = np.zeros(len(surface.points), np.uint8)
     for axis, column in enumerate(surface.points.T):
         for bit, (isBeyond, limit) in enumerate(((np.less, low[axis]), (np.greater, high[axis])), 2 * axis):
@@ -92,7 +92,7 @@ def _cellsWithin(surface: Surface, low: np.ndarray, high: np.ndarray) -> np.ndar
 
 
 def nearestOnSegments(segments: Cut) -> np.ndarray:
-    """Return the place (2,) on segments that is next to the origin of their plane, mm; there must be some."""
+    """Return the place (2,) on segments that is next to the origin of their plane, mm; there must be a segment."""
     step = segments.end - segments.start
     squared = np.einsum("ij,ij->i", step, step)
     along = -np.einsum("ij,ij->i", segments.start, step) / np.where(squared > 0, squared, 1)
@@ -101,16 +101,16 @@ def nearestOnSegments(segments: Cut) -> np.ndarray:
 
 
 def distanceFrom(segments: Cut) -> float:
-    """Return how far segments are from the origin of their plane, mm; infinite where there are none."""
+    """Return the distance of segments from the origin of their plane, mm; infinite if there are none."""
     return float(np.linalg.norm(nearestOnSegments(segments))) if len(segments.start) else float("inf")
 
 
 def joined(segments: Cut) -> list[Line]:
-    """Return segments as lines, as long as can be."""
+    """Return segments joined to lines, as long as possible."""
     following = _following(segments.starts, segments.ends)
     isFollowing = np.zeros(len(following), bool)
     isFollowing[following[following >= 0]] = True
-    # first those that have a beginning
+    # lines that have a beginning come first
     heads = np.argsort(isFollowing, kind="stable").tolist()
     rest, isDone, lines = following.tolist(), bytearray(len(following)), []
     for head in heads:
@@ -127,9 +127,9 @@ def joined(segments: Cut) -> list[Line]:
 
 
 def _following(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the segment (m,) that goes on where each ends, -1 for none.
+    """Return the segment (m,) that continues each, -1 for none.
 
-    Of several that start at one place each follows once.
+    Of several that start at one place, each is used once.
     """
     order, byEnd = np.argsort(starts, kind="stable"), np.argsort(ends, kind="stable")
     starts, ends = starts[order], ends[byEnd]
@@ -145,7 +145,7 @@ def _following(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
 def clipped(line: Line, low: np.ndarray, high: np.ndarray) -> Line:
     """Return the part of a line in a box from low (2,) to high (2,).
 
-    Where the line leaves the box, its part runs along the side.
+    Where the line leaves the box, the part runs along the box's side.
     """
     points = line.points
     for axis in (0, 1):
@@ -166,20 +166,20 @@ def clipped(line: Line, low: np.ndarray, high: np.ndarray) -> Line:
 
 
 def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
-    """Return lines through a part of their points, from which the others are no farther away than a tolerance.
+    """Return lines through a subset of their points that the other points are within a tolerance of.
 
-    Those without points stay as they are.
+    Lines without points stay as they are.
 
-    All spans are divided at once, each at its farthest point, until none is too far.
+    All spans are divided at once, each at its farthest point, until no point is too far.
     Source: Douglas and Peucker, Algorithms for the reduction of the number of points, Cartographica 10, 1973,
     doi:10.3138/FM57-6770-U75U-7727.
     """
     if not lines:
         return []
-    # closed ones with their first point at their end, too
+    # closed lines get their first point at their end, too
     whole = [np.concatenate([line.points, line.points[: int(line.isClosed)]]) for line in lines]
     points, ends = np.concatenate(whole), np.cumsum([len(some) for some in whole])
-    isKept = np.zeros(len(points) + 1, bool)  # one more, as the last line may be without points
+    isKept = np.zeros(len(points) + 1, bool)  # one extra entry, as the last line may be without points
     isKept[ends - 1] = isKept[np.append(0, ends)] = True
     isKept = isKept[:-1]
     while len(points):
@@ -197,7 +197,7 @@ def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
         rows = np.flatnonzero((away == farthest) & (farthest > tolerance**2))
         if not len(rows):
             break
-        # the first of those that are as far
+        # the first of equally far points
         isKept[rows[np.diff(span[rows], prepend=-1) > 0]] = True
     parts = [some[chosen] for some, chosen in zip(whole, np.split(isKept, ends[:-1]), strict=True)]
     return [

@@ -1,11 +1,11 @@
-"""On which side of triangles places lie: before or behind that which is nearest, a face, a side or a corner.
+"""The side of a surface that places lie on: in front of or behind the nearest face, side or corner of a triangle.
 
 Where a corner is nearest, some of the triangles around it may be seen from the front and others from behind. The sum of
-their normals, each by the angle that its triangle has at the corner, still tells right from wrong for every closed
+their normals, each weighted by the angle of its triangle at the corner, still determines the side for every closed
 surface, and so does the sum of the two normals at a side.
 
-A triangle as thin as a line has no normal that means anything, and triangles that fold over each other hide what is
-behind them. Where one of these is nearest, it is counted how often the surface is crossed on the way out.
+A triangle as thin as a line has no meaningful normal, and triangles that fold over each other hide what is behind them.
+Where one of these is nearest, the crossings of the surface on the way out are counted (enclosure.py).
 
 Source: Baerentzen & Aanaes, Signed Distance Computation Using the Angle Weighted Pseudonormal, IEEE Transactions on
 Visualization and Computer Graphics 11(3), 2005, doi:10.1109/TVCG.2005.49.
@@ -21,15 +21,15 @@ from .edges import uniqueSides
 from .enclosure import Enclosure
 from .triangles import areaVectors, columns, dot
 
-# Places looked at at a time, so that temporary arrays stay in the processor's cache.
+# Places processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 14
-# A triangle is thin that is less than this share of its longest side high, two are folded over each other when the sum
-# of their unit normals is shorter than this.
+# A triangle is thin if its height is less than this fraction of its longest side; two triangles are folded over each
+# other if the sum of their unit normals is shorter than this.
 THIN, FOLDED = 1e-3, 0.6
 
 
 class PseudoNormals:
-    """The normals of all faces, sides and corners of triangles, of which every place has one that tells its side.
+    """The normals of all faces, sides and corners of triangles; the nearest one determines the side of a place.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them, which face outward.
     """
@@ -55,14 +55,14 @@ class PseudoNormals:
             sum(np.bincount(column, normal * angle, len(points)) for column, angle in zip(cells.T, angles, strict=True))
             for normal in normals
         ]
-        # seven things may be nearest: the face, the sides from each corner to the next one, and the corners
+        # seven parts may be nearest: the face, the sides from each corner to the next one, and the corners
         self._normals = np.concatenate([normals, ofSides, ofCorners], axis=1).T.copy()
         self._cells = np.ascontiguousarray(cells.T)
         sides, corners = len(cells) + numbers.T, len(cells) + len(sides) + self._cells
         self._parts = np.concatenate([np.arange(len(cells))[None], sides, corners])
-        # a point on each of them
+        # a point on each part
         self._starts = np.concatenate([self._cells[:1], self._cells, self._cells])
-        # of closed surfaces alone, which no side ends
+        # only for closed surfaces: counting crossings needs an even number of triangles at every side
         folded = dot(ofSides, ofSides) < FOLDED**2
         self._isDoubtful = None
         if (isThin.any() or folded.any()) and not (np.bincount(numbers.ravel()) % 2).any():
@@ -70,9 +70,9 @@ class PseudoNormals:
             self._enclosure = Enclosure(points, cells)
 
     def _doubtful(self, isThin: np.ndarray, folded: np.ndarray, numbers: np.ndarray, count: int) -> np.ndarray:
-        """Return which faces, sides and corners do not tell by their normal on which side a place is.
+        """Return whether the normals of faces, sides and corners are unreliable for deciding the side of a place.
 
-        isThin: (m,) of faces. folded: (s,) of sides. numbers: (m, 3) sides of the faces. count: how many points.
+        isThin: (m,) of faces. folded: (s,) of sides. numbers: (m, 3) sides of the faces. count: number of points.
         """
         faces = isThin | folded[numbers].any(axis=1)
         sides, corners = folded.copy(), np.zeros(count, bool)
@@ -99,7 +99,7 @@ class PseudoNormals:
         return result
 
     def _nearestParts(self, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        """Return which of the seven parts (n,) of a triangle (n,) each is next to places (3, n)."""
+        """Return the number (n,) of the part, out of seven, of a triangle (n,) each that is next to places (3, n)."""
         a, b, c = (columns(self._points, column.take(triangles)) for column in self._cells)
         ab, ac, toA, toB, toC = b - a, c - a, places - a, places - b, places - c
         alongA, acrossA = dot(ab, toA), dot(ac, toA)

@@ -1,45 +1,69 @@
-"""How much two masks share whose grids run along the same axes, however large and wherever their voxels are.
+"""The volume that two masks on different grids share, wherever their voxels are.
 
-A mask is the union of its voxels, and these are boxes. How much of a voxel of one grid belongs to a voxel of the other
-is the product of three lengths, along each axis that of what two intervals have in common, as parts of the voxel. So
-three sparse matrices, one for each axis, tell how much of every voxel of one grid the structure on the other one fills.
-Summed over the voxels of the first structure that is the volume that both share, exactly: nothing is resampled, and a
-shift of any part of a voxel is seen.
+A mask is the union of its voxels, and these are boxes.
+
+Where the axes of both grids are parallel, the fraction of a voxel of one grid that lies in a voxel of the other is the
+product of three lengths: along each axis, what two intervals have in common. Three sparse matrices, one for each axis,
+therefore give the fraction of every voxel of one grid that the structure on the other grid fills. Summed over the
+voxels of the first structure, this is the shared volume, exactly: nothing is resampled, and a shift by any part of a
+voxel changes it.
+
+Where the axes are turned against each other, two boxes share a polyhedron. Most voxels of one structure nevertheless
+lie completely inside or completely outside the other one, which a look at the other grid's voxels around them shows.
+The filled fraction of the few that its boundary crosses is counted at points spread evenly in each voxel.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.ndimage import maximum_filter, minimum_filter
 from scipy.sparse import csr_array
 
 from ..progress import checkpoint
 from .grids import SAME_LATTICE_TOLERANCE
 from .masks import Mask
 
-# A share of a structure this small is none.
+# A shared fraction of a structure as small as this is 0.
 ROUNDING = 1e-12
+# Points in all voxels that the other boundary crosses, in one of them at least and at most, and processed at a time.
+POINTS, FEWEST, MOST, CHUNK = 1_000_000, 64, 8_000, 1 << 18
+# Multiples of these numbers modulo 1 fill a cube evenly: powers of the inverse of the root of x^4 = x + 1.
+EVENLY = (1 / 1.2207440846057596) ** np.arange(1, 4)
 
 
-def sharedVolume(first: Mask, second: Mask) -> float | None:
+def sharedVolume(first: Mask, second: Mask) -> float:
     """Return the volume in mm3 that both masks of 0 and 1 cover (area in mm2 on planar grids).
 
-    None where the axes of their grids do not run along the same lines.
+    Exact where the axes of their grids are parallel; otherwise sampled, within about 0.01 % of the smaller structure
+    for structures of thousands of voxels.
     """
     isPlanar = first.grid.planar and second.grid.planar
     if isPlanar:
         first, second = first.oneThick(), second.oneThick()
-    # where the voxels of the second lie among those of the first, as these are counted
-    steps = np.linalg.inv(first.grid.axes) @ second.grid.axes
-    order = np.abs(steps).argmax(axis=1)
-    lengths = steps[range(3), order]
-    aside = np.abs(steps)
-    aside[range(3), order] = 0
-    if len(set(order)) < 3 or (aside @ second.voxels.shape[::-1]).max() > SAME_LATTICE_TOLERANCE:
-        return None
     if first.isEmpty or second.isEmpty:
         return 0.0
+    # the second grid's axes, counted in voxels of the first
+    steps = np.linalg.inv(first.grid.axes) @ second.grid.axes
+    order = np.abs(steps).argmax(axis=1)
+    aside = np.abs(steps)
+    aside[range(3), order] = 0
+    isTurned = len(set(order)) < 3 or (aside @ second.voxels.shape[::-1]).max() > SAME_LATTICE_TOLERANCE
+    shared = _ofTurned(first, second) if isTurned else _ofParallel(first, second, order, steps[range(3), order])
+    smaller = min(first.size, second.size)
+    # structures that only touch, or lie within each other, differ from 0 and 1 by rounding
+    if shared <= ROUNDING * smaller:
+        return 0.0
+    return smaller if shared >= (1 - ROUNDING) * smaller else shared
+
+
+def _ofParallel(first: Mask, second: Mask, order: np.ndarray, lengths: np.ndarray) -> float:
+    """Return the shared volume of masks with parallel axes.
+
+    order: (3,) the second grid's axes along those of the first. lengths: (3,) their steps in voxels of the first,
+    negative where they run backward.
+    """
     starts = first.grid.toIndex(second.grid.toWorld(second.low[None]))[0] - first.low
-    if isPlanar:  # both are in one plane
+    if first.grid.planar and second.grid.planar:  # both are in one plane
         starts[first.grid.flatAxis] = np.rint(starts[first.grid.flatAxis])
     # arrays are indexed [k, j, i]
     voxels = second.voxels.transpose([2 - axis for axis in reversed(order)])
@@ -54,19 +78,58 @@ def sharedVolume(first: Mask, second: Mask) -> float | None:
         across = np.einsum("m,mji->ji", alongK.data[others], voxels[alongK.indices[others]])
         filled = (alongI @ (alongJ @ across).T).T
         shared += float(filled[layer != 0].sum())
-    shared *= first.grid.voxelSize
-    smaller = min(first.size, second.size)
-    # of what touches, and of what lies within the other, only rounding says otherwise
-    if shared <= ROUNDING * smaller:
-        return 0.0
-    return smaller if shared >= (1 - ROUNDING) * smaller else shared
+    return shared * first.grid.voxelSize
+
+
+def _ofTurned(first: Mask, second: Mask) -> float:
+    """Return the shared volume of masks whose axes are turned against each other."""
+    toSecond = np.linalg.inv(second.grid.axes) @ first.grid.axes
+    # the voxels of the second that one of the first may meet, around the one at its center
+    reach = np.ceil(np.abs(toSecond).sum(axis=1) / 2).astype(int)
+    margin = reach + 1
+    voxels = second.block(second.low - margin, second.high + margin)
+    size = tuple(2 * reach[::-1] + 1)
+    touched, filled = maximum_filter(voxels, size), minimum_filter(voxels, size)
+
+    def at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return the values at places (..., 3) counted in voxels of the second; beyond the margin all are 0."""
+        index = np.rint(places - (second.low - margin)).astype(np.intp)
+        return array[tuple(np.clip(index[..., axis], 0, array.shape[2 - axis] - 1) for axis in (2, 1, 0))]
+
+    whole, crossed = 0, []
+    for k, layer in enumerate(first.voxels):
+        checkpoint()
+        j, i = np.nonzero(layer)
+        places = np.stack([i, j, np.full_like(i, k)], axis=1) + first.low
+        centers = second.grid.toIndex(first.grid.toWorld(places))
+        isWhole = at(filled, centers) > 0
+        whole += int(np.count_nonzero(isWhole))
+        crossed.append(centers[~isWhole & (at(touched, centers) > 0)])
+    centers = np.concatenate(crossed)
+    if not len(centers):
+        return whole * first.grid.voxelSize
+    flatAxis = first.grid.flatAxis if first.grid.planar and second.grid.planar else None
+    count = int(np.clip(POINTS / len(centers), FEWEST, MOST))
+    inside, together = 0, max(CHUNK // count, 1)
+    for start in range(0, len(centers), together):
+        checkpoint()
+        part = centers[start : start + together]
+        numbers = np.arange(start * count, (start + len(part)) * count)
+        # a point for each number, evenly spread over the voxel, for those of every voxel and of all together
+        offsets = numbers[:, None] * EVENLY
+        offsets -= np.floor(offsets) + 0.5
+        if flatAxis is not None:
+            offsets[:, flatAxis] = 0
+        places = part[:, None] + (offsets @ toSecond.T).reshape(len(part), count, 3)
+        inside += int(np.count_nonzero(at(voxels, places)))
+    return (whole + inside / count) * first.grid.voxelSize
 
 
 def sharedParts(count: int, start: float, length: float, others: int) -> csr_array:
-    """Return what part (count, others) of every voxel in a row belongs to every one in another row along the same line.
+    """Return the fraction (count, others) of every voxel in a row that lies in every voxel of another row.
 
-    start: center of the first one of the others, counted in voxels from the center of the first one. length: from one
-    of the others to the next, which is negative where they run backward.
+    Both rows lie along the same line. start: center of the first voxel of the other row, in voxels from the center of
+    the first one of this row. length: step from one voxel of the other row to the next, negative if it runs backward.
     """
     edges = start + length * (np.arange(others + 1) - 0.5)
     low, high = np.minimum(edges[:-1], edges[1:]), np.maximum(edges[:-1], edges[1:])

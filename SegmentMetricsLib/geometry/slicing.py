@@ -1,9 +1,10 @@
 """The contours of all slices of a structure at once.
 
 The unsmoothed contour of a slice is made cell by cell: which of the four neighboring pixel centers belong to the
-structure decides which segments run between the middles of the cell's sides. A table of these segments makes the
-contours of hundreds of slices in one go. To measure within slices only, the slices are pulled so far apart that no
-contour of another slice is ever the nearest. What is not on the lattice of the slices is cut by their planes instead.
+structure determines the segments between the middles of the cell's sides. With a table of these segments the contours
+of hundreds of slices are made at once. To measure within slices only, the slices are moved so far apart that no contour
+of another slice is ever the nearest. Structures that are not on the lattice of the slices are cut by their planes
+instead.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class SliceStack:
 
 @lru_cache(maxsize=1)
 def caseSegments() -> np.ndarray:
-    """Return the segments of all cases (16, 2, 2, 2) as the contour filter itself makes them, NaN where there is none.
+    """Return the segments of all cases (16, 2, 2, 2) as made by the contour filter itself, NaN where there is none.
 
     At [case, segment, end] are the x and y of the middle of a side of the cell, in cell coordinates 0..1. The inside is
     on the left.
@@ -60,7 +61,7 @@ def caseSegments() -> np.ndarray:
     flyingEdges.SetValue(0, 1)
     flyingEdges.ComputeScalarsOff()
     for case in range(1, 15):
-        # the filter does not serve the smallest image: one cell, and its surroundings continued
+        # the filter does not handle an image of a single cell, so the pixels are repeated around it
         image = vtkImageData()
         image.SetDimensions(4, 4, 1)
         image.SetOrigin(-1, -1, 0)
@@ -75,7 +76,7 @@ def caseSegments() -> np.ndarray:
         for number, (start, end) in enumerate(ends[isInCell]):
             step = end - start
             toCorners = CORNERS - (start + end) / 2
-            # the nearest corner is on one side of the segment for sure
+            # the nearest corner certainly lies beside the segment, not on its line
             nearest = int(np.linalg.norm(toCorners, axis=1).argmin())
             isLeft = step[0] * toCorners[nearest, 1] - step[1] * toCorners[nearest, 0] > 0
             table[case, number] = (start, end) if isLeft == bool(inside[nearest]) else (end, start)
@@ -85,8 +86,8 @@ def caseSegments() -> np.ndarray:
 def stackOf(mask: Mask, gap: float) -> SliceStack:
     """Return the unsmoothed contours of all slices along the k axis of a mask in space.
 
-    gap: mm between neighboring slices of the stack, which counts from the mask's grid: the stacks of two masks on one
-    grid fit each other.
+    gap: mm between neighboring slices of the stack. Slices are placed by their numbers on the mask's grid, so that the
+    stacks of two masks on one grid match.
     """
     if mask.isEmpty:
         nothing = np.zeros(0, np.int64)
@@ -96,7 +97,7 @@ def stackOf(mask: Mask, gap: float) -> SliceStack:
     k, j, i = np.nonzero((cases != 0) & (cases != 15))
     found = caseSegments()[cases[k, j, i]]
     row, which = np.nonzero(~np.isnan(found[:, :, 0, 0]))
-    # twice the index, so that all are whole numbers
+    # twice the index, so that all are integers
     doubled = np.rint(2 * found[row, which]).astype(np.int64) + 2 * np.stack([i[row], j[row]], axis=1)[:, None]
     width, height = (2 * n for n in padded.shape[:0:-1])
     keys = (k[row, None] * height + doubled[..., 1]) * width + doubled[..., 0]
@@ -106,7 +107,7 @@ def stackOf(mask: Mask, gap: float) -> SliceStack:
     normal, shift = _apart(mask.grid, gap)
     points = mask.grid.toWorld(index) + index[:, 2:] * shift
     numbers = k[row] + mask.offset[2]
-    # twice the middle and how far the segment runs along i tell it from all others of its slice
+    # twice the middle and the segment's length along i identify it within its slice
     middles = doubled.sum(axis=1) + 4 * np.array(mask.offset[:2])
     keys = ((numbers * KEY_STRIDE + middles[:, 1]) * KEY_STRIDE + middles[:, 0]) * 3 + np.abs(
         np.diff(doubled[..., 0])[:, 0]
@@ -115,10 +116,10 @@ def stackOf(mask: Mask, gap: float) -> SliceStack:
 
 
 def stackOfSections(sections: CrossSections, gap: float) -> SliceStack:
-    """Return the contours of cross-sections as such a stack, which fits those of masks on their grid.
+    """Return the contours of cross-sections as a stack that matches those of masks on the same grid.
 
-    Long segments are cut into parts no longer than a pixel's longer side, as those of masks are, whose keys they never
-    have.
+    Long segments are cut into parts no longer than a pixel's longer side, like those of masks. Keys never equal those
+    of masks.
     """
     grid = sections.grid
     steps = sections.end - sections.start
@@ -138,7 +139,7 @@ def stackOfSections(sections: CrossSections, gap: float) -> SliceStack:
 
 
 def _apart(grid: Grid, gap: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unit normal (3,) of slices along k, and by what (3,) each is moved away from the one before, mm."""
+    """Return the unit normal (3,) of slices along k, and the shift (3,) in mm of each relative to the one before."""
     u, v = grid.axes[:, :2].T
     normal = np.cross(u, v)
     normal /= np.linalg.norm(normal)
@@ -146,16 +147,16 @@ def _apart(grid: Grid, gap: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def stacksOf(*sides: Mask | CrossSections) -> tuple[SliceStack, ...]:
-    """Return the contours in every slice of masks on one lattice, whose slices run along its k axis.
+    """Return the contours in every slice along the k axis of masks on one lattice.
 
-    Instead of masks there may be the cross-sections of what is not on that lattice.
+    Structures that are not on that lattice are given by their cross-sections instead of masks.
     """
     gap = gapBetween(*sides)
     return tuple((stackOf if isinstance(side, Mask) else stackOfSections)(side, gap) for side in sides)
 
 
 def gapBetween(*sides: Mask | CrossSections) -> float:
-    """Return how far in mm the slices of a stack must be apart: more than anything within a slice."""
+    """Return the gap in mm required between the slices of a stack: more than any distance within a slice."""
     corners = np.concatenate([_ends(side) for side in sides])
     return 10 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 10.0 if len(corners) else 1.0
 

@@ -1,8 +1,8 @@
-"""How far points are from the triangles around corners next to them.
+"""Distances from points to the triangles around corners next to them.
 
-The triangles around a corner are its star. Seen from the corner a triangle is two of its sides; with the way w from the
-corner to a point, all that matters of it are the inner products of these three with each other. The unsmoothed surface
-of a mask has few different triangles (cases.py), so theirs are looked up.
+The triangles around a corner are its star. Seen from the corner, a triangle is given by two of its sides. The distance
+depends only on the inner products of these two and of the vector w from the corner to the point. The unsmoothed surface
+of a mask has few distinct triangles (cases.py), so the products of their sides are looked up.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .cases import caseTriangles
 from .surfaces import Surface
 from .triangles import columns, distancesToTriangles, dot
 
-# Triangles whose sizes are found at a time, so that temporary arrays stay in the processor's cache.
+# Triangles whose spreads are computed at a time, so that temporary arrays stay in the processor's cache.
 CELLS = 1 << 14
-# Makes up for what single precision takes away.
+# Compensates for rounding to single precision.
 ROUNDED_UP = 1 + 1e-6
-# Squared sine of a triangle's angle below which inner products have too few digits to tell where a point lies.
+# Squared sine of a triangle's angle below which inner products have too few digits to locate a point.
 THIN = 1e-4
-# Corners of a case's triangle are so many half voxels apart along every axis at most; a difference of two is a number
-# with these digits.
+# Corners of a case's triangle are at most two half voxels apart along every axis, so the difference of two corners is a
+# number with three digits from -2 to 2 in base 5.
 DIGITS = np.array([1, 5, 25])
 DIFFERENCES = 125
 # The corner of a triangle that follows a corner, and the one after that.
@@ -36,7 +36,7 @@ class Stars:
     """The triangles around every corner of a surface.
 
     points: (n, 3) mm. cells: (m, 3) triangles of them. shapes: those of the triangles; None to take them from the
-    points. corners: (c, 3) the points that triangles have, mm, by whose numbers stars are told. largestAround: (c,) the
+    points. corners: (c, 3) the points used by triangles, mm, whose numbers identify the stars. largestAround: (c,) the
     largest of the spreads() of the triangles around each.
     """
 
@@ -45,17 +45,17 @@ class Stars:
         ends = np.arange(0, 3 * len(cells) + 1, 3, dtype=np.int32)
         around = csr_array((slots, cells.ravel().astype(np.int32), ends), shape=(len(cells), len(points))).tocsc()
         counts = np.diff(around.indptr)
-        # points without triangles would hide those with
+        # points without triangles would hide those that have some
         used = np.flatnonzero(counts)
         self.corners = points if len(used) == len(points) else points[used]
         self._first, self._count = around.indptr[used], counts[used]
-        # of every entry the triangle, and which of its corners has the star
+        # the triangle of every entry, and which of its corners has the star
         self._triangles, self._slots = around.indices, around.data
         self._shapes = shapes or GivenShapes(points, cells)
         self.largestAround = np.maximum.reduceat(self._shapes.spreads(self._triangles), self._first).astype(float)
 
     def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return for every triangle around corners (c,) which of these it is around, (k,) in order, and its entry."""
+        """Return for every triangle around corners (c,) the row (k,) of its corner, ascending, and its entry (k,)."""
         counts = self._count.take(corners)
         places = np.repeat(np.arange(len(corners)), counts)
         shifts = self._first.take(corners) - (np.cumsum(counts) - counts)
@@ -72,8 +72,8 @@ class Stars:
     def squaredDistances(self, ways: np.ndarray, entries: np.ndarray) -> np.ndarray:
         """Return the squared distances (k,) in mm2 from points to the triangle of an entry (k,) each.
 
-        ways: (3, k) mm from the corner that has the star to the points. Digits that cancel hardly matter to which
-        triangle is nearest, but in thin ones, where so many do that their heights get lost.
+        ways: (3, k) mm from the corner that has the star to the points. Cancellation of digits hardly affects which
+        triangle is nearest, except for thin ones, whose heights would be lost; these are computed separately.
         """
         one, other, *products = self._shapes.sides(self._triangles.take(entries), self._slots.take(entries))
         lengthOne, lengthOther, between, area, thin = products
@@ -81,7 +81,7 @@ class Stars:
         weightOne = alongOne * lengthOther - alongOther * between
         weightOther = alongOther * lengthOne - alongOne * between
         isAbove = (weightOne >= 0) & (weightOther >= 0) & (weightOne + weightOther <= area)
-        # by how much less it is than to the corner: above the triangle, and from each of its sides
+        # how much less it is than to the corner: above the triangle, and to each of its sides
         weightOne *= alongOne
         weightOther *= alongOther
         weightOne += weightOther
@@ -102,9 +102,9 @@ class Stars:
 
 
 def _lessAlong(along: np.ndarray, length: np.ndarray) -> np.ndarray:
-    """Return by how much less (k,) squared distances to a side are than those to its start.
+    """Return the squared distances to the start of a side, minus those to the side itself (k,).
 
-    along: inner products of side and way from there. length: of the side with itself.
+    along: inner products of the side and the vector from its start. length: inner product of the side with itself.
     """
     share = along / length
     np.clip(share, 0, 1, out=share)
@@ -128,8 +128,9 @@ class GivenShapes:
     def sides(self, triangles: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the two sides (3, k) of some triangles (k,) from one of their corners, and their inner products.
 
-        slots: (k,) which corner. The products (k,) are those of the one, of the other, of both, and what is left of the
-        first two by the third: 4 times the squared area. At last the numbers of those that are thin.
+        slots: (k,) which corner. The products (k,) are those of the first side with itself, of the second with itself,
+        of both, and 4 times the squared area: the product of the first two less the square of the third. The numbers of
+        thin triangles come last.
         """
         first = 3 * triangles.astype(np.intp)
         numbers = (first + corner.take(slots) for corner in (NEXT, AFTER_NEXT))
@@ -140,7 +141,7 @@ class GivenShapes:
         limits = THIN * area
         area -= between * between
         thin = np.flatnonzero(area <= limits)
-        # what can be divided by
+        # values that are safe to divide by
         for values, whole in zip((*products, area), (1, 1, 0, 1), strict=True):
             values[thin] = whole
         return one, other, *products, area, thin
@@ -158,7 +159,7 @@ class LatticeShapes:
 
     @staticmethod
     def of(surface: Surface) -> LatticeShapes | None:
-        """Return the shapes of a surface; None if it is not that of a mask, or its voxels are as long as needles."""
+        """Return the shapes of a surface; None if it is not that of a mask, or if its voxels make triangles thin."""
         return None if surface.lattice is None or latticeTables(_axes(surface))[2] else LatticeShapes(surface)
 
     def spreads(self, triangles: np.ndarray) -> np.ndarray:
@@ -178,10 +179,10 @@ def _axes(surface: Surface) -> tuple[float, ...]:
 
 @lru_cache(maxsize=1)
 def orderedTriangles() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the triangles of all cases (caseTriangles()) with their corners in every order, t different ones.
+    """Return the triangles of all cases (caseTriangles()) with their corners in every order, t distinct ones.
 
-    numberOf: (DIFFERENCES ** 2,) the number of each by its corners' differences. turned: (3 t,) the number of the one
-    that begins with corner s of triangle n at 3 n + s. corners: (t, 3, 3) in half voxels.
+    numberOf: (DIFFERENCES ** 2,) the number of each by its corners' differences. turned: (3 t,) at 3 n + s, the number
+    of triangle n when it begins with its corner s. corners: (t, 3, 3) in half voxels.
     """
     orders = np.array(list(itertools.permutations(range(3))))
     corners = np.rint(2 * caseTriangles()[0]).astype(np.int64)[:, orders].reshape(-1, 3, 3)
@@ -194,16 +195,16 @@ def orderedTriangles() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _differences(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Return a number for the shape of every triangle, told its corners (m,) as numbers with DIGITS."""
+    """Return a number for the shape of every triangle, given its corners (m,) as numbers with DIGITS."""
     middle = DIFFERENCES // 2
     return (b - a + middle) * DIFFERENCES + (c - a + middle)
 
 
 @lru_cache(maxsize=32)
 def latticeTables(axes: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return what GivenShapes.sides() tells of the first corner of all orderedTriangles(), as rows (10, t).
+    """Return tables of all orderedTriangles(): GivenShapes.sides() of the first corners as rows (10, t), and spreads().
 
-    And their spreads() (t,), and whether some are thin. axes: (9,) the steps between voxels, mm.
+    The third item is whether some triangles are thin. axes: (9,) the steps between voxels, mm.
     """
     corners = orderedTriangles()[2] / 2 @ np.reshape(axes, (3, 3)).T
     numbers = np.arange(3 * len(corners)).reshape(-1, 3)
@@ -221,10 +222,10 @@ def _spreads(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     a, b, c = (columns(points, column) for column in cells.T)
     ab, bc, ca = (dot(side, side) for side in (b - a, c - b, a - c))
     longest = np.maximum(np.maximum(ab, bc), ca)
-    # through all corners of an acute triangle, or around the longest side
+    # the circle goes through all corners of an acute triangle; otherwise the longest side is its diameter
     area = 4 * ab * ca - (ab + ca - bc) ** 2
     isAcute = (ab + bc + ca > 2 * longest) & (area > 0)
     around = ab * bc * ca / np.where(isAcute, area, 1)
-    # whatever rounding makes of thin ones
+    # the range of possible values, in spite of rounding in thin triangles
     radii = np.clip(np.where(isAcute, around, 0), longest / 4, longest / 3)
     return (radii * ROUNDED_UP).astype(np.float32)

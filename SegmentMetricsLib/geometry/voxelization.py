@@ -1,4 +1,4 @@
-"""From boundaries to masks: which voxel centers of a grid lie inside."""
+"""From boundaries to masks: the voxels of a grid whose centers lie inside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .grids import Grid, gridAround, rounded
 from .masks import Mask
 from .surfaces import Surface
 
-# Grids for comparing meshes by volume: this many steps across the smaller structure, unless more voxels than fit.
+# Grids for comparing meshes by volume: this many steps across the smaller structure, with at most that many voxels.
 STEPS_ACROSS = 100
 LARGEST_GRID = 50_000_000
 
@@ -25,7 +25,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
     if surface.dimension == 2:
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
         return Mask.fromArray(filledContours(index, surface.cells, low, high, grid), grid, low)
-    # faces that run through voxel centers do so in spite of rounding
+    # keep faces that run through voxel centers there in spite of rounding
     index = rounded(index)
     # no center lies further out
     low, high = np.ceil(index.min(axis=0)).astype(int), np.floor(index.max(axis=0)).astype(int)
@@ -51,7 +51,8 @@ def filledContours(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: 
 def gridForMeshes(reference: Surface, test: Surface, spacing: float, steps: int) -> Grid:
     """Return a grid with cubic voxels that contains two boundaries given as meshes.
 
-    spacing: mm; finer so that the smaller structure's shortest side spans so many steps, as far as memory allows.
+    spacing: mm; reduced so that the smaller structure's shortest side spans at least `steps` voxels, as far as memory
+    allows.
     """
     surfaces = [s for s in (reference, test) if not s.isEmpty]
     axes = np.eye(3)

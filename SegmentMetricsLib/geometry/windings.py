@@ -1,7 +1,7 @@
-"""Whether a closed surface cuts through itself, seen on lines through it.
+"""Detection of closed surfaces that cut through themselves, by lines through them.
 
-Along any line a surface that does not is entered and left by turns. Where a line is inside twice, or less than not at
-all, parts of the surface lie in each other, and what the surface encloses depends on how one counts.
+Any line enters and leaves an intact surface alternately. Where a line is inside twice, or a negative number of times,
+parts of the surface lie in each other, and the volume that the surface encloses depends on how one counts.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import numpy as np
 
 from .surfaces import Surface
 
-# Lines to look along: as many as this many triangles' tests allow, within limits.
+# Number of lines: as many as this number of triangle tests allows, within limits.
 TESTS, FEWEST_LINES, MOST_LINES = 3_000_000, 12, 96
-# Lines are held against so many boxes at a time, so that temporary arrays stay in the processor's cache.
+# Pairs of lines and boxes tested at a time, so that temporary arrays stay in the processor's cache.
 AT_ONCE = 1 << 15
-# How far from the middle of a triangle a line passes, as a share of the triangle's size, so that none runs along the
-# edges of a regular mesh; the same in every run.
+# Largest offset of a line from the middle of a triangle, as a fraction of the triangle's size, so that none runs along
+# the edges of a regular mesh; and the seed of these offsets, so that they are the same in every run.
 ASIDE, SEED = 0.1, 1
 
 
 def doublyCoveredShare(surface: Surface) -> float:
-    """Return the share of a closed surface's inside, on lines through it, that lies in it more than once; in [0, 1].
+    """Return the fraction of a closed surface's inside, on lines through it, that is not inside just once; in [0, 1].
 
-    surface: of triangles that face outward. Its size is that of the parts of all lines that are inside in any sense.
+    surface: triangles that face outward. The inside consists of the parts of lines with a nonzero winding number.
     """
     points, cells = surface.points, surface.cells
     count = int(np.clip(TESTS // max(len(cells), 1), FEWEST_LINES, MOST_LINES))
@@ -38,9 +38,9 @@ def doublyCoveredShare(surface: Surface) -> float:
         lines = starts[axis::3][:, across]
         line, near = _near(lines, lows, highs, across)
         line, places, steps = _crossings(points[cells[near]], line, lines, axis, across)
-        # a line that runs along an edge is left out: it says nothing
+        # a line that runs along an edge is left out, as its crossings do not balance
         isWhole = (np.bincount(line, steps, len(lines)) == 0)[line]
-        # the others end where they began, outside, so that nothing is counted between them
+        # the others begin and end outside, so that nothing is counted between them
         lengths, winding = np.diff(places[isWhole]), np.cumsum(steps[isWhole])[:-1]
         inside += float(lengths[winding != 0].sum())
         wrong += float(lengths[(winding < 0) | (winding > 1)].sum())
@@ -50,9 +50,9 @@ def doublyCoveredShare(surface: Surface) -> float:
 def _near(
     lines: np.ndarray, lows: list[np.ndarray], highs: list[np.ndarray], across: list[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lines (k,) along an axis, by number, and the triangles (k,) through whose boxes they pass, by line.
+    """Return the numbers (k,) of lines along an axis, ascending, and of triangles (k,) whose boxes they pass through.
 
-    lines: (l, 2) where they lie along the other two axes. lows, highs: the boxes (m,), by axes.
+    lines: (l, 2) their positions along the other two axes. lows, highs: the boxes (m,), by axes.
     """
     one, other = across
     count = len(lows[0])
@@ -73,10 +73,11 @@ def _near(
 def _crossings(
     corners: np.ndarray, line: np.ndarray, lines: np.ndarray, axis: int, across: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where lines along an axis cross triangles (n, 3, 3), and if they enter (1) or leave (-1) there.
+    """Return the crossings of lines along an axis with triangles (n, 3, 3): their lines, places and steps.
 
-    line: (n,) which of the lines a triangle is held against. lines: (l, 2) where they lie along the other two axes.
-    The crossings come line by line, in their order on it: their lines, places and steps.
+    A step is 1 where a line enters the surface and -1 where it leaves it. line: (n,) number of the line that each
+    triangle is tested with. lines: (l, 2) their positions along the other two axes. The crossings are sorted by line
+    and by place.
     """
     flat = corners[:, :, across] - lines[line, None]
     following = flat[:, [1, 2, 0]]

@@ -1,12 +1,12 @@
-"""How deep the voxels inside a boundary lie, as far as it matters where a band ends.
+"""Depths of the voxels inside a boundary, computed as far as they matter for the end of a band.
 
-A search is dear, a voxel is cheap. Signed distances are searched at the corners of cells and interpolated in between,
-along with the directions in which they grow. The cells are blocks of voxels at first, those of which no place can be as
-deep as the band or none can be less deep left out. Interpolation errs where a distance has creases and where its curves
-are not of the second degree. By how much, the corners of a cell tell that disagree with each other: between the corners
-of a smooth piece of a distance the mean of the growth at two of them is what the values differ by, across a crease it
-is not. Parts of cells in which that matters become cells themselves, as many as spare more searches later (lottery.py)
-than they take.
+Searching is expensive; interpolating a voxel is cheap. Signed distances and the directions in which they grow are
+searched at the corners of cells and interpolated in between. The cells are at first blocks of voxels, except for blocks
+that lie entirely within the band or entirely deeper. Interpolation errs where a distance has creases and where its
+curves are not of the second degree. The error is estimated by how much the corners of a cell disagree: within a smooth
+piece of a distance, the values at two corners differ by the mean of the growth at both; across a crease they do not.
+Parts of cells in which the error matters become cells themselves, as long as this saves more searches later
+(lottery.py) than it costs.
 """
 
 from __future__ import annotations
@@ -21,38 +21,39 @@ from ..geometry.products import product
 from ..progress import checkpoint
 from .bandvoxels import SIDE, Voxels
 
-# About how far off the interpolation is, as a share of by how much corners disagree, until cells that were cut tell.
+# Approximate error of the interpolation, as a fraction of the corners' disagreement, until it is known from cut cells.
 OFF = 0.25
-# What the corners of a cell tell of that counts so much; the rest is what all cells of its size tell.
+# Weight of a cell's own disagreement in that error; the rest is the mean over all cells of its size.
 OF_CELL = 0.7
-# Nodes searched for every part of a cell that becomes a cell, and by how much of it that makes the error smaller.
+# Nodes searched for every part of a cell that becomes a cell, and the fraction of the error that this removes.
 NODES, GAIN = 1.7, 0.65
-# How many searches of voxels it takes, about: the square of this times the error without them over that wanted.
+# The number of voxels to be searched is about the square of this factor times the ratio of the error without them to
+# the wanted error.
 DRAWS = 1.0
 # Voxels along each side of the smallest cells, and of the parts that have a scale of their own.
 SMALLEST, PART = 2, 2
-# Where the mean of how depths grow at the corners of a cell is less, there is a ridge, on which two sides meet.
+# If the mean growth of depths at the corners of a cell is less, the cell is on a ridge, where two sides meet.
 STEEP = 0.5
-# So much they grow the other way, mm per mm, at a corner that lies beyond a ridge.
+# Growth in the opposite direction, mm per mm, at a corner beyond a ridge.
 AGAINST = 0.5
-# Distances are told to be off by this share of a voxel at least.
+# Lower bound of the estimated errors of distances, as a fraction of a voxel.
 LEAST_SCALE = 1e-4
 
 
 class Depths:
-    """Where the voxels inside one boundary of two are deeper than a tolerance.
+    """Depths of the voxels inside one of two boundaries, relative to a tolerance.
 
-    isDeep: blocks that lie deeper as a whole. rows: of blocks the row in what follows, -1 for those of which searching
-    at corners has told all. above: (n, SIDE ** d) float32: by how many mm voxels are less deep, as interpolated.
-    scales: (n, (SIDE / PART) ** d) float32: about how far off that is, mm, in parts of PART voxels along each side.
-    areSteep: (n, (SIDE / PART) ** d) whether depths pass through a part from one side to the other, as at no ridge.
-    error: about by how much that makes the overlap wrong.
+    isDeep: blocks that lie entirely deeper than the tolerance. rows: for each block the row in the arrays below, -1 for
+    blocks that their corners have decided. above: (n, SIDE ** d) float32, mm by which voxels are less deep than the
+    tolerance, interpolated. scales: (n, (SIDE / PART) ** d) float32, approximate errors of that in mm, for parts of
+    PART voxels along each side. areSteep: (n, (SIDE / PART) ** d) whether depths grow through a part from one side to
+    the other, unlike at a ridge. error: approximate error of the overlap that results.
     """
 
     def __init__(
         self, closest: ClosestSurface, voxels: Voxels, number: int, tolerance: float, union: float, room: float
     ):
-        """number: of the boundary. union: about the size of both bands, mm3 (mm2). room: error a draw may have."""
+        """number: of the boundary. union: approximate size of both bands, mm3 (mm2). room: error left for a draw."""
         self._closest, self._voxels, self._tolerance = closest, voxels, tolerance
         self._union, self._room = union, room
         dimension = voxels.dimension
@@ -74,7 +75,7 @@ class Depths:
         np.maximum(self.scales, np.float32(LEAST_SCALE * voxels.step), out=self.scales)
 
     def _fill(self, cells: np.ndarray, told: np.ndarray) -> None:
-        """Interpolate in cells (n, d), whose corners tell (n, c), and in such parts of them that become cells."""
+        """Interpolate in cells (n, d), and in the parts of them that become cells. told: (n, c) from _corners()."""
         dimension, step = self._voxels.dimension, self._voxels.step
         octants = corners(dimension)
         rows, places = np.arange(len(cells)), np.zeros_like(cells)
@@ -93,7 +94,7 @@ class Depths:
             if not len(cells):
                 return
             half = side // 2
-            # how much of the band's end passes through each part, as through a ball, and by how much that may be wrong
+            # area of the band's end inside each part, taken as a ball, and the error of the overlap that it may cause
             middles = product(told, placeWeights(dimension, 2)) + np.float32(self._tolerance)
             radii = 0.87 * half * step + scales
             passing = np.maximum(0.86 - 0.86 * (middles / radii[:, None]) ** 2, 0) * (half * step) ** (dimension - 1)
@@ -106,21 +107,21 @@ class Depths:
             rows, places, cells = rows[of], 2 * places[of] + octants[part], 2 * cells[of] + octants[part]
             before, told, side = told[of], self._corners(cells, half), half
             guessed = np.einsum("nk,nck->nc", before, halfwayWeights(dimension)[part])
-            # one of its corners each part has from its cell
+            # each part shares one of its corners with its cell
             found = np.abs(guessed - told[:, : len(octants)]).sum(axis=1) / (len(octants) - 1)
             off = mean(found) / max(mean(doubts[of]), 1e-12)
 
     def _worthCutting(self, errors: np.ndarray) -> np.ndarray:
-        """Return which parts of cells, told their errors (n,), are to become cells, so that least is searched."""
+        """Return the parts of cells that should become cells to minimize searches. errors: (n,) of the parts."""
         order = np.argsort(-errors, kind="stable")[: np.count_nonzero(errors)]
         less = np.concatenate([[0.0], np.cumsum(errors[order], dtype=float)])
         draws = (DRAWS / self._room * (self.error + less[-1] - GAIN * less)) ** 2
         return np.sort(order[: int(np.argmin(NODES * np.arange(len(less)) + draws))])
 
     def _corners(self, cells: np.ndarray, side: int) -> np.ndarray:
-        """Return the signed distances at the corners of cells (n, d), so many voxels wide, and how they grow.
+        """Return the signed distances at the corners of cells (n, d), `side` voxels wide, and their growth.
 
-        (n, 4, 12 or 32) float32, as pointWeights() weighs them: mm, and mm along each side of the cell.
+        (n, 12 or 32) float32, in the order of pointWeights(): mm, and mm along each side of the cell.
         """
         dimension = self._voxels.dimension
         if not len(cells):
@@ -132,25 +133,25 @@ class Depths:
 
 
 def areSteep(growth: np.ndarray, unit: float) -> np.ndarray:
-    """Return in which cells (n,) depths grow from one side to the other.
+    """Return whether depths grow through cells (n,) from one side to the other.
 
-    growth: (n, 2 ** d, d) how they grow at the corners. unit: how much that is where they grow by 1 mm per mm.
+    growth: (n, 2 ** d, d) of the depths at the corners. unit: the growth that means 1 mm per mm.
     """
-    # sums along short axes take several times as long
+    # a sum along a short axis takes several times as long
     ofCell = np.einsum("ncd->nd", growth) / growth.shape[1]
     lengths = np.linalg.norm(ofCell, axis=1)
-    # of a plate thinner than the cell just one corner may lie on the other side
+    # in a plate thinner than the cell, just one corner may lie on the other side
     along = np.matmul(growth, ofCell[:, :, None])[:, :, 0].min(axis=1)
     return (lengths > STEEP * unit) & (along > -AGAINST * unit * lengths)
 
 
 def mean(values: np.ndarray) -> float:
-    """Return the mean of numbers (n,), 0 of none."""
+    """Return the mean of numbers (n,), 0 if there are none."""
     return float(values.mean()) if len(values) else 0.0
 
 
 def inCells(values: np.ndarray, dimension: int, side: int) -> np.ndarray:
-    """Return a view of what blocks (n, s ** d) hold, [block, cells along each axis, along each axis within them]."""
+    """Return a view of values in blocks (n, s ** d) as [block, cell along each axis, place in it along each axis]."""
     count = round(values.shape[1] ** (1 / dimension)) // side
     order = [0, *range(1, 2 * dimension, 2), *range(2, 2 * dimension + 1, 2)]
     return values.reshape(len(values), *[count, side] * dimension).transpose(order)
@@ -162,12 +163,12 @@ def corners(dimension: int) -> np.ndarray:
 
 
 def nodesOf(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different corners (k, d) of cells (n, d), and the numbers (n, 2 ** d) of those that each has."""
+    """Return the unique corners (k, d) of cells (n, d), and the indices (n, 2 ** d) of each cell's corners."""
     every = (cells[:, None] + corners(cells.shape[1])).reshape(-1, cells.shape[1])
     low = every.min(axis=0)
     shape = every.max(axis=0) - low + 1
     keys = np.ravel_multi_index((every - low).T, shape)
-    # where the first cell that has it has it
+    # index of the first occurrence of each corner
     first, numbers = np.zeros(int(shape.prod()), np.intp), np.arange(len(keys))
     first[keys[::-1]] = numbers[::-1]
     firsts = np.flatnonzero(first[keys] == numbers)
@@ -177,14 +178,14 @@ def nodesOf(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=16)
 def placeWeights(dimension: int, side: int) -> np.ndarray:
-    """Return the weights (c, side ** d) by which corners make the distances in the middle of a cell's equal parts."""
+    """Return the weights (c, side ** d) that interpolate corner data in the middle of a cell's equal parts."""
     places = (np.indices((side,) * dimension).reshape(dimension, -1).T + 0.5) / side
     return np.ascontiguousarray(pointWeights(places).T, np.float32)
 
 
 @lru_cache(maxsize=2)
 def halfwayWeights(dimension: int) -> np.ndarray:
-    """Return the weights (2 ** d, 2 ** d, c) by which corners make the distances at the corners of a cell's halves."""
+    """Return the weights (2 ** d, 2 ** d, c) that interpolate corner data at the corners of half-size cells."""
     ends = corners(dimension)
     places = (ends[:, None] + ends).reshape(-1, dimension) / 2
     return pointWeights(places).astype(np.float32).reshape(len(ends), len(ends), -1)
@@ -192,12 +193,12 @@ def halfwayWeights(dimension: int) -> np.ndarray:
 
 @lru_cache(maxsize=2)
 def doubtWeights(dimension: int) -> np.ndarray:
-    """Return pairWeights() in the precision of what corners tell."""
+    """Return pairWeights() in the precision of the corner data."""
     return pairWeights(dimension).astype(np.float32)
 
 
 def cornerWeights(places: np.ndarray) -> np.ndarray:
-    """Return the weights (n, 2 ** d) by which values at corners make those at places (n, d), the last axis fastest."""
+    """Return the weights (n, 2 ** d) that interpolate corner values at places (n, d), the last axis fastest."""
     weights = np.ones((len(places), 1))
     for along in places.T:
         parts = np.stack([1 - along, along], axis=1)
@@ -206,10 +207,10 @@ def cornerWeights(places: np.ndarray) -> np.ndarray:
 
 
 def pairWeights(dimension: int) -> np.ndarray:
-    """Return the weights (2 ** d * (1 + d), pairs) by which values at corners and their growth tell who disagrees.
+    """Return the weights (2 ** d * (1 + d), pairs) that turn values and growth at corners into disagreements.
 
-    For every pair of corners: by how much their values differ beyond the mean growth between them, which is 0 for
-    curves of the second degree.
+    The disagreement of a pair of corners is the difference of their values less the mean growth between them, which is
+    0 for curves of the second degree.
     """
     ends = corners(dimension)
     columns = []
@@ -222,11 +223,11 @@ def pairWeights(dimension: int) -> np.ndarray:
 
 
 def pointWeights(places: np.ndarray) -> np.ndarray:
-    """Return the weights (n, 2 ** d * (1 + d)) by which values at corners and their growth make those at places (n, d).
+    """Return the weights (n, 2 ** d * (1 + d)) that interpolate values and growth at corners at places (n, d).
 
-    Growth is told corner by corner, along each axis, per side of the cell. Straight lines between values lie above a
-    curve as far as its tangents lie below, in the mean of corners by their weights: so half of what tangents add is
-    exact for curves of the second degree.
+    Growth is given corner by corner, along each axis, per side of the cell. For curves of the second degree, straight
+    lines between the values lie above the curve by as much as the weighted mean of the corners' tangents lies below it.
+    So adding half of what the tangents add is exact.
     """
     dimension = places.shape[1]
     weights = cornerWeights(places)

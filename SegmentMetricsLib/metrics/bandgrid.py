@@ -1,7 +1,7 @@
-"""The overlap of two boundary bands on a regular grid: every voxel is cut into sub-voxels, all asked at their centers.
+"""The overlap of two boundary bands on a regular grid: every voxel is cut into sub-voxels, all tested at their centers.
 
-For masks on one lattice the centers take the same few positions in every cell, so that bits tell of all at once, as in
-bandlookup.py. Centers on a boundary itself are in no band.
+For masks on one lattice, the centers have the same few positions in every cell, so that all are tested at once as bits,
+as in bandlookup.py. Centers on a boundary itself are in no band.
 
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630.
 """
@@ -26,13 +26,13 @@ from .bands import Bands
 from .bandsearch import TIE_TOLERANCE
 from .bandtables import BandTables, inBlocks, packed
 
-# More steps than this cost more to tabulate than to search.
+# Above this many steps, tabulating costs more than searching.
 LARGEST_TABLE_COUNT = 400
 # Blocks searched, and bits looked up, at a time.
 CHUNK, BITS = 1 << 16, 1 << 20
-# Blocks of sub-voxels along the longest side of the box around the structures, about, of which some are cut.
+# Approximate number of blocks of sub-voxels along the longest side of the box around the structures, before cutting.
 BLOCKS_ALONG = 16
-# What is known of a block.
+# States of a block.
 OUTSIDE, IN_BAND, UNKNOWN = 0, 1, 2
 
 
@@ -75,7 +75,7 @@ def _lookedUp(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
             one, other = one & within, other & within
         return _bitsIn(one & other), _bitsIn(one | other)
 
-    near.inBlocks(perCell)  # which threads would fill once each
+    near.inBlocks(perCell)  # fills the cache, or every thread would
     counts = eachSideBySide(counted, evenParts(len(cells), max(1, BITS // perCell)))
     both, either = np.sum([(0, 0), *counts], axis=0).tolist()
     scale = masks[0].grid.voxelSize / pieces**3
@@ -86,9 +86,10 @@ def _lookedUp(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
 def _tables(
     spacing: tuple[float, float, float], pieces: int, reach: int, tolerance: float
 ) -> tuple[BandTables, list[tuple[np.ndarray, np.ndarray]]]:
-    """Return the tables of a spacing and a tolerance in mm, and which positions lie on a boundary.
+    """Return the band tables of a spacing and a tolerance in mm, and tables of the positions on a boundary.
 
-    The latter for the steps (3,) from cell to cell over which there are any, as BandTables.inBlocks() tells them.
+    The latter are listed with their step (3,) from cell to cell, if any position is set, in the layout of
+    BandTables.inBlocks().
     """
     tables = lattice.cellTables(spacing, subVoxelPositions(pieces), reach)
     near, on = BandTables(tables, max(tolerance - TIE_TOLERANCE, 0.0)), BandTables(tables, TIE_TOLERANCE)
@@ -97,7 +98,7 @@ def _tables(
 
 
 def _withinSlab(slab: Slab, pair: lattice.Lattice, cells: np.ndarray, positions: Positions) -> np.ndarray:
-    """Return which positions in cells (n,) lie in a slab, as bits (n,) or (n, words)."""
+    """Return the positions in cells (n,) that lie in a slab, as bits (n,) or (n, words)."""
     index, axis = cellIndices(pair, cells), alignedAxis(pair.grid, slab.normal)
     # all cells of a layer are alike
     _, firsts, layers = np.unique(index[:, axis], return_index=True, return_inverse=True)
@@ -108,14 +109,14 @@ def _withinSlab(slab: Slab, pair: lattice.Lattice, cells: np.ndarray, positions:
 
 
 def _bitsIn(words: np.ndarray) -> int:
-    """Return how many bits are set in numbers (n,) or (n, w)."""
+    """Return the number of set bits in numbers (n,) or (n, w)."""
     return int(countedBits(words.reshape(len(words), -1).view(np.uint8), axis=1).sum())
 
 
 def _searched(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, pieces: int) -> Bands:
-    """Ask in the middle of blocks of sub-voxels, and cut the blocks of which that does not tell enough.
+    """Measure in the middle of blocks of sub-voxels, and cut the blocks that this leaves undecided.
 
-    No place of a block is farther from a boundary, or nearer to it, than the middle by more than half its diagonal.
+    Within a block, the distance to a boundary differs from that of the middle by at most half the diagonal.
     """
     grid, slab = masks[0].grid, boundaries.surfaces[0].slab
     isCut = np.arange(3) != grid.flatAxis
@@ -156,15 +157,15 @@ def _searched(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
 
 
 def halfDiagonal(edges: np.ndarray) -> float:
-    """Return how far in mm the corners of a block lie from its middle at most. edges: (3, 3) its edges as columns."""
+    """Return the largest distance in mm from the middle of a block to a corner. edges: (3, 3) its edges as columns."""
     signs = np.indices((2, 2, 2)).reshape(3, -1) - 0.5
     return float(np.linalg.norm(edges @ signs, axis=0).max())
 
 
 def statesAround(signed: np.ndarray, tolerance: float, reach: float) -> np.ndarray:
-    """Return of places (n,) whether all that is up to `reach` mm around them lies in a band, outside it, or neither.
+    """Return the states (n,) of the surroundings, up to `reach` mm, of places: in a band, outside it, or unknown.
 
-    signed: (n,) mm, their signed distances to the band's boundary, negative inside.
+    signed: (n,) signed distances in mm of the places to the band's boundary, negative inside.
     """
     if reach:
         reach += ROUNDING
@@ -174,7 +175,7 @@ def statesAround(signed: np.ndarray, tolerance: float, reach: float) -> np.ndarr
 
 
 def boxAround(masks: tuple[Mask, Mask]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last voxel index (i, j, k) of a box around both masks, with room."""
+    """Return the first and the last voxel index (i, j, k) of a box around both masks, with a margin."""
     grid = masks[0].grid
     low = np.min([m.low for m in masks], axis=0) - 2
     high = np.max([m.high for m in masks], axis=0) + 2

@@ -1,8 +1,9 @@
 """The overlap of two boundary bands by table lookup, for masks on one lattice.
 
-A band is asked at positions spread over the cells of the lattice, 16 to 64 at a time: which of them are inside the
-case of their own cell, and which are closer than tau to the case of a cell so many steps away, are the bits of one
-number. The band in a cell is the "or" of a few such numbers, and its size how many bits are set.
+A band is tested at positions spread over the cells of the lattice, 16 to 64 at a time. The bits of one number show
+which of them are inside the case of their own cell; the bits of others, which are closer than tau to the case of a cell
+a given step away. The band in a cell is the "or" of a few of the latter within the former, and its size is the number
+of set bits.
 """
 
 from __future__ import annotations
@@ -21,36 +22,38 @@ from ..progress import checkpoint
 from .bands import Bands
 from .bandtables import WORD, BandTables
 
-# Positions in a number of bits, at least.
+# Minimum number of positions stored in one number.
 SHORT_WORD = 16
-# Positions in a cell with tables: as few as serve, as many as the tables' steps allow, at last for small or thin bands.
+# Positions per cell in tables: at least, at most at first, and at most for small or thin bands; fewer if there are many
+# steps.
 FEWEST_POSITIONS, MANY_POSITIONS, MOST_POSITIONS = WORD, 512, 1024
-# So many positions times steps are quickly tabulated, and so many are bearable.
+# Positions times steps that are tabulated quickly, and in acceptable time.
 QUICK_TABLE_SIZE, LARGEST_TABLE_SIZE = 16_384, 50_000
-# More steps than this cost more to tabulate than to search.
+# Above this many steps, tabulating costs more than searching.
 LARGEST_TABLE_COUNT = 1000
-# Cells asked at a time, so that temporary arrays stay in the processor's cache.
+# Cells processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
-# The digits to turn of so many positions along each axis: of 3,000 random choices those by which a single voxel, the
-# eight corners of as many cells, has most nearly its volume, and among them the cases of all cells theirs.
+# Bits to flip along each axis, by number of positions. Of 3,000 random choices, those for which the volume of a single
+# voxel, which is the corner of eight cells, is most accurate, and among these the volumes of all cases.
 TURNED = {64: (1, 35, 19), 128: (16, 43, 70), 256: (25, 97, 218), 512: (261, 92, 92), 1024: (703, 960, 864)}
-# So many steps from cells to others are looked up all at once: each by itself, calls would take longer than look-ups.
+# Up to this many steps from cells to others are looked up in one call: step by step, calls would take longer than
+# look-ups.
 AT_ONCE = 1 << 14
-# Layers of cells, and cells, looked at at a time, so that temporary arrays are small beside the whole; of fewer cells
-# than FEW_TO_SHARE, several threads only wait for each other.
+# Layers of cells, and cells, processed at a time, so that temporary arrays are small compared with the whole. Up to
+# FEW_TO_SHARE cells, several threads would only wait for each other.
 LAYERS, CELLS, FEW_TO_SHARE = 32, 1 << 18, 1 << 21
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Points of both bands per group (a cell or a voxel), counted in its two halves: (n, 2) each."""
+    """Points in both bands and in either, per group (a cell or a voxel) and half of its points: (n, 2) each."""
 
     both: np.ndarray
     either: np.ndarray
 
     @staticmethod
     def of(inBand: list[np.ndarray]) -> Estimate:
-        """Count bands given as bool (n, m); the first and the second half of the m points are spread evenly each."""
+        """Count bands given as bool (n, m). Each half of the m points must be spread evenly."""
         return Estimate(*(_inHalves(member, np.count_nonzero) for member in _bothAndEither(*inBand)))
 
     @staticmethod
@@ -61,11 +64,11 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        """Standard error of the overlap, rather too large than too small; infinite when no point is in a band."""
+        """Standard error of the overlap, over- rather than underestimated; infinite if no point is in a band."""
         union = self.either.sum()
         if not union:
             return float("inf")
-        # what a group adds to the ratio's numerator beyond its share of the denominator
+        # each group's excess in the ratio's numerator over its share of the denominator
         ratio, differences = self.both.sum() / union, np.empty(len(self.both))
         for first in range(0, len(differences), CELLS):
             part = slice(first, first + CELLS)
@@ -85,26 +88,26 @@ def _inHalves(member: np.ndarray, counted) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _bitCounts() -> np.ndarray:
-    """(256,) how many bits of a byte are set."""
+    """(256,) number of set bits of every byte."""
     return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint16)
 
 
 def countedBits(bytes_: np.ndarray, axis: int) -> np.ndarray:
-    """Return how many bits are set in bytes, along an axis."""
-    # one column after the other, as short rows are slow to reduce
+    """Return the numbers of set bits in bytes, summed along an axis."""
+    # column by column: NumPy is slow to reduce along a short axis
     return np.add.reduce(_bitCounts().take(np.moveaxis(bytes_, axis, 0)), axis=0, dtype=np.uint16)
 
 
 @lru_cache(maxsize=32)
 def bandTables(spacing: tuple[float, float, float], positions: int, reach: int, tolerance: float) -> BandTables:
-    """Return the tables of a spacing and a tolerance in mm, kept for the next pair of structures."""
+    """Return the tables of a spacing and a tolerance in mm, cached for the next pair of structures."""
     return BandTables(lattice.cellTables(spacing, spreadPositions(positions), reach), tolerance)
 
 
 def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab | None = None) -> Bands | None:
-    """Return the overlap by table lookup, for unsmoothed surfaces on one lattice; None where tables do not serve.
+    """Return the overlap by table lookup, for unsmoothed surfaces on one lattice; None if tables are unsuitable.
 
-    wanted: standard error of the overlap at which there are points enough. slab: only what lies in it counts.
+    wanted: standard error of the overlap to be reached. slab: limits the cells that count; None for all.
     """
     reach = lattice.cellsWithin(pair.grid, tolerance)
     steps = stepsWithin(pair, spreadPositions(FEWEST_POSITIONS), tolerance)
@@ -116,7 +119,8 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     if slab is not None:
         chosen = _layersOf(slab, pair, cellIndices(pair, cells))
         cells, near = cells[chosen], near[:, chosen]
-    # of evenly spread points the error falls with the root of the number of cells and the 2/3rd power of points in each
+    # with evenly spread points, the error falls with the root of the number of cells and the 2/3 power of points in
+    # each
     guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
     perCell = int(_within(2.0 ** np.ceil(guess), SHORT_WORD, count))
     while True:
@@ -128,7 +132,7 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
         growth = min(8, (error / wanted) ** 1.5)
         perCell = min(perCell * 2 ** int(np.ceil(np.log2(growth))), most)
     if error > 2 * wanted:
-        return None  # a few voxels, or a band far thinner than they are
+        return None  # only a few voxels, or a band far thinner than voxels
     scale = pair.grid.voxelSize / perCell
     return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell, error)
 
@@ -138,7 +142,7 @@ def _within(value: float, least: float, most: float) -> float:
 
 
 def stepsWithin(pair: lattice.Lattice, positions: Positions, tolerance: float) -> int | None:
-    """Return for how many steps from cell to cell a tolerance in mm needs tables; None where these do not reach."""
+    """Return the number of steps from cell to cell in tables for a tolerance in mm; None if it exceeds their reach."""
     reach = lattice.cellsWithin(pair.grid, tolerance)
     tables = lattice.cellTables(pair.spacing, positions, reach)
     isReached = reach <= pair.reach and tolerance <= tables.horizon
@@ -146,9 +150,9 @@ def stepsWithin(pair: lattice.Lattice, positions: Positions, tolerance: float) -
 
 
 def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarray:
-    """Return which cells (n, 3), counted from the lattice's first one, lie between the first and last slice of a slab.
+    """Return whether cells, given by index (n, 3) in the lattice, lie between the first and last slice of a slab.
 
-    A slab of one slice has one layer of cells: what goes on beyond the slab is alike everywhere.
+    A slab of one slice has one layer of cells, because structures continue unchanged beyond the slab.
     """
     axis = alignedAxis(pair.grid, slab.normal)
     first, last = slab.rows(pair.grid, axis)
@@ -157,18 +161,18 @@ def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarra
 
 
 def cellIndices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
-    """Return which cells (n, 3) along i, j, k those of these numbers (n,) are."""
+    """Return the indices (n, 3) along i, j, k of cells, given by number (n,)."""
     return np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1)
 
 
 def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estimate:
-    """Ask so many positions of every cell; a hash of the cell's place says which of all positions."""
+    """Test `perCell` positions in every cell; a hash of the cell's place selects them from all positions."""
     strides = tables.steps @ pair.strides
 
     def counted(chosen: slice) -> Estimate:
         checkpoint()
         cell = cells[chosen]
-        # counted from the structures, not from the image: cropping an image must not change the number
+        # relative to the structures, not to the image: cropping an image must not change the result
         draw = scrambled(cellIndices(pair, cell) - pair.reach, 1)[:, 0]
         blocks = (draw * (tables.count // perCell)).astype(np.intp)
 
@@ -177,7 +181,7 @@ def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estima
 
         return Estimate.ofBits(bandsOfBoth(pair, near[:, chosen], ask))
 
-    tables.inBlocks(perCell)  # which threads would fill once each
+    tables.inBlocks(perCell)  # fills the cache, or every thread would
     counts = eachSideBySide(counted, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
@@ -185,10 +189,10 @@ def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estima
 def bandsOfBoth(
     pair: lattice.Lattice, near: np.ndarray, ask: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> list[np.ndarray]:
-    """Return which positions in cells lie in the band of either mask, as bits (n,) or (n, words).
+    """Return for each mask the positions in cells that lie in its band, as bits (n,) or (n, words).
 
-    near: (3, n) what bandCells() tells of the cells. ask: tells the bits (k,) of some of them, given a mask's cases on
-    the lattice and which cells (k,).
+    near: (3, n) flags of the cells from bandCells(). ask: returns the bits (k,) of some cells, given a mask's cases on
+    the lattice and the indices (k,) of these cells.
     """
     (nearFirst, nearSecond, isDifferent), inBand = near, []
     for codes, isAsked in zip(pair.codes, (nearFirst, nearSecond & isDifferent), strict=True):
@@ -196,32 +200,32 @@ def bandsOfBoth(
         found = ask(codes, rows)
         inBand.append(np.zeros((len(isAsked), *found.shape[1:]), found.dtype))
         inBand[-1][rows] = found
-    # where the masks do not differ so close by, their bands are the same
+    # where the masks do not differ nearby, their bands are the same
     inBand[1][~isDifferent] = inBand[0][~isDifferent]
     return inBand
 
 
 def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cells (c,) that hold places inside a mask and closer than a limit in mm to its boundary, ascending.
+    """Return the cells (c,), ascending, that may hold places inside a mask and within a limit in mm of its boundary.
 
-    And for each mask which (c,) of them hold its own; the third row (3, c) tells where the masks differ so close by:
-    elsewhere their bands are the same.
+    Also returns three flags (3, c) of these cells: whether they may hold such places of the first mask, of the second,
+    and whether the masks differ that close by; if not, their bands are the same.
     """
-    # only cells so many steps around have a gap below the limit
+    # only cells within this many steps have a gap below the limit
     reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
-    # one bit for every question, so that all are spread at once
+    # one bit per flag, so that all are spread at once
     around = np.empty(len(pair.codes[0]), np.uint8)
     parts = evenParts(len(around), CELLS)
 
     def mark(part: slice) -> None:
-        # several times faster than to shift bits
+        # several times faster than shifting bits
         marks = (pair.codes[0][part] != pair.codes[1][part]) * np.uint8(4)
         for weight, codes in zip((1, 2), pair.codes, strict=True):
             marks += (codes[part] - np.uint8(1) < 254) * np.uint8(weight)
         around[part] = marks
 
     def choose(part: slice) -> tuple[np.ndarray, np.ndarray]:
-        # numbers that are not 0 take ten times as long to find as what is true
+        # finding nonzero numbers takes ten times as long as finding True
         cells = np.flatnonzero((around[part] & np.uint8(3)) != 0) + part.start
         bits = around.take(cells)
         near = [(bits & np.uint8(1 << n) != 0) & (codes.take(cells) != 0) for n, codes in enumerate(pair.codes)]
@@ -236,20 +240,20 @@ def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarr
 
 
 def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """Set all bits that are set in a box around every place of a volume, so many places to either side; return it."""
+    """Set at every place of a volume the bits set within `reach` places along each axis, in place; return it."""
     for axis, steps in enumerate(reach):
         lines = np.moveaxis(flags, axis, 0)
-        # some at a time, as what was before has to be kept
+        # in batches, because each needs a copy of what was before
         for first in range(0, lines.shape[1], LAYERS):
             _spreadAlong(lines[:, first : first + LAYERS], min(int(steps), len(lines) - 1))
     return flags
 
 
 def _spreadAlong(lines: np.ndarray, steps: int) -> None:
-    """Set all bits that are set so many places before or behind along the first axis."""
+    """Set at every place the bits set within `steps` places before or behind along the first axis, in place."""
     done = 0
     while done < steps:
-        # boxes that overlap make a larger one
+        # overlapping boxes form a larger one
         step = min(done + 1, steps - done)
         before = lines.copy(order="K")  # in the order of memory
         lines[step:] |= before[:-step]
@@ -264,16 +268,16 @@ def bandMembership(
     blocks: np.ndarray,
     tables: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
-    """Return which positions lie inside a mask and close to its boundary, as bits (n,) or (n, words).
+    """Return the positions inside a mask and close to its boundary, as bits (n,) or (n, words).
 
-    codes: the mask's cases on a lattice. strides: (s,) from a cell to that one step away, nearest first. cells, blocks:
-    (n,) cell numbers and which block of positions is asked in each. tables: what BandTables.inBlocks() tells.
+    codes: the mask's cases on a lattice. strides: (s,) from a cell to the cell each step away, nearest first. cells,
+    blocks: (n,) numbers of cells and of the block of positions tested in each. tables: from BandTables.inBlocks().
     """
     ofCell, within = tables
     base, lowest = blocks * 256, int(strides.min(initial=0))
     inside = ofCell.take(base + codes.take(cells), axis=0)
     result, rows = np.zeros_like(inside), np.flatnonzero(_hasBits(inside))
-    # counted from a step, where the cases are the same array from another place on: nothing is to be added
+    # relative to the lowest step, so that each step is a view of the cases from another start, without an addition
     cells, base, wanted = cells[rows] + lowest, base[rows], inside[rows]
     found = np.zeros_like(wanted)
     for number, stride in enumerate(strides.tolist()):
@@ -297,7 +301,7 @@ def bandMembership(
 
 
 def _hasBits(words: np.ndarray) -> np.ndarray:
-    """Return in which rows (n,) of numbers (n,) or (n, w) a bit is set."""
+    """Return whether a bit is set in each row (n,) of numbers (n,) or (n, w)."""
     return words != 0 if words.ndim == 1 else (words != 0).any(axis=1)
 
 
@@ -305,9 +309,9 @@ def _hasBits(words: np.ndarray) -> np.ndarray:
 def spreadPositions(count: int) -> Positions:
     """Return positions spread evenly over the cell, in an order whose aligned blocks of 2, 4, 8 ... are even as well.
 
-    count: a power of two. These are the first points of Sobol's sequence in three dimensions. Every one has a place of
-    its own along each axis, none lies half-way across the cell, and the odd distances from the middle of that place
-    keep them off the diagonals on which the triangles of masks lie.
+    count: a power of two. These are the first points of Sobol's sequence in three dimensions. Along each axis, every
+    point has an interval of its own and none lies half-way across the cell. Odd offsets from the middle of the interval
+    keep the points off the diagonals on which the triangles of masks lie.
     Source: Sobol', USSR Computational Mathematics and Mathematical Physics 7, 1967.
     """
     bits = count.bit_length() - 1
@@ -324,7 +328,7 @@ def spreadPositions(count: int) -> Positions:
 
 
 def scrambled(voxels: np.ndarray, count: int = 3) -> np.ndarray:
-    """Return numbers (n, count) in [0, 1) for voxel indices (n, 3), as if random but always the same (splitmix64)."""
+    """Return reproducible pseudorandom numbers (n, count) in [0, 1) for voxel indices (n, 3), by splitmix64."""
     state = voxels.astype(np.uint64) @ np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
     numbers = np.empty((len(voxels), count))
     for column in range(count):

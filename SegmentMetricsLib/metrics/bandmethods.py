@@ -1,13 +1,13 @@
-"""Which way the bands just inside two contours are measured: one of four, as the input and the accuracy demand.
+"""The choice between four ways to measure the bands just inside two contours, by input and accuracy.
 
-Both bands are measured on points with exact distances to the boundaries; what lies wholly outside, or deeper than tau,
-is left out beforehand.
+Both bands are measured on points with exact distances to the boundaries. Regions that lie wholly outside, or deeper
+than tau, are left out beforehand.
 
-An explicit number of pieces cuts every voxel into so many sub-voxels along each axis and asks at their centers, as in
-the source. Masks on a lattice have faces parallel to these rows of points, so that such a grid errs by up to 2 %pt, in
-steps. Without that number the points are spread evenly but out of step with the lattice: for masks on one lattice each
-cell takes its own part of them by a hash of its index alone, for all others they are voxels of a grid that runs askew.
-They are so many that the error, which is told, is small enough.
+An explicit number of pieces cuts every voxel into that many sub-voxels along each axis and tests their centers, as in
+the source. Masks on a lattice have faces parallel to these rows of points, so such a grid errs by up to 2 %pt, in
+steps. Without that number, the points are spread evenly but out of step with the lattice: for masks on one lattice,
+each cell takes its own part of them by a hash of its index alone; otherwise, the points are the voxels of a grid that
+runs askew. Their number is increased until the error, which is reported, is small enough.
 
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630; Cheng et al., Boundary IoU, CVPR 2021.
 """
@@ -25,23 +25,24 @@ from .bandlookup import cellBands
 from .bands import Bands
 from .bandsearch import searchedBands
 
-# Standard error of the overlap at which there are points enough, for structures of so many voxels and for smaller ones.
+# Standard error of the overlap to be reached, for structures of at least SMALL voxels and for smaller ones.
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000
-# Bands thinner than this share of a voxel are hardly met by points in voxels: they take so many at the boundaries.
+# Points in voxels hardly hit bands thinner than this fraction of a voxel, so at least this many points at each boundary
+# are used.
 THIN, THIN_BUDGET = 0.01, 20_000
-# Bands thinner than the first share of a voxel take points at the boundaries, too, where fewer points than the second
-# number have met a band, or where the error is so many times, the third, the one wanted.
+# Bands thinner than the first, a fraction of a voxel, are also measured on points at the boundaries if fewer than the
+# second number of points hit a band, or if the error exceeds the wanted one by more than the third, a factor.
 THIN_IF_NEEDED, FEW, VAGUE = 0.05, 2000, 3
 
 
 def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, oversampling: int | None) -> Bands:
     """Return the sizes of the bands' intersection and union, of two closed boundaries.
 
-    Found by _thinBands() for bands far thinner than voxels, else by cellBands() for masks on one lattice where that
-    serves, else by searchedBands(); with an oversampling by gridBands().
+    Computed by gridBands() with an oversampling. Without, by _thinBands() for bands far thinner than voxels, else by
+    cellBands() for masks on one lattice if possible, else by searchedBands().
 
-    masks: the structures' voxels on one grid, which say where to look. tolerance: tau in mm, > 0.
-    oversampling: sub-voxels along each axis, all of them looked at; None chooses as many as the accuracy needs.
+    masks: the structures' voxels on one grid, which show where to look. tolerance: tau in mm, > 0. oversampling:
+    sub-voxels along each axis, all of which are tested; None for as many points as the accuracy needs.
     """
     if oversampling is None:
         if isThin(tolerance, masks[0].grid, THIN):
@@ -61,20 +62,21 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, 
 
 
 def voxelsOf(mask: Mask, surface: Surface) -> float:
-    """Return how many voxels a structure has; of one given as a mesh, which may have any number, those of 1 mm."""
+    """Return the number of a structure's voxels; for a mesh, whose voxel size is arbitrary, at most that for 1 mm."""
     return mask.count if surface.mask is not None else min(mask.count, mask.size)
 
 
 def isThin(tolerance: float, grid: Grid, share: float) -> bool:
-    """Return whether a tolerance in mm is less than a share of a voxel's shortest side."""
+    """Return whether a tolerance in mm is less than a fraction, `share`, of a voxel's shortest side."""
     spacing = np.delete(grid.spacing, [] if grid.flatAxis is None else grid.flatAxis)
     return bool(tolerance < share * spacing.min())
 
 
 def _thinBands(boundaries: BoundaryPair, tolerance: float) -> Bands:
-    """Return the sizes for bands far thinner than voxels: from points just inside the boundaries themselves.
+    """Return the sizes for bands far thinner than voxels, from points just inside the boundaries.
 
-    As large as the boundaries times the tolerance; where they bend, that errs by the tolerance over the radius.
+    The size of a band is that of the boundary times the tolerance; where the boundary bends, the relative error of this
+    is the tolerance over the radius.
     """
     shared = sizes = 0.0
     samples = 0

@@ -1,8 +1,8 @@
 """Boundary intersection over union: overlap of the two bands just inside the contours.
 
-The band of a structure is what lies inside it and closer than tau to its own boundary. Points are spread over both
-structures, and each is asked whether it lies in either band; as large as the space that they stand for are the bands'
-intersection and union. Where the points lie, and how they are asked, is chosen in bandmethods.py.
+The band of a structure is the part of its interior closer than tau to its own boundary. Points are spread over both
+structures, and each is tested against both bands; the sizes of the bands' intersection and union are those of the space
+that the points in them represent. bandmethods.py chooses where the points lie and how they are tested.
 
 Source: Cheng et al., Boundary IoU, CVPR 2021, arXiv:2103.16562; Podobnik & Vrtovec, Metrics Revolutions,
 arXiv:2410.02630.
@@ -18,7 +18,7 @@ from ..distances.extrapolation import LEAST_SHARE_ERROR
 
 @dataclass(frozen=True)
 class Bands:
-    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours), and how many points decided them.
+    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours), and the number of points used.
 
     error: standard error of the overlap, None where it is not known.
     """
@@ -36,6 +36,6 @@ class Bands:
         value = self.intersection / self.union
         if self.error is None:
             return value
-        # what nobody draws is never corrected, so that a few wrong points may be taken for none
+        # wrong points that are not drawn are never corrected, so a few of them may go unnoticed
         error = max(2 * self.error, LEAST_SHARE_ERROR) if self.error > 0 else 0.0
         return Bounded.within(value, error, 0.0, 1.0)

@@ -2,14 +2,14 @@
 
 The idea
 --------
-A band lies between its boundary and where it becomes too deep. Which voxels of a fine grid a boundary encloses is known
-without any search (bandvoxels.py). How deep they lie is searched at the corners of cells, about as wide as the bands,
-and interpolated in between, but only where the band may end (banddepths.py): the bands of small structures mostly reach
-everywhere. So all voxels are told nearly whether they lie in a band. Nearly, because interpolation errs. Some voxels,
-drawn by lot, mostly where that matters, are searched as well, and what the interpolation got wrong there is corrected,
-each time for as many voxels as the drawn one stands for. The result is free of any error of the interpolation but for
-chance (a control variate, with the sampling of Horvitz and Thompson, doi:10.1080/01621459.1952.10483446), and chance
-tells how large it is: more are drawn until that is small enough (lottery.py).
+A band extends from its boundary to the depth tau. The voxels of a fine grid that a boundary encloses are known without
+any search (bandvoxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
+in between, but only where the band may end (banddepths.py): the bands of small structures mostly fill them. This
+decides for every voxel whether it lies in a band, but only approximately, because interpolation errs. Therefore some
+voxels, drawn at random, mostly where errors matter, are searched as well, and the errors found there are corrected,
+each for as many voxels as the drawn one represents. The interpolation then leaves no bias, only a random error (this is
+a control variate with the sampling of Horvitz and Thompson, doi:10.1080/01621459.1952.10483446). The draw also yields
+an estimate of that error, and voxels are drawn until it is small enough (lottery.py).
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from .bands import Bands
 from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
 from .lottery import LEAST_CHANCE, LEAST_OUTSIDE, Lottery, chancesOf, isNear, largestChances, ramp
 
-# Places so close to a boundary lie on it, in mm, for tolerances below 1 mm as a share of them.
+# Places closer than this to a boundary, in mm, lie on it.
 TIE_TOLERANCE = 1e-5
-# Parts of the wanted error that counting in voxels and, at least, the draw may have; and both together, a little less
-# than all of it, as a draw ends sooner where its error seems small by chance.
+# Fractions of the wanted error for counting in voxels, for the draw (at least), and for both together. The last is a
+# little less than 1, because a draw ends early when its error seems small by chance.
 COUNT_SHARE, DRAW_SHARE, BOTH_SHARE = 0.7, 0.6, 0.88
-# Searches of the first draw, at least and at most, and of all draws at most.
+# Minimum and maximum number of searches in the first draw, and maximum in all draws.
 FIRST_DRAW, LARGEST_FIRST_DRAW, LARGEST_DRAW = 300, 4000, 800_000
-# Blocks of both structures that are not worth a thread for each.
+# Up to this many blocks of both structures, a thread for each does not pay off.
 FEW_TO_SHARE = 2000
-# How wide ramps are on ridges, as a share of the others.
+# Width of ramps on ridges, as a fraction of that of other ramps.
 NARROW = 1e-3
-# Blocks looked at at a time, so that temporary arrays stay in the processor's cache.
+# Blocks processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 8
 
 
 def searchedBands(
     boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float, wanted: float
 ) -> tuple[Bands, int]:
-    """Return the overlap of the bands of two closed boundaries, and how many voxels seem to lie in either band.
+    """Return the overlap of the bands of two closed boundaries, and the number of voxels that seem to lie in a band.
 
-    masks: voxels on one grid, which tell how large the structures are. tolerance: tau in mm, > 0. wanted: standard
-    error of the overlap at which there are voxels enough.
+    masks: voxels on one grid, for the sizes of the structures. tolerance: tau in mm, > 0. wanted: standard error of the
+    overlap to be reached.
     """
     surfaces = boundaries.surfaces
     areas = [float(surface.sizes.sum()) for surface in surfaces]
@@ -62,12 +62,12 @@ def searchedBands(
     if not found.either:
         return Bands(0.0, 0.0, voxels.codes.size, float("inf")), 0
     size = voxels.step**dimension
-    # only where just one of the two boundaries runs a voxel more or less makes all the difference
+    # a voxel more or less has its full effect only where one of the two boundaries runs without the other
     overlap = found.both / found.either
     differing = 2 * (voxels.counts[1] - voxels.counts[0]) * voxels.step ** (dimension - 1)
     counting = noise(voxels.step, min(sum(areas), differing + (1 - overlap) ** 2 * sum(areas)), dimension)
     counting /= found.either * size
-    # what counting does not take of the error is left to the draw
+    # the part of the error that counting does not use is left for the draw
     left = float(np.sqrt(max((BOTH_SHARE * wanted) ** 2 - counting**2, room**2)))
     both, either, drawing = found.corrected(left, sum(depth.error for depth in depths))
     error = float(np.hypot(counting, drawing))
@@ -75,23 +75,23 @@ def searchedBands(
 
 
 class Members:
-    """Which voxels seem to lie in the bands.
+    """The voxels that seem to lie in the bands.
 
-    both, either: how many lie in both bands and in at least one.
+    both, either: number of voxels in both bands, and in at least one.
     """
 
     def __init__(self, boundaries: BoundaryPair, voxels: Voxels, depths: list[Depths], tolerance: float):
         self._boundaries, self._voxels, self._depths, self._tolerance = boundaries, voxels, depths, tolerance
-        # a ramp beyond the boundary itself would count what is not there
+        # a ramp must not reach beyond the boundary itself
         width = min(voxels.step, 2 * tolerance)
         self._widths = [np.where(d.areSteep, np.float32(width), np.float32(NARROW * width)) for d in depths]
         self.both, self.either = voxels.counts
         isMixed = (depths[0].rows >= 0) | (depths[1].rows >= 0)
-        # blocks of which all is known count without the voxels that are too deep
+        # in fully known blocks, all voxels count except those that are too deep
         deep = np.nonzero((depths[0].isDeep | depths[1].isDeep) & ~isMixed)
         self._count(voxels.inBlocks(deep), [depth.isDeep[deep] for depth in depths])
         self._blocks = np.nonzero(isMixed)
-        # which of these blocks those of a boundary are, in their order, and the reverse
+        # maps these blocks to the rows of each boundary's depths, and back
         self._rows = [depth.rows[self._blocks] for depth in depths]
         self._places = [np.flatnonzero(rows >= 0) for rows in self._rows]
         self._codes = voxels.inBlocks(self._blocks)
@@ -100,10 +100,10 @@ class Members:
     def _count(
         self, codes: np.ndarray, isDeep: list[np.ndarray], places: list[np.ndarray] | None = None
     ) -> list[np.ndarray]:
-        """Count the voxels of blocks anew, and return which of them (n, SIDE ** d) seem to lie in each band.
+        """Recount the voxels of blocks, and return for each band whether they (n, SIDE ** d) seem to lie in it.
 
-        codes: of the voxels. isDeep: for each boundary the blocks (n,) that are deep as a whole. places: which blocks
-        are those of which depths are known voxel by voxel.
+        codes: (n, SIDE ** d) of the voxels. isDeep: for each boundary, whether blocks (n,) are entirely too deep.
+        places: for each boundary, the indices of the blocks whose depths are known voxel by voxel.
         """
         members = []
         for number, isIn in enumerate(isDeep):
@@ -119,7 +119,8 @@ class Members:
     def corrected(self, wanted: float, about: float) -> tuple[float, float, float]:
         """Return the numbers of voxels in both bands and in either, and the standard error of the overlap by the draw.
 
-        wanted: such an error at which enough are drawn. about: by how much the overlap may be wrong without a draw.
+        wanted: standard error at which no more voxels are drawn. about: approximate error of the overlap without a
+        draw.
         """
         lottery = Lottery([self._chances(number) for number in (0, 1)], self._guessed, self._searched)
         if not lottery.total:
@@ -138,9 +139,9 @@ class Members:
             factor = more
 
     def _chances(self, number: int) -> np.ndarray:
-        """Return what the chances of voxels (n,) to be searched for one boundary are proportional to."""
+        """Return numbers (n,) proportional to the probabilities of voxels to be searched for one boundary."""
         depth, places = self._depths[number], self._places[number]
-        # who joins one band moves the overlap by 1 inside the other band, and by the overlap outside
+        # joining one band changes the overlap in proportion to 1 inside the other band, and to the overlap outside
         outside = np.float32(max(self.both / max(self.either, 1), LEAST_OUTSIDE))
         parts, inPart = depth.scales.shape[1], partOfVoxels(self._voxels.dimension)
         result = np.zeros(self._codes.shape, np.float32)
@@ -162,7 +163,7 @@ class Members:
         return result.ravel()
 
     def _guessed(self, numbers: np.ndarray) -> list[np.ndarray]:
-        """Return how much of voxels (k,) seems to lie in each band."""
+        """Return for each band the fractions of voxels (k,), given by index, that seem to lie in it."""
         block, voxel = np.divmod(numbers, self._codes.shape[1])
         codes, inPart, result = self._codes.ravel().take(numbers), partOfVoxels(self._voxels.dimension), []
         for number, (rows, depth, inBand) in enumerate(zip(self._rows, self._depths, self._inBand, strict=True)):
@@ -174,7 +175,7 @@ class Members:
         return result
 
     def _searched(self, number: int, numbers: np.ndarray) -> np.ndarray:
-        """Return how much of voxels (k,) inside one boundary lies in its band."""
+        """Return the fractions of voxels (k,), given by index and inside one boundary, that lie in its band."""
         block, voxel = np.divmod(numbers, self._codes.shape[1])
         within = np.stack(np.unravel_index(voxel, (SIDE,) * self._voxels.dimension), axis=1)
         index = SIDE * np.stack(self._blocks, axis=1)[block] + within
@@ -184,6 +185,6 @@ class Members:
 
 
 def partOfVoxels(dimension: int) -> np.ndarray:
-    """Return in which part of a block, of PART voxels along each side, its voxels (SIDE ** d,) are."""
+    """Return for each voxel (SIDE ** d,) of a block the index of its part, which is PART voxels wide."""
     index = np.indices((SIDE,) * dimension).reshape(dimension, -1) // PART
     return np.ravel_multi_index(tuple(index), (SIDE // PART,) * dimension)

@@ -1,8 +1,8 @@
-"""The voxels in which bands are searched: on a grid that runs askew, so that no face of a boundary follows it.
+"""The voxels in which bands are searched, on a grid that runs askew, so that no face of a boundary is parallel to it.
 
-Which voxel centers a boundary encloses is known exactly, and for next to nothing. That counts them as if they were
-points spread evenly, unless faces lie along rows of them, as those of boxes and of masks do on grids of their own. On a
-grid that is turned by an odd angle none does.
+The voxel centers that a boundary encloses are known exactly, at almost no cost. Counting them is as accurate as with
+evenly spread points, unless faces are parallel to rows of them, like those of boxes and masks on their own grids. On a
+grid turned by an odd angle, none is.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ..geometry.voxelization import maskOf
 from ..progress import checkpoint
 from .bandlookup import spread
 
-# Voxels are looked at in blocks of so many along each axis, a power of two.
+# Voxels along each side of a block, a power of two.
 SIDE = 8
-# The code of voxels that both structures have.
+# Code of voxels in both structures.
 BOTH = np.uint8(3)
-# By what the grid is turned: a unit quaternion but for its length, and in a plane the tangent of the angle.
+# Rotation of the grid: a quaternion, not normalized, and in a plane the tangent of the angle.
 TURN, TILT = (0.8371, 0.2713, 0.3517, 0.3198), 0.4142
-# Standard error of the size of what boundaries enclose, counted in voxels 1 mm wide, for boundaries of 1 mm2 (1 mm). It
-# is about that of one voxel in three next to the boundary, as found with organs of all kinds.
+# Standard error of the enclosed size, counted in voxels 1 mm wide, for boundaries of 1 mm2 (1 mm): about a third of a
+# voxel for a single voxel next to the boundary. Measured on organs of all kinds.
 NOISE = 0.32
-# Voxels of the box around both structures, at least and at most.
+# Minimum and maximum number of voxels in the box around both structures.
 FEWEST_VOXELS, MOST_VOXELS = 1 << 14, 1 << 24
 
 
@@ -36,8 +36,8 @@ FEWEST_VOXELS, MOST_VOXELS = 1 << 14, 1 << 24
 class Voxels:
     """The voxels of two structures on a grid that runs askew, in whole blocks of SIDE along each axis.
 
-    grid: cubes or squares. codes: uint8 [k, j, i], or [j, i] in a plane; the first bit tells of the reference, the
-    second one of the test, within the slab if there is one. Indices are in the order of this array.
+    grid: cubes or squares. codes: uint8 [k, j, i], or [j, i] in a plane; the first bit is set in the reference, the
+    second one in the test, within the slab if there is one. Indices are in the order of this array.
     """
 
     grid: Grid
@@ -69,7 +69,7 @@ class Voxels:
 
     @cached_property
     def counts(self) -> tuple[int, int]:
-        """How many voxels both structures have, and how many at least one."""
+        """Number of voxels in both structures, and in at least one."""
         return int(np.count_nonzero(self.codes == BOTH)), int(np.count_nonzero(self.codes))
 
     @property
@@ -83,16 +83,16 @@ class Voxels:
         return self.grid.axes[:, : self.dimension][:, ::-1]
 
     def places(self, index: np.ndarray) -> np.ndarray:
-        """Return the LPS positions (n, 3) in mm of voxel indices (n, d), not always whole ones."""
+        """Return the LPS positions (n, 3) in mm of voxel indices (n, d), which may be fractional."""
         full = np.zeros((len(index), 3))
         full[:, : self.dimension] = index[:, ::-1]
         return self.grid.toWorld(full)
 
     @cached_property
     def blocks(self) -> np.ndarray:
-        """What the blocks hold, as bits: voxels of the reference, of the test, voxels outside these two."""
+        """Contents of blocks as bits: voxels in the reference, in the test, outside the reference, outside the test."""
         layers = []
-        # some layers at a time, so that nothing as large as all voxels is made
+        # layer by layer, to avoid temporary arrays as large as all voxels
         for first in range(0, len(self.codes), SIDE):
             some = self.codes[first : first + SIDE]
             outside = np.bitwise_and.reduce(some, axis=0) ^ BOTH
@@ -100,27 +100,27 @@ class Voxels:
         return joined(np.stack(layers), (1, *[SIDE] * (self.dimension - 1)))
 
     def holding(self, number: int) -> np.ndarray:
-        """Return which blocks hold voxels of the reference (0) or the test (1)."""
+        """Return whether blocks hold voxels of the reference (0) or the test (1)."""
         return self.blocks >> np.uint8(number) & np.uint8(1) != 0
 
     def deeper(self, number: int, depth: float) -> np.ndarray:
-        """Return which blocks are so deep, in mm, inside the reference (0) or the test (1) that all around is inside.
+        """Return whether blocks are certainly deeper than `depth` mm inside the reference (0) or the test (1).
 
-        There are more, which only a search tells.
+        That is, all blocks around are inside, too. Others can be as deep, which only a search finds out.
         """
         reach = int(np.ceil((depth + self.step) / (SIDE * self.step)))
         isOutside = self.blocks >> np.uint8(2 + number) & np.uint8(1)
         return spread(isOutside.copy(), np.full(self.dimension, reach)) == 0
 
     def inBlocks(self, chosen: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Return the codes (n, SIDE ** d) of blocks, told their indices (n,) along each axis."""
+        """Return the codes (n, SIDE ** d) of blocks, given their indices (n,) along each axis."""
         counts = [side for count in self.blocks.shape for side in (count, SIDE)]
         order = [*range(0, 2 * self.dimension, 2), *range(1, 2 * self.dimension, 2)]
         return self.codes.reshape(counts).transpose(order)[chosen].reshape(-1, SIDE**self.dimension)
 
 
 def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
-    """Return the flags [k, j, i], or bits, that voxels in blocks have together. sides: of the blocks, in voxels."""
+    """Return the "or" of flags [k, j, i], or of bits, over blocks of voxels. sides: of the blocks, in voxels."""
     for axis, side in enumerate(sides):
         if side == 1:
             continue
@@ -136,8 +136,8 @@ def joined(flags: np.ndarray, sides: np.ndarray) -> np.ndarray:
 def askewGrid(boundaries: BoundaryPair, home: Grid, step: float) -> Grid:
     """Return a grid around two boundaries, of whole blocks of SIDE voxels along each axis, turned by an odd angle.
 
-    home: what it is turned from, so that images may be turned together without changing a number. step: width of the
-    voxels in mm, wider where there would be more than MOST_VOXELS, and the reverse.
+    home: the grid that it is turned against, so that turning all images together does not change the numbers. step:
+    width of the voxels in mm; widened if there would be more than MOST_VOXELS, narrowed if fewer than FEWEST_VOXELS.
     """
     points = np.concatenate([surface.points for surface in boundaries.surfaces])
     axes = askewAxes(home)
@@ -148,7 +148,7 @@ def askewGrid(boundaries: BoundaryPair, home: Grid, step: float) -> Grid:
     step = max(float(np.clip(step, fewest, most)), float(span.max()) / MOST_VOXELS)
     size, origin = np.ones(3, int), low.copy()
     size[: len(span)] = SIDE * np.ceil((span / step + 2) / SIDE).astype(int)
-    # a voxel without any of the structures at every edge
+    # one voxel of background at every edge
     origin[: len(span)] -= step / 2
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = axes * step, axes @ origin
@@ -156,15 +156,15 @@ def askewGrid(boundaries: BoundaryPair, home: Grid, step: float) -> Grid:
 
 
 def askewAxes(home: Grid) -> np.ndarray:
-    """Return three unit vectors (3, 3) at right angles, as columns, along which faces hardly ever run.
+    """Return three orthonormal vectors (3, 3), as columns, to which faces are hardly ever parallel.
 
-    home: a grid that faces may follow. Where it is planar, the last vector is normal to it.
+    home: a grid to which faces may be parallel. If it is planar, the last vector is normal to it.
     """
     direction, turn = home.direction, turned()
     if home.planar:
         direction, turn = np.roll(direction, 2 - home.flatAxis, axis=1), np.eye(3)
         turn[:2, :2] = np.array([[1, -TILT], [TILT, 1]]) / np.hypot(1, TILT)
-    # those of sheared grids are not at right angles yet
+    # the axes of sheared grids are not orthogonal
     axes, lengths = np.linalg.qr(direction)
     return axes * np.sign(np.diag(lengths)) @ turn
 
@@ -178,7 +178,7 @@ def turned() -> np.ndarray:
 
 
 def noise(step: float, size: float, dimension: int) -> float:
-    """Return the standard error in mm3 (mm2) of what boundaries enclose, counted in voxels `step` mm wide.
+    """Return the standard error in mm3 (mm2) of the size that boundaries enclose, counted in voxels `step` mm wide.
 
     size: of the boundaries, mm2 (mm).
     """
@@ -186,5 +186,5 @@ def noise(step: float, size: float, dimension: int) -> float:
 
 
 def stepFor(error: float, size: float, dimension: int) -> float:
-    """Return how wide voxels may be, in mm, at which noise() is an error in mm3 (mm2)."""
+    """Return the width in mm of voxels for which noise() equals an error in mm3 (mm2)."""
     return (error / noise(1.0, size, dimension)) ** (2 / (dimension + 1))

@@ -1,13 +1,13 @@
-"""Which sides of the patient the reference faces, at its own elements and below those of the test.
+"""The sides of the patient that the reference faces, at its own elements and nearest to those of the test.
 
-Between two masks on one lattice this needs no search. The tables that tell how far away the reference is (lattice.py)
-also tell in which cells it is so near. Where in a cell follows from the three small things that the lookup works with:
-the step to that cell, the position of the point inside its own cell, and the case of the other. Hundreds of thousands
-of points share some ten thousand such triples, and the sides are found once for each of them.
+Between two masks on one lattice, this needs no search. The tables of distances to the reference (lattice.py) also show
+in which cells it is nearest. The place in such a cell follows from the three small things that the lookup uses: the
+step to that cell, the position of the point inside its own cell, and the case of the other cell. Hundreds of thousands
+of points share some ten thousand such triples, and the sides are computed once for each of them.
 
-On a lattice many points have several places of the reference equally near. They belong to the sides of all of these:
-which of them a search happens to find first would depend on how the image is stored, and on rounding. The few points
-that are far are cheaper to ask from the search tree, as for their distances, and then all triangles that far away.
+On a lattice, many points have several equally near places on the reference. They belong to the sides of all of these,
+because the one that a search happens to find first would depend on how the image is stored, and on rounding. For the
+few far points, it is cheaper to use the search tree, as for their distances, and then all triangles that far away.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ..progress import checkpoint
 
 # Sides of the patient and the LPS vectors that point there.
 DIRECTIONS = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
-# Components of unit normals that differ by less are equal: a diagonal surface faces two sides.
+# Components of unit normals that differ by less than this are equal: a diagonal surface faces two sides.
 EQUAL_COMPONENTS = 1e-6
-# Squared distances that differ by this share are equal: the tables have single precision.
+# Squared distances that differ by at most this fraction are equal: the tables have single precision.
 EQUAL_SQUARES = 1e-5
-# Up to so many elements of a mesh are looked up one by one; of more, and of masks, those of one cell belong together.
+# Up to this many elements of a mesh are searched one by one; otherwise, and for masks, those of a cell share its sides.
 MOST_ELEMENTS = 100_000
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 15
@@ -41,7 +41,7 @@ CHUNK = 1 << 15
 def sidesOf(normals: np.ndarray) -> np.ndarray:
     """Return the sides (n,) toward which unit normals (n, 3) have their largest component, as the sum of sideBit()."""
     x, y, z = np.abs(normals.T)
-    # a cell without size, whose normal is zero, faces nowhere
+    # a cell without size has a zero normal and faces no side
     least = np.maximum(np.maximum(np.maximum(x, y), z) - EQUAL_COMPONENTS, EQUAL_COMPONENTS)
     result = np.zeros(len(normals), np.uint8)
     for side, vector in DIRECTIONS.items():
@@ -51,7 +51,7 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
 
 
 def facedSides(surface: Surface) -> frozenset[str]:
-    """Return the sides of the patient that some of a boundary faces."""
+    """Return the sides of the patient that parts of a boundary face."""
     together = np.uint8(0)
     for normals in eachOutwardNormals(surface):
         together |= np.bitwise_or.reduce(sidesOf(normals))
@@ -79,7 +79,7 @@ def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     count = test.pieces * len(test.surface.cells)
     if reference.lattice is None and count <= MOST_ELEMENTS:
         return _sidesAt(boundaries, test, np.arange(count))
-    # the piece in the middle of a cell stands for all of them: its place and its side belong together
+    # the middle piece of a cell represents all of them
     centers = elementCenters(test.surface.points, test.surface.cells, 0)
     apart = np.linalg.norm(test.positions.reshape(-1, test.pieces, 3) - centers[:, None], axis=2)
     middle = apart.argmin(axis=1) + test.pieces * np.arange(len(centers))
@@ -87,16 +87,16 @@ def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 
 
 def _sidesAt(boundaries: BoundaryPair, test: DirectedDistances, elements: np.ndarray) -> np.ndarray:
-    """Return the sides (n,) that the reference faces below the centers of some elements (n,) of the test."""
+    """Return the sides (n,) that the reference faces nearest to the centers of some elements (n,) of the test."""
     touch = touching(float(np.sqrt(boundaries.surfaces[0].sizes.mean())))
     return sidesOf(_normalsAt(boundaries.search(0), test.positionsOf(elements), touch))
 
 
 def _normalsAt(reference: ClosestSurface, points: np.ndarray, touch: float) -> np.ndarray:
-    """Return the outward unit normals (n, 3) of a boundary below points (n, 3).
+    """Return the outward unit normals (n, 3) of a boundary nearest to points (n, 3).
 
-    Next to an edge between two cells it is the way from the edge to the point that counts, unless that is no longer
-    than `touch`, mm.
+    At an edge between two cells, the normal is the direction from the edge to the point, unless that distance is at
+    most `touch`, mm.
     """
     signed, outward = reference.signedDistancesAndGradients(points)
     near = np.flatnonzero(np.abs(signed) <= touch)
@@ -107,7 +107,7 @@ def _normalsAt(reference: ClosestSurface, points: np.ndarray, touch: float) -> n
 
 
 def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarray:
-    """Return ways (n, 3) in mm as unit vectors, normals (n, 3) in the place of those no longer than `touch`, mm."""
+    """Return vectors (n, 3) in mm as unit vectors; normals (n, 3) replace those no longer than `touch`, mm."""
     lengths = np.linalg.norm(ways, axis=1, keepdims=True)
     return np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
 
@@ -117,19 +117,19 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
     lattice, surface = boundaries.lattice, test.surface
     positions = elementPositions(0)
     tables = cellTables(lattice.spacing, positions)
-    # rotated images would else get sides of their own for a difference in the sixteenth digit
+    # rounded, or rotated images would get tables of their own for a difference in the sixteenth digit
     axes = (lattice.grid.axes / lattice.grid.spacing).round(12)
     sides = _sidesOfTriples(lattice.spacing, positions, tuple(axes.ravel().tolist()))
     multiples = _sums(doubledPoints(lattice, surface, 1), surface.cells)
     cells, numbers = lattice.split(multiples, positions)
-    # triangles of equal cells coincide, and a center that lies on no cell face belongs to the one around it only
+    # the triangles of equal cells coincide, and a center that is not on a cell face belongs to one cell only
     within = (positions.local > 0).all(axis=1)
     codes = lattice.codes[0].take(cells)
     isInside = tables.inside.take(numbers * 256 + codes)
     isSame = (codes == lattice.codes[1].take(cells)) & within.take(numbers)
     same, asked = np.flatnonzero(isSame), np.flatnonzero(~isSame)
     result = np.empty(len(cells), np.uint8)
-    # the first step is none
+    # the first step leads to the cell itself
     result[same] = sides.of(numbers[same].astype(np.intp) * 256 + codes[same], isInside[same])
     far = [np.zeros(0, np.intp)]
     for first in range(0, len(asked), CHUNK):
@@ -144,7 +144,7 @@ def _byLookup(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
 
 
 def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
-    """Return the sides (n,) that the reference faces at all of its places that are nearest to LPS points (n, 3)."""
+    """Return the sides (n,) that the reference faces at all of its places nearest to LPS points (n, 3)."""
     surface, closest = boundaries.surfaces[0], boundaries.search(0)
     touch = touching(float(np.sqrt(surface.sizes.mean())))
     squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
@@ -160,7 +160,7 @@ def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarr
 
 
 def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return the sums (m, 3) of the corners of cells (m, 3): multiples of a third of what points (n, 3) count in."""
+    """Return the sums (m, 3) of the corners of cells (m, 3): their centers in thirds of the unit of points (n, 3)."""
     result = points.take(cells[:, 0], axis=0)
     for corner in cells.T[1:]:
         result += points.take(corner, axis=0)
@@ -170,9 +170,10 @@ def _sums(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
 def _ofAllNearest(
     lattice: Lattice, cells: np.ndarray, numbers: np.ndarray, isInside: np.ndarray, sides: SidesOfTriples
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sides (n,) that the reference faces at all of its places nearest to points, and which (k,) are far.
+    """Return the sides (n,) that the reference faces at all of its places nearest to points, and far points (k,).
 
-    cells, numbers, isInside: (n,) of the points. The sides of those that are far, in no order, mean nothing.
+    cells, numbers, isInside: (n,) of the points. The sides of the far points, which are given by index, have no
+    meaning.
     """
     tables, codes = sides.tables, lattice.codes[0]
     shifts, touch = tables.steps @ lattice.strides, np.float32(touching(min(lattice.spacing)) ** 2)
@@ -192,7 +193,7 @@ def _ofAllNearest(
         if not len(active):
             break
     owners, triples, squared = map(np.concatenate, zip(*found, strict=True))
-    # something nearer may have been found later, or nothing so far
+    # something nearer may have been found later, or nothing at all
     isNearest = (squared <= best.take(owners) * np.float32(1 + EQUAL_SQUARES) + touch) & (squared < np.inf)
     owners, triples = owners.compress(isNearest), triples.compress(isNearest)
     result = np.zeros(len(cells), np.uint8)
@@ -201,19 +202,19 @@ def _ofAllNearest(
 
 
 class SidesOfTriples:
-    """Tells which sides the reference faces below positions in cells, for one spacing and orientation of images.
+    """Table of the sides that the reference faces nearest to positions in cells, for one spacing and image orientation.
 
-    A triple is (number of the step to a cell * number of positions + number of the position) * 256 + the cell's case.
-    axes: (3, 3) unit vectors of the lattice in columns. What was asked once is kept.
+    A triple is (index of the step to a cell * number of positions + index of the position) * 256 + the cell's case.
+    axes: (3, 3) unit vectors of the lattice in columns. Entries are computed when first needed.
     """
 
     def __init__(self, tables: CellTables, axes: np.ndarray):
         self.tables, self._axes = tables, axes
-        # outside the reference and inside; 0 is not known yet
+        # for positions outside the reference and inside; 0 means not computed yet
         self._known = np.zeros((2, len(tables.steps) * len(tables.points) * 256), np.uint8)
 
     def of(self, triples: np.ndarray, isInside: np.ndarray) -> np.ndarray:
-        """Return sides (n,) by triple (n,), for positions outside the reference or inside (n,)."""
+        """Return sides (n,) by triple (n,). isInside: (n,) whether the position is inside the reference."""
         asked = triples.compress(self._known[0].take(triples) == 0)
         if len(asked):
             asked = np.unique(asked)
@@ -221,7 +222,7 @@ class SidesOfTriples:
         return self._known.ravel().take(isInside * self._known.shape[1] + triples)
 
     def _found(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sides (n,) below positions outside the reference, and inside, by triple (n,)."""
+        """Return the sides (n,) for positions outside the reference, and for those inside, by triple (n,)."""
         tables = self.tables
         triangles, trianglesOf = caseTriangles()
         rest, cases = np.divmod(triples, 256)
@@ -242,7 +243,7 @@ class SidesOfTriples:
         touches = squared[nearest] <= touch**2
         normals = outwardNormalsOfCases(tuple(tables.spacing.tolist()))[cases[owners], slots]
         outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
-        # the way from the boundary inward points to the opposite side
+        # inside, the vector from the boundary to the position points to the opposite side
         inside = np.where(touches, outside, _opposite(outside))
         return tuple(np.bitwise_or.reduceat(sides, starts) for sides in (outside, inside))
 
@@ -251,7 +252,7 @@ class SidesOfTriples:
 def _sidesOfTriples(
     spacing: tuple[float, float, float], positions: Positions, axes: tuple[float, ...]
 ) -> SidesOfTriples:
-    """Return what tells sides for a spacing in mm and the axes of a lattice, kept for the next pair of structures."""
+    """Return the table of sides for a spacing in mm and the axes of a lattice, cached for the next pair."""
     return SidesOfTriples(cellTables(spacing, positions), np.reshape(axes, (3, 3)))
 
 
@@ -264,14 +265,14 @@ def _opposite(sides: np.ndarray) -> np.ndarray:
 def outwardNormalsOfCases(spacing: tuple[float, float, float]) -> np.ndarray:
     """Return the outward unit normals (256, 5, 3) of the triangles of all cases for a spacing in mm.
 
-    Every corner of a triangle lies half-way between a voxel inside and one outside, which tell its outer side. Zeros
-    for cases without triangles.
+    Every corner of a triangle lies half-way between a voxel inside and one outside, which determine its outer side.
+    Zeros for cases without triangles.
     """
     triangles, trianglesOf = caseTriangles()
     normals = np.cross(*np.moveaxis((triangles[:, 1:] - triangles[:, :1]) * spacing, 1, 0))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     starts, ends = np.floor(triangles), np.ceil(triangles)
-    # the bit of the voxel where each corner's cell edge starts, and the way along that edge
+    # the bit of the voxel where each corner's cell edge starts, and the vector along that edge
     bits, ways = (starts @ (1, 2, 4)).astype(int), (ends - starts) * spacing
     isInside = np.arange(256)[:, None, None] >> bits[trianglesOf] & 1
     outward = np.einsum("csn,csnx->csx", np.where(isInside, 1, -1), ways[trianglesOf])

@@ -1,8 +1,8 @@
-"""The Medical Similarity Index as its authors' program computes it, which is not what their article defines.
+"""The Medical Similarity Index as its authors' program computes it, which differs from the definition in their article.
 
-Source: Fazekas et al., arXiv:2508.09722. It takes the mean over the points of the reference instead of the test,
-decides what lies outside after the centers of mass were made to coincide, and gives points on the contour the score 0
-instead of 1: identical contours have the index 0, and so have contours of which one is the other one moved.
+Source: Fazekas et al., arXiv:2508.09722. The program takes the mean over the points of the reference instead of the
+test, decides about inside and outside after aligning the centers of mass, and gives points on the contour the score 0
+instead of 1. So identical contours have the index 0, and so do contours that differ by a shift only.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .similarity import (
 )
 from .slicecontours import SAME, Contour, Planes
 
-# Points looked at a time.
+# Points processed at a time.
 CHUNK = 500
 
 
 def measure(reference: Slices, test: Slices, planes: Planes, levels: Levels) -> Similarity:
-    """Return how well a test follows the reference, given by chains of boundary pixels, neither empty."""
+    """Return how well a test follows the reference, both given as chains of boundary pixels, neither empty."""
     slices = []
     for index in sorted({*reference, *test}):
         checkpoint()
@@ -46,7 +46,7 @@ def scored(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
     _, distances = localDistances(reference.points, test.points, shift, SAME)
     moved = reference.points + shift
     start, end = test.points, test.points + test.steps
-    # what the test goes around was drawn too far outside
+    # what the test encloses was drawn too far outside
     level = np.where(insideContours(moved, start, end), levels.outside, levels.inside)
     counts = (distances > SAME) & ~isOnLine(moved, start, end)
     scores = np.where(counts, weight(distances, level), 0.0)
@@ -60,7 +60,7 @@ def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarr
     """
     step = end - start
     squares = np.maximum((step**2).sum(axis=1), SAME**2)
-    # rows, columns and diagonals are all that such segments lie on
+    # such segments lie on rows, columns and diagonals only
     lines = np.column_stack([points, points.sum(axis=1), points[:, 0] - points[:, 1]])
     candidates = np.flatnonzero((np.abs(lines - np.rint(lines)) <= 2 * SAME).any(axis=1))
     result = np.zeros(len(points), bool)

@@ -172,6 +172,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
     """Return pairs of points and their closest neighbors in a tree: the indices (n,) of both, and distances (n,).
 
     A point has several pairs if several neighbors are equally close up to the tolerance.
+    """
     found = []
     for first in range(0, len(points), CHUNK):
         checkpoint()

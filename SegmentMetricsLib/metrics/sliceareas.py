@@ -1,8 +1,9 @@
-"""How large two structures are in every slice of the reference, and how much they share there.
+"""Areas of two structures, and of their overlap, in every slice of the reference.
 
-Of masks on one lattice pixels are counted. What is not on the lattice of the slices is cut by their planes, and the
-area of the cross-section is exact, as is what it shares with the pixels of the other one: along the segments around it,
-cut where they pass from one pixel to the next, the pixels to their left are summed up.
+For masks on one lattice, pixels are counted. A structure that is not on the lattice of the slices is cut by their
+planes. The area of its cross-section is exact, and so is the area that it shares with the pixels of the other one: the
+segments around the cross-section are cut where they pass from one pixel to the next, and the pixels to their left are
+summed up.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class SliceAreas:
     """Areas of two structures in pixels, slice by slice.
 
     first: number of the first slice. areas: (2, n) of the reference and of the test, whole numbers where pixels were
-    counted. shared: (n,) of both. sides: the two, masks or the cross-sections of what lies on another lattice.
+    counted. shared: (n,) of the overlap. sides: the two structures, as masks or, if on another lattice, as
+    cross-sections.
     """
 
     first: int
@@ -32,7 +34,7 @@ class SliceAreas:
     sides: tuple[Mask | CrossSections, Mask | CrossSections]
 
     def center(self, which: int, number: int) -> np.ndarray:
-        """Return the LPS center of mass (3,) in mm of the reference (0) or the test (1) in one slice that it is in."""
+        """Return the LPS center of mass (3,) in mm of the reference (0) or the test (1) in a slice that it is in."""
         side = self.sides[which]
         if isinstance(side, Mask):
             j, i = np.nonzero(side.voxels[number - side.offset[2]])
@@ -50,10 +52,10 @@ class SliceAreas:
 def areasOf(
     sides: tuple[Mask | CrossSections, Mask | CrossSections], stacks: tuple[SliceStack, SliceStack]
 ) -> SliceAreas:
-    """Return the areas of two structures that are not both empty, one of them at least a mask.
+    """Return the areas of two structures, not both empty, at least one of which is a mask.
 
-    sides: masks on one lattice whose slices run along its k axis, or the cross-sections of what is not on it. stacks:
-    their contours; what has no contour in a slice has no area there.
+    sides: masks on one lattice with its slices along the k axis, or cross-sections of a structure that is not on it.
+    stacks: their contours; a structure without a contour in a slice has no area there.
     """
     spans = [_span(side) for side in (*sides, *stacks)]
     first, last = min(low for low, _ in spans), max(high for _, high in spans)
@@ -71,7 +73,7 @@ def areasOf(
 
 
 def _span(side: Mask | CrossSections | SliceStack) -> tuple[float, float]:
-    """Return the first and the last slice of a structure, an endless range backward for nothing."""
+    """Return the first and the last slice of a structure, (inf, -inf) if it is empty."""
     if side.isEmpty:
         return np.inf, -np.inf
     if isinstance(side, Mask):
@@ -89,7 +91,7 @@ def _areas(side: Mask | CrossSections, first: int, count: int) -> np.ndarray:
         start = side.low[2] - first
         counts[start : start + len(side.voxels)] = np.count_nonzero(side.voxels, axis=(1, 2))
         return counts
-    # from a place nearby, so that no digits are lost
+    # relative to a point nearby, to avoid cancellation
     origin = side.start.mean(axis=0)
     doubled = _cross(side.start - origin, side.end - origin)
     return np.maximum(rounded(np.bincount(side.slices - first, doubled, count) / 2), 0)
@@ -100,7 +102,7 @@ def _cross(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def _sharedByMasks(reference: Mask, test: Mask, first: int, last: int) -> np.ndarray:
-    """Return how many voxels are in both in the slices from first to last."""
+    """Return the numbers of voxels in both masks in the slices from first to last."""
     counts = np.zeros(last - first + 1, np.int64)
     if reference.isEmpty or test.isEmpty:
         return counts
@@ -114,8 +116,8 @@ def _sharedByMasks(reference: Mask, test: Mask, first: int, last: int) -> np.nda
 def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: int) -> np.ndarray:
     """Return the area (count,) in pixels of cross-sections that the pixels of a mask cover, in the slices from `first`.
 
-    By Green's theorem it is the sum over the segments of how far each rises, times how much of the mask's rows lies on
-    its left. Cut at the sides of pixels, that is what the middle of every piece has there.
+    By Green's theorem, it is the sum over the segments of each one's rise times the length of the mask's row on its
+    left. Along a segment cut at the sides of pixels, that length is linear, so its value at the middle is exact.
     """
     if mask.isEmpty or sections.isEmpty:
         return np.zeros(count)
@@ -123,7 +125,7 @@ def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: in
     for axis in (1, 0):
         start, end, which = _cutAtSides(start, end, axis)
         slices = slices[which]
-    # places counted from the corner of the first pixel
+    # positions relative to the corner of the first pixel
     column, row = ((start + end) / 2 - mask.low[:2] + 0.5).T
     layer, line = slices - mask.low[2], np.floor(row).astype(np.int64)
     depth, rows, columns = mask.voxels.shape
@@ -139,7 +141,7 @@ def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: in
 
 
 def _cutAtSides(start: np.ndarray, end: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return segments (m, 2) cut where they pass half-way between whole numbers along an axis, and whose each is."""
+    """Return segments (m, 2) cut half-way between whole numbers along an axis, and the original one of each piece."""
     low, high = (np.floor(f(start[:, axis], end[:, axis]) + 0.5).astype(np.int64) for f in (np.minimum, np.maximum))
     which, pixel = levelsOf(low, high + 1)
     start, end = start[which], end[which]

@@ -16,10 +16,10 @@ from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..progress import checkpoint
 
-# Coordinates that differ by less than this share of a contour's size are the same.
+# Coordinates that differ by less than this fraction of a contour's size are equal.
 SAME = 1e-7
-# A contour is worth a cut when it goes around more than so many pixels and its convex hull is so much larger. Only
-# notches deeper than this share of the deepest one count.
+# A contour may be cut if it encloses more than this many pixels and its convex hull is larger by more than this factor.
+# Only notches deeper than this fraction of the deepest one count.
 SMALLEST_CUT_AREA, LEAST_HULL_RATIO, LEAST_NOTCH = 50.0, 1.2, 0.5
 
 
@@ -41,7 +41,7 @@ class Contour:
 
     @cached_property
     def area(self) -> float:
-        """The area inside, negative for a hole: the structure lies around it."""
+        """The enclosed area, negative for a hole, which the structure lies around."""
         local = self.points - self.points[0]
         x, y = local.T
         return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
@@ -66,10 +66,10 @@ class Contour:
         return np.stack([np.interp(positions, ends, closed[:, axis]) for axis in (0, 1)], axis=1)
 
     def startToward(self, direction: np.ndarray, other: Contour) -> int:
-        """Return the point to start from so that it depends neither on how the slice is stored nor on where it lies.
+        """Return the index of a starting point that depends neither on how the slice is stored nor on where it lies.
 
-        It is the point farthest from the center; of several the one farthest in a direction (2,), then the one
-        farthest from another contour with the same center.
+        It is the point farthest from the center; among several, the one farthest in a direction (2,), then the one
+        farthest from another contour, with both centers aligned.
         """
         offsets = self.points - self.center
         radii = np.hypot(*offsets.T)
@@ -88,7 +88,7 @@ class Contour:
 
 
 class Chain(Contour):
-    """The pixels along the inside of an outer contour, each next to the one before or sharing a corner with it."""
+    """The pixels along the inside of an outer contour, each sharing a side or a corner with the one before."""
 
     isHole = False
 
@@ -100,9 +100,10 @@ class Chain(Contour):
 
 @dataclass(frozen=True, eq=False)
 class Planes:
-    """The slices of a grid: axis is the one across them; scale (2, 2) takes pixels along the other two to coordinates.
+    """The slices of a grid, and coordinates in them.
 
-    The axes are in the order in which the grid has them. unit: "mm" or "pixel".
+    axis: the grid's axis across the slices. scale: (2, 2) maps pixels along the other two axes, in the order of the
+    grid, to coordinates. unit: "mm" or "pixel".
     """
 
     grid: Grid
@@ -118,7 +119,7 @@ class Planes:
         if self.unit == "pixel":
             return np.eye(2)
         upright = np.linalg.qr(self.grid.axes[:, self.kept], mode="r")
-        # nothing is mirrored: what is left stays left
+        # no reflection: left stays left
         return upright * np.sign(np.diag(upright))[:, None]
 
     @property
@@ -139,21 +140,21 @@ class Planes:
 
 
 def ofMask(mask: Mask, planes: Planes) -> dict[int, list[Contour]]:
-    """Return the contours of every slice of a mask on the planes' grid, half-way between pixel centers, by its index.
+    """Return contours, half-way between pixel centers, of every slice of a mask on the planes' grid, by slice index.
 
-    Pixels that share only a corner are apart, as in the contours that are measured elsewhere.
+    Pixels that share only a corner are not connected, as in the contours that are measured elsewhere.
     """
     pixels, outward, slices, starts = traced(mask, planes.axis, joined=False)
     return _bySlice(pixels + outward / 2, slices, starts, planes)
 
 
 def chains(mask: Mask, planes: Planes) -> dict[int, list[Chain]]:
-    """Return the outer contours of every slice of a mask through the centers of its boundary pixels, by its index.
+    """Return the outer contours of every slice of a mask, through the centers of boundary pixels, by slice index.
 
-    Pixels that share a corner are connected. Holes are not there.
+    Pixels that share a corner are connected. Holes are left out.
     """
     pixels, outward, slices, starts = traced(mask, planes.axis, joined=True)
-    # the same contours twice: between the pixels they tell what is a hole
+    # the same contours twice: those between the pixels show which are holes
     between, through = (_bySlice(p, slices, starts, planes) for p in (pixels + outward / 2, pixels.astype(float)))
     return {
         index: [
@@ -166,7 +167,7 @@ def chains(mask: Mask, planes: Planes) -> dict[int, list[Chain]]:
 
 
 def _withoutRepeats(points: np.ndarray) -> np.ndarray:
-    """Return a closed polygon's points (n, 2) without those that repeat the one before."""
+    """Return the points (n, 2) of a closed polygon without consecutive repeats."""
     kept = (points != np.roll(points, 1, axis=0)).any(axis=1)
     return points[kept] if kept.any() else points[:1]
 
@@ -180,16 +181,17 @@ def _bySlice(positions: np.ndarray, slices: np.ndarray, starts: np.ndarray, plan
 
 
 def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sides between pixels inside and outside of a mask that is not empty, contour by contour in order.
+    """Return the pixel sides between inside and outside of a non-empty mask, in order along each contour.
 
-    axis: across the slices. joined: whether pixels that share a corner are connected. pixels: (n, 2) of the grid, those
-    inside; outward: (n, 2) unit steps to those outside; slices: (n,); starts: (m,) where each contour begins.
+    axis: across the slices. joined: whether pixels that share a corner are connected. Returns for every side the inside
+    pixel (n, 2) of the grid, the unit step (n, 2) to the outside pixel and the slice (n,), and the index (m,) at which
+    each contour begins.
     """
     voxels = np.moveaxis(mask.voxels, 2 - axis, 0) != 0
     padded = np.pad(voxels, ((0, 0), (1, 1), (1, 1)))
     _, rows, columns = padded.shape
     flat = padded.ravel()
-    # right, up, left, down: each is the one before turned to the left
+    # right, up, left, down: each is the previous one turned left
     steps = np.array([1, columns, -1, -columns])
     keys = []
     for direction, step in enumerate((1, columns)):
@@ -201,7 +203,7 @@ def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray,
     left, right = (direction + 1) % 4, (direction + 3) % 4
     beside = pixel + steps[left]
     across = beside + steps[direction]
-    # walking with the inside on the left: around the pixel, straight on, or around the pixel ahead on the right
+    # walk with the inside on the left: around the pixel, straight on, or around the pixel ahead on the right
     turnsRight = flat[across] & (flat[beside] | joined)
     pixelAfter = np.where(turnsRight, across, np.where(flat[beside], beside, pixel))
     directionAfter = np.where(turnsRight, right, np.where(flat[beside], direction, left))
@@ -216,7 +218,7 @@ def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray,
 
 
 def _cycles(after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a permutation's numbers cycle by cycle, each following the one before, and where the cycles begin."""
+    """Return the numbers of a permutation cycle by cycle, in order, and the indices at which the cycles begin."""
     following = after.tolist()
     order, starts = [], []
     for first in range(len(following)):
@@ -230,10 +232,10 @@ def _cycles(after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
-    """Return given contours in the one slice of a planar grid that lies in their plane."""
+    """Return the contours of a surface in the one slice of a planar grid, which lies in their plane."""
     points = planes.grid.toIndex(surface.points)[:, planes.kept] @ planes.scale.T
     start, end = surface.cells.T
-    # of several lines that leave a point each is followed once
+    # if several lines start at a point, each is followed once
     order = np.argsort(start, kind="stable")
     used = np.argsort(np.argsort(end, kind="stable"), kind="stable")
     numbers, starts = _cycles(order[used])
@@ -245,7 +247,7 @@ def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
 
 
 def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contour]]:
-    """Return the contours of cross-sections with the slices of the planes' grid, by the slice's index."""
+    """Return the contours of cross-sections with the slices of the planes' grid, by slice index."""
     if sections.isEmpty:
         return {}
     numbers, starts = _cycles(sections.following)
@@ -253,7 +255,7 @@ def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contou
     found: dict[int, list[Contour]] = {}
     for points, index in zip(loops, sections.slices[numbers[starts]].tolist(), strict=True):
         contour = Contour(_withoutRepeats(points))
-        # what only touches a plane goes there and back along a line
+        # the contour of something that only touches a plane runs back and forth along a line
         if abs(contour.area) > SAME * contour.lengths.sum() ** 2:
             points = np.roll(contour.points, -_firstTraced(contour), axis=0)
             found.setdefault(index, []).append(Contour(points @ planes.scale.T))
@@ -261,15 +263,15 @@ def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contou
 
 
 def _firstTraced(contour: Contour) -> int:
-    """Return the point with which traced() begins a contour, given in pixels, if it is one around pixels.
+    """Return the index of the point at which traced() would begin a contour, given in pixels, if it runs around pixels.
 
-    Where several starts are as good as each other, the first one is taken, and that must not be another one because the
-    same contour comes from elsewhere.
+    Among equally good starting points, the first one of a contour is chosen, so it must not depend on how the contour
+    was made.
     """
     lowest = np.lexsort(contour.points.T)[0]
     if contour.isHole:
         return int(lowest)
-    # it lies below the first pixel, whose other sides count in their order: to the right, above, to the left
+    # the lowest point is below the first pixel, whose other sides come first, in this order: right, above, left
     for step in ((0.5, 0.5), (0.0, 1.0), (-0.5, 0.5)):
         away = np.abs(contour.points - contour.points[lowest] - step).max(axis=1)
         if away.min() <= 10 * SAME:
@@ -283,7 +285,7 @@ def isInside(mask: Mask, planes: Planes, positions: np.ndarray, slices: np.ndarr
     low[planes.axis], high[planes.axis] = mask.low[planes.axis], mask.high[planes.axis]
     voxels = np.moveaxis(mask.block(low, high), 2 - planes.axis, 0) != 0
     index = np.linalg.solve(planes.scale, positions.T).T - low[planes.kept]
-    # around the contours there is nothing
+    # there is only background around the contours
     index = np.clip(index, 0, np.array(voxels.shape[:0:-1]) - 1.001)
     cell = np.floor(index).astype(int)
     layer = slices - low[planes.axis]
@@ -304,7 +306,7 @@ def isInSections(sections: CrossSections, planes: Planes, positions: np.ndarray,
 
 
 def cutApart(contours: list[Contour], count: int, pixelArea: float) -> list[Contour]:
-    """Return contours of one slice, cut in two where they look like touching ones until there are `count`, if possible.
+    """Return contours of one slice, cut where they look like touching ones until there are `count`, if possible.
 
     pixelArea: in the square of the contours' unit. Source: the splitting of Fazekas et al., arXiv:2508.09722.
     """
@@ -323,13 +325,13 @@ def cutApart(contours: list[Contour], count: int, pixelArea: float) -> list[Cont
 
 
 def _cutOf(contour: Contour, pixelArea: float) -> tuple[int, int, float] | None:
-    """Return the two points between which a contour is cut, in its order, and how long the cut is; None without one."""
+    """Return the indices (ascending) of the two points between which a contour is cut, and its length, or None."""
     from scipy.spatial import ConvexHull
 
     if contour.isHole or contour.area <= SMALLEST_CUT_AREA * pixelArea:
         return None
     hull = ConvexHull(contour.points)
-    # of a polygon in the plane that is the area
+    # for a polygon in the plane, `volume` is the area
     if hull.volume <= LEAST_HULL_RATIO * contour.area:
         return None
     notches = [n for n in _notches(contour, np.sort(hull.vertices)) if n[0] > 0]
@@ -340,7 +342,7 @@ def _cutOf(contour: Contour, pixelArea: float) -> tuple[int, int, float] | None:
         for others in deep[number + 1 :]:
             ends = contour.points[mine][:, None], contour.points[others][None]
             lengths = np.hypot(*np.moveaxis(ends[1] - ends[0], 2, 0))
-            # of equally long cuts that nearest to the center
+            # among equally long cuts, the one nearest to the center
             away = np.hypot(*np.moveaxis((ends[0] + ends[1]) / 2 - contour.center, 2, 0))
             ties = lengths <= lengths.min() + SAME * contour.lengths.sum()
             a, b = np.unravel_index(np.where(ties, away, np.inf).argmin(), lengths.shape)
@@ -350,7 +352,7 @@ def _cutOf(contour: Contour, pixelArea: float) -> tuple[int, int, float] | None:
 
 
 def _notches(contour: Contour, hull: np.ndarray) -> list[tuple[float, np.ndarray]]:
-    """Return of every notch how deep it goes below the convex hull, and its deepest points. hull: ascending."""
+    """Return the depth of every notch below the convex hull, and its deepest points. hull: its points, ascending."""
     found = []
     for first, last in zip(hull, np.roll(hull, -1), strict=True):
         between = np.arange(first + 1, last if last > first else last + len(contour.points)) % len(contour.points)

@@ -1,6 +1,6 @@
 """The per-slice profile: how two structures differ in each slice of the reference, in the plane of the slice.
 
-A slice belongs to the profile when at least one of the two is in it.
+The profile covers the slices that at least one of the two is in.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ..settings import shortest
 from .effort import NearContour
 from .sliceareas import SliceAreas
 
-# The segments of contours are cut in halves up to so many times, as those of single contours are, while no more than
-# that many pieces are measured.
+# The segments of contours are halved up to this many times, like those of single contours, as long as there are at most
+# this many pieces.
 MOST_SUBDIVISIONS, MOST_PIECES = 5, 100_000
-# What the columns of a table of slices mean: key -> title, unit, description.
+# Columns of a table of slices: key -> title, unit, description.
 COLUMNS = {
     "DSC": ("Dice similarity coefficient", "", "Overlap of the two in the slice"),
     "HD": ("Hausdorff distance", "mm", "Largest distance between the contours, in the plane of the slice"),
@@ -41,11 +41,12 @@ COLUMNS = {
 class SliceRow:
     """How two structures differ in one slice.
 
-    index: of the slice in the reference's image, 0 for contours in one plane. position: of the slice
-    along its normal, LPS in mm, greater toward L, P or S. place: LPS in mm of where the contours differ most; the
-    center where only one has the slice. only: "reference" or "test" where the other one lacks the slice, else "".
-    dice: in [0, 1]. hausdorff, meanDistance: mm in the plane of the slice, infinite where one lacks it; the mean is
-    that of the two directions' means. areaReference, areaTest: mm2. addedPathLengths: mm by tolerance in mm.
+    index: of the slice in the reference's image, 0 for contours in one plane. position: of the slice along its normal,
+    LPS in mm, greater toward L, P or S. place: LPS in mm of the place where the contours differ most; the center of the
+    contour if only one structure is in the slice. only: "reference" or "test" if the other one is not in the slice,
+    else "". dice: in [0, 1]. hausdorff, meanDistance: mm in the plane of the slice, infinite if one structure is not in
+    it; the mean is that of the two directed means. areaReference, areaTest: mm2. addedPathLengths: mm by tolerance in
+    mm.
     """
 
     index: int
@@ -78,7 +79,7 @@ class SliceRow:
         }
 
     def toDictionary(self) -> dict:
-        """Return the row for JSON: null for distances that are infinite because `only` one has the slice."""
+        """Return the row for JSON: null for distances that are infinite because `only` one is in the slice."""
         values = {key: value if math.isfinite(value) else None for key, value in self.values.items()}
         return {
             "index": self.index, "position": self.position, "place": list(self.place), "only": self.only, **values,
@@ -117,10 +118,10 @@ def columnOf(key: str) -> tuple[str, str, str]:
 def profile(
     areas: SliceAreas, stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray], grid: Grid
 ) -> tuple[SliceRow, ...]:
-    """Return the rows of two structures.
+    """Return the rows of two structures, in ascending order of position.
 
-    areas, stacks: of the reference and the test, in the slices along the k axis of a grid. beyond: by tolerance in mm
-    the length (m,) in mm of each segment of the reference's stack that lies farther than that from the test's.
+    areas, stacks: of the reference and the test, in the slices along the k axis of a grid. beyond: for each tolerance
+    in mm, the length (m,) in mm of each segment of the reference's stack that lies farther than that from the test's.
     """
     first, counts, both = areas.first, areas.areas, areas.shared
     pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
@@ -158,9 +159,10 @@ def profile(
 
 
 class _Slicewise:
-    """Distances from the contours of one stack to those of the other in the same slice: (slices,) by number.
+    """Distances from the contours of one stack to those of the other in the same slice, as arrays (slices,).
 
-    largest: the largest one of the corners and of the middles of the segments' pieces. mean: weighted by length.
+    largest: the largest distance of the corners and of the middles of the segments' pieces. mean: the mean distance,
+    weighted by length.
     """
 
     def __init__(self, source: SliceStack, target: SliceStack, counts: np.ndarray, first: int):
@@ -170,7 +172,7 @@ class _Slicewise:
         self.source = source
         inShared = shared[source.numbers - first]
         total = np.bincount(source.numbers[inShared] - first, source.contours.sizes[inShared], len(shared))
-        # a segment that both have is nowhere away from the other contour
+        # a segment of both contours has the distance 0
         segments = np.flatnonzero(inShared & ~np.isin(source.keys, target.keys))
         if not len(segments):
             return
@@ -178,7 +180,7 @@ class _Slicewise:
         fitting = np.log2(max(1, MOST_PIECES / len(segments)))
         subdivisions = int(min(MOST_SUBDIVISIONS, fitting))
         centers = elementCenters(surface.points, cells, subdivisions)
-        # of closed contours every corner begins one segment
+        # in closed contours, every corner starts one segment
         self.points = np.concatenate([surface.points[cells[:, 0]], centers])
         slices = source.numbers[segments] - first
         ofCenters = np.repeat(slices, len(centers) // len(cells))
@@ -191,7 +193,7 @@ class _Slicewise:
         self.mean = np.divide(weighted, total, out=self.mean, where=total > 0)
 
     def place(self, number: int) -> np.ndarray:
-        """Return where (3,), LPS in mm, the largest distance of a slice was found."""
+        """Return the LPS position (3,) in mm of the largest distance in a slice."""
         if self.largest[number] > 0:
             found = np.flatnonzero((self.slices == number) & (self.distances == self.largest[number]))[0]
             point = self.points[found]

@@ -1,5 +1,5 @@
-"""What the measurements of a pair are computed from: a family a file, each computed when first asked for.
+"""Quantities that the measurements of a pair are computed from: one file per family, each computed on first use.
 
-The functions take a pair, and Pair.once() keeps what they return. Formulas on arrays are in metrics; what the numbers
-are called is in the registry.
+The functions take a pair, and Pair.once() caches their results. Formulas on arrays are in metrics; the names of the
+numbers are in the registry.
 """

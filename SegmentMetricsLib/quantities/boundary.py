@@ -18,7 +18,7 @@ def bandsOf(pair: Pair, tolerance: float) -> Bands:
     pair.requireClosed(*pair.structures)
     masks = pair.masks
     if any(s.mask is not None and s.givenSurface is not None for s in pair.structures):
-        # where to look follows from the surfaces that are measured, not from the voxels that they were made of
+        # the measured surfaces decide where to look, not the voxels from which they were made
         masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in pair.structures)
     for which, mask in zip(("reference", "test"), masks, strict=True):
         if mask.isEmpty:

@@ -1,4 +1,4 @@
-"""The contours of a pair in the slices of the reference: what its effort measurements and its profile share."""
+"""The contours of a pair in the slices of the reference, shared by its effort measurements and its profile."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def sidesOf(pair: Pair) -> tuple[Mask | CrossSections, Mask | CrossSections]:
-    """Return both in the slices of the reference, for a pair in space.
+    """Return both structures in the slices of the reference, for a pair in space.
 
-    They are voxels on a lattice whose k axis runs across the slices; of a test on another lattice, or a mesh, its
-    cross-sections. Without a reference the slices of the test count. Raises Undefined when both are empty, when there
-    are no slices, and for a mesh without an inside.
+    They are masks on a lattice whose k axis runs across the slices; a test on another lattice, or a mesh, is given by
+    its cross-sections. If the reference is empty, the slices of the test are used. Raises Undefined if both are empty,
+    if there are no slices, and for a mesh without an inside.
     """
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
@@ -47,7 +47,7 @@ def stacksOf(pair: Pair) -> tuple[SliceStack, SliceStack]:
 
 
 def outlinesOf(pair: Pair) -> list[effort.Outline]:
-    """Return the contours of both in every slice of the reference."""
+    """Return the contours of both in every slice of the reference, as outlines; none if the reference is empty."""
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
     if pair.reference.isEmpty:
@@ -58,14 +58,15 @@ def outlinesOf(pair: Pair) -> list[effort.Outline]:
 
 
 def lengthsBeyond(pair: Pair, tolerance: float) -> np.ndarray:
-    """Return how much in mm of each segment (m,) of the reference's contours is farther than tau (mm) from the test's.
+    """Return the length in mm of each segment (m,) of the reference's contours farther than tau (mm) from the test's.
 
-    A distance that equals the tolerance is within. Slices without a test count in full; (0,) without a reference.
+    A distance equal to the tolerance is within. In slices without the test, segments count in full. The result is (0,)
+    for an empty reference.
     """
     lengths = [effort.lengthsBeyond(one, tolerance) for one in pair.once(outlinesOf)]
     return np.concatenate([np.zeros(0), *lengths])
 
 
 def addedPathLength(pair: Pair, tolerance: float) -> float:
-    """Return how much in mm of the reference's contours is farther than tau (mm) from the test's."""
+    """Return the length in mm of the reference's contours farther than tau (mm) from the test's."""
     return effort.addedPathLength(pair.once(lengthsBeyond, tolerance))

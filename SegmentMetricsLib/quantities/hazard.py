@@ -22,13 +22,13 @@ from ..structures import BOTH_EMPTY, Structure, commaSeparated
 if TYPE_CHECKING:
     from ..pair import Pair
 
-# The structures of one patient have the same field, which can be as large as their image: while one comparison keeps
-# it, it serves the others, too. The key holds the critical structures, so that no others can take their place.
+# The structures of one patient share a field, which can be as large as their image: while one comparison keeps it, the
+# others reuse it. The key holds the critical structures, so that no others can take their place.
 _fields: weakref.WeakValueDictionary[tuple, hazard.Field] = weakref.WeakValueDictionary()
 
 
 def errorsOf(pair: Pair) -> hazard.Errors:
-    """Return the hazard of what the structures share and of what they do not."""
+    """Return the hazard of the structures' overlap and of their differences."""
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
     return hazard.errors(pair.once(fieldOf), *pair.masks, boxAround(*pair.masks))
@@ -55,7 +55,7 @@ def fieldOf(pair: Pair) -> hazard.Field:
 
 
 def kernelOf(settings: Settings) -> hazard.Kernel:
-    """Return how hazard falls with the distance."""
+    """Return the kernel by which hazard decreases with the distance, from settings."""
     s = settings
     return hazard.Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
 
@@ -68,7 +68,7 @@ def _newField(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> haz
 
 
 def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
-    """Return the voxels of a critical structure on a grid; its surface where they are too many to be listed."""
+    """Return the voxels of a critical structure on a grid, or its surface if there would be too many voxels."""
     if structure.dimension != pair.dimension:
         raise Undefined(f"the critical structure {structure.name} is not of the same kind as the structures")
     if structure.mask is None and not structure.surface.isClosed:
@@ -79,12 +79,12 @@ def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
         if np.prod(np.ptp(corners, axis=0) + 1) > LARGEST_GRID:
             return structure.surface
     mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)
-    # too thin to contain the center of a voxel, and dangerous all the same
+    # a structure too thin to contain a voxel center is dangerous all the same
     return _crossed(structure.surface, grid) if mask.isEmpty else mask
 
 
 def _crossed(surface: Surface, grid: Grid) -> Mask:
-    """Return the voxels that a boundary crosses, but for corners that it only grazes."""
+    """Return the voxels that a boundary crosses, except for those that it only grazes at a corner."""
     corners = surface.points[surface.cells]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()
     subdivisions = max(0, math.ceil(math.log2(4 * longest / grid.spacing.min())))
@@ -101,6 +101,6 @@ def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
 
 
 def emptyCriticals(pair: Pair) -> str:
-    """Return which critical structures do not count because they are empty, "" if all do."""
+    """Return a note on critical structures left out because they are empty, "" if there are none."""
     names = [structure.name for structure, _ in pair.criticals if structure.isEmpty]
     return f"left out because empty: {commaSeparated(names)}" if names else ""

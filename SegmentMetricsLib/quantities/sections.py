@@ -1,4 +1,4 @@
-"""What of a pair lies in the slices of an image: voxels where they are those of the image, else cross-sections."""
+"""The structures of a pair in the slices of an image: voxels if they coincide with the image's, else cross-sections."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def sideOf(pair: Pair, which: int, grid: Grid) -> Mask | CrossSections:
-    """Return the voxels of the reference (0) or the test (1) where they are those of a grid, else its sections.
+    """Return the voxels of the reference (0) or the test (1) if they coincide with a grid's, else its cross-sections.
 
-    These are where the slices along the k axis cut the unsmoothed surface of the voxels, or the mesh. Raises Undefined
-    for a mesh without an inside.
+    The slices along the k axis cut the unsmoothed surface of the voxels, or the mesh. Raises Undefined for a mesh
+    without an inside.
     """
     structure = pair.structures[which]
     if structure.mask is not None and structure.mask.fits(grid):
@@ -30,9 +30,9 @@ def sideOf(pair: Pair, which: int, grid: Grid) -> Mask | CrossSections:
 
 
 def solidOf(pair: Pair, which: int, side: Mask | CrossSections) -> Mask | CrossSections:
-    """Return what the area of one of both is taken from; side: what sideOf() returned of it.
+    """Return the voxels or cross-sections from which the area of a structure is computed. side: from sideOf().
 
-    The voxels count as the boxes they are, as everywhere where volumes are counted.
+    Cross-sections are those of the voxels as boxes, as everywhere where volumes are counted.
     """
     given = pair.given[which]
     if isinstance(side, Mask) or given.mask is None:
@@ -41,12 +41,12 @@ def solidOf(pair: Pair, which: int, side: Mask | CrossSections) -> Mask | CrossS
 
 
 def unsmoothedOf(structure: Structure) -> Surface:
-    """Return the surface of a structure's voxels, or the one that it was given as if it has none."""
+    """Return the surface made from a structure's voxels, or the given one if it has no voxels."""
     if structure.mask is None or structure.givenSurface is None:
         return structure.surface
     return meshing.fromMask(structure.mask)
 
 
 def _within(pair: Pair, grid: Grid) -> tuple[int, int] | None:
-    """Return the first and the last slice along the k axis of a grid that are compared, None for all."""
+    """Return the first and the last compared slice along the k axis of a grid, None for all slices."""
     return None if pair.extent.slab is None else pair.extent.slab.rows(grid, 2)

@@ -1,4 +1,4 @@
-"""Over- and under-contouring of a pair, also of empty structures: what its signed measurements share."""
+"""Over- and under-contouring of a pair, also with empty structures, shared by its signed measurements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def towardSides(pair: Pair) -> dict[str, signed.Side]:
     """Return the signed distances of the boundary that faces each side of the patient, by its letter."""
-    # single elements take as much memory as what numbers of the whole were found from, which were measured before
+    # numbers of the whole boundary come first: what they need is freed before single elements take as much memory
     over, under = pair.once(largest, True).value, pair.once(largest, False).value
     if pair.isLarge:
         pair.signedDistances.forget()
@@ -23,9 +23,9 @@ def towardSides(pair: Pair) -> dict[str, signed.Side]:
 
 
 def emptinessToward(pair: Pair, side: str) -> str:
-    """Return which structure is empty. Raises Undefined where that does not matter: nothing of a plane faces the side.
+    """Return the pair's emptiness. Raises Undefined if it does not matter, as no part of a contour faces the side.
 
-    It is the same reason as without an empty structure. Closed surfaces in space face all sides.
+    The reason is then the same as without an empty structure. Closed surfaces in space face all sides.
     """
     if pair.emptiness and pair.emptiness != BOTH_EMPTY and pair.dimension == 2:
         signed.requireFaced(pair.once(_facedSides), side)
@@ -33,17 +33,17 @@ def emptinessToward(pair: Pair, side: str) -> str:
 
 
 def _facedSides(pair: Pair) -> frozenset[str]:
-    """Return the sides that the one structure faces that is not empty."""
+    """Return the sides faced by the structure that is not empty."""
     return facing.facedSides(next(structure for structure in pair.structures if not structure.isEmpty).surface)
 
 
 def largest(pair: Pair, over: bool) -> signed.Located:
-    """Return the largest over- or under-contouring of a pair neither structure of which is empty."""
+    """Return the largest over- or under-contouring of a pair without an empty structure."""
     return signed.largest(pair.signedDistances, over)
 
 
 def fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
-    """Return the over- or under-contoured share of both boundaries; without a counterpart it is all or nothing."""
+    """Return the over- or under-contoured fraction of both boundaries, 0 or 1 if one structure is empty."""
     _requireAny(pair)
     if pair.emptiness:
         return float(over == pair.reference.isEmpty)
@@ -51,7 +51,7 @@ def fractionOutside(pair: Pair, tolerance: float, over: bool) -> float:
 
 
 def largestOutside(pair: Pair, over: bool) -> signed.Located:
-    """Return the largest over- or under-contouring; without a counterpart it is infinite or nothing."""
+    """Return the largest over- or under-contouring, 0 or infinite if one structure is empty."""
     _requireAny(pair)
     if pair.emptiness:
         return signed.Located(math.inf if over == pair.reference.isEmpty else 0.0, None)

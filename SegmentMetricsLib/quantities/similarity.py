@@ -1,4 +1,4 @@
-"""How well the contours of a pair are followed: what its similarity measurements share."""
+"""How well the test follows the contours of the reference, shared by a pair's similarity measurements."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from .sections import sideOf, unsmoothedOf
 if TYPE_CHECKING:
     from ..pair import Pair
 
-# Parts into which the elements of a mesh are cut at most.
+# Maximum number of parts into which the elements of a mesh are cut.
 MOST_PARTS = 200_000
 
 
 def inSlices(pair: Pair) -> Similarity:
     """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
 
-    Where the reference is a mesh the slices are those of the test's image. A mesh is cut by their planes, as is a mask
-    with other voxels; as published, both are drawn on the image. Contours that are given as lines, both of them, are
-    taken as they are. Raises Undefined for two meshes, which have no slices, for contours in different planes, and for
-    what no slice goes through.
+    If the reference is a mesh, the slices are those of the test's image. A mesh, or a mask with other voxels, is cut by
+    their planes; with the setting asPublished, it is resampled to the image. Two contours given as lines are used as
+    they are. Raises Undefined for two meshes, which have no slices, for contours in different planes, and for a
+    structure that no slice goes through.
     """
     settings = pair.settings
     if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
@@ -56,7 +56,7 @@ def inSlices(pair: Pair) -> Similarity:
 
 
 def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]:
-    """Return the contours of the reference (0) or the test (1) in the slices of a grid, and what is inside of them."""
+    """Return the contours of the reference (0) or the test (1) in the slices of a grid, and a test for their inside."""
     structure = pair.structures[which]
     if structure.mask is not None and structure.mask.fits(planes.grid):
         mask = structure.mask.on(planes.grid)
@@ -80,7 +80,7 @@ def _maskOn(grid: Grid, structure: Structure, pair: Pair) -> Mask:
 
 
 def _ofLines(pair: Pair, levels: Levels) -> Similarity:
-    """Return the index of contours given as lines; how densely they are sampled follows from the spacing for meshes."""
+    """Return the index of contours given as lines; their sampling density follows from the spacing for meshes."""
     if pair.dimension == 3:
         raise Undefined("both are meshes, which have no slices: see MSI3D")
     if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
@@ -96,13 +96,14 @@ def _ofLines(pair: Pair, levels: Levels) -> Similarity:
 def onBoundaries(pair: Pair) -> float:
     """Return the index on whole boundaries, in [0, 1], of the measured surfaces (segments of contours in 2D).
 
-    Raises Undefined when inside and outside are judged differently but the reference has no inside.
+    Raises Undefined for contours in different planes, and if inside and outside are judged differently but the
+    reference has no inside.
     """
     surfaces = [s.surface for s in pair.structures]
     if pair.dimension == 2 and not liesInPlane(*surfaces):
         raise Undefined("the contours lie in different planes")
     levels = Levels(pair.settings.il, pair.settings.ol)
-    # the elements of masks are as small as voxels, those of meshes as large as somebody liked
+    # elements of masks are as small as voxels, those of meshes can have any size
     diagonals = [float(np.linalg.norm(s.mask.grid.spacing)) for s in pair.structures if s.mask is not None]
     longest = max([pair.settings.meshSpacing, *diagonals])
     (others, otherSizes), (points, sizes) = (evenElements(s, longest, MOST_PARTS) for s in surfaces)
@@ -119,7 +120,7 @@ def onBoundaries(pair: Pair) -> float:
 
 
 def _note(pair: Pair) -> str:
-    """Return what there is to say about the slices whose contours cannot be paired, "" if there are none."""
+    """Return a note on the slices whose contours cannot be paired, with a placeholder; "" if there are none."""
     found = pair.once(inSlices)
     if found.flagged and not found.paired:
         return "in no slice can the contours be paired"
@@ -127,10 +128,10 @@ def _note(pair: Pair) -> str:
 
 
 def noteOnAll(pair: Pair) -> str:
-    """Return the same for a number in which such slices count as 0."""
+    """Return a note on slices that cannot be paired, for a number in which they count as 0."""
     return _note(pair).format(" and count as 0")
 
 
 def noteOnPaired(pair: Pair) -> str:
-    """Return the same for a number that leaves such slices out."""
+    """Return a note on slices that cannot be paired, for a number that leaves them out."""
     return _note(pair).format(" and are left out")

@@ -1,4 +1,4 @@
-"""The per-slice profile of a pair: what its rows are computed from."""
+"""The per-slice profile of a pair."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def profileOf(pair: Pair) -> tuple[SliceRow, ...]:
-    """Return a row for every slice of the reference that it or the test is in; one for contours in one plane.
+    """Return a row for every slice of the reference that either structure is in; one row for contours in one plane.
 
-    The slices are those of the image of the reference, in its own orientation; a test on another lattice, or given as
-    a mesh, is cut by their planes. An empty reference leaves the slices of the test. Raises Undefined when both
+    The slices are those of the reference's image, in its own orientation; a test on another lattice, or given as a
+    mesh, is cut by their planes. If the reference is empty, the slices are those of the test. Raises Undefined if both
     structures are empty or the reference is a mesh.
     """
     if pair.dimension == 2 and not pair.emptiness:

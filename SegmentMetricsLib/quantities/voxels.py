@@ -1,4 +1,4 @@
-"""The voxels of a pair and their distances: what its voxel measurements share."""
+"""The voxels of a pair and their distances, shared by its voxel measurements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
-    """Return the voxels whose distances are measured: the masks', or those of every cut not empty on both sides."""
+    """Return the voxels whose distances are measured: those of the masks, or of every cut not empty on both sides."""
     if not _isCut(pair):
         return [pair.masks]
     levels = (number / pair.settings.cuts for number in range(1, pair.settings.cuts + 1))
@@ -22,7 +22,7 @@ def cutsOf(pair: Pair) -> list[tuple[Mask, Mask]]:
 
 
 def distancesOf(pair: Pair) -> list[tuple[voxels.VoxelDistances, voxels.VoxelDistances]]:
-    """Return the distances in every cut."""
+    """Return the distances of the voxels in every cut."""
     areMeshes = all(s.samplingGrid is None for s in pair.structures)
     most = voxels.MOST_OF_MESH if areMeshes else None
     return [voxels.measure(*cut, pair.settings.voxelUnit, most) for cut in pair.once(cutsOf)]
@@ -33,7 +33,7 @@ def _isCut(pair: Pair) -> bool:
 
 
 def emptinessOfCuts(pair: Pair) -> str:
-    """Return which structure is empty in the pair, or in any cut that is measured; "" if none is."""
+    """Return text on the structure that is empty in the pair, or in any measured cut; "" if there is none."""
     if not _isCut(pair):
         return pair.emptiness
     cuts = pair.once(cutsOf)
@@ -46,7 +46,7 @@ def emptinessOfCuts(pair: Pair) -> str:
 
 
 def noteOnCuts(pair: Pair) -> str:
-    """Return how many cuts are left out because both structures are empty there, "" if none is."""
+    """Return a note on the number of cuts left out because both structures are empty there, "" if none is."""
     if not _isCut(pair):
         return ""
     omitted = pair.settings.cuts - len(pair.once(cutsOf))
@@ -55,7 +55,7 @@ def noteOnCuts(pair: Pair) -> str:
 
 
 def noteOnDistances(pair: Pair) -> str:
-    """Return what is left out, or that voxels were taken together."""
+    """Return a note on cuts that were left out, or on voxels that were taken together."""
     ways = [way for ways in pair.done(distancesOf) or () for way in ways]
     step = max((way.step for way in ways), default=1)
     if step > 1:

@@ -92,12 +92,64 @@ def testContoursInAPlane():
     assert compare(first, second, OVERLAP)["DSC"].value == pytest.approx(2 * shared / (64 + 36), rel=1e-12)
 
 
-def testTurnedGridsShareNoLines():
-    turned = shapes.imageOf(shapes.blob(3), direction=shapes.rotation((0, 0, 1), 20))
-    straight = shapes.imageOf(shapes.blob(3))
-    assert sharedVolume(maskOf(straight), maskOf(turned)) is None
-    findings = compare(straight, turned, OVERLAP).findings
-    assert any("DSC may be some percent off" in finding for finding in findings)
+@pytest.mark.parametrize("spacing", [(1, 1, 1), (0.5, 0.8, 2.5)])
+def testTurnedBoxes(spacing):
+    """Two squares with one center, turned by 45 degrees, share an octagon."""
+    size = np.array([20 / spacing[0], 20 / spacing[1], 10 / spacing[2]]).round().astype(int)
+    middle = np.array([9.5, 9.5, 4.5])
+    first = shapes.imageOf(np.ones((10, 20, 20), np.uint8))
+    direction = shapes.rotation((0, 0, 1), 45)
+    start = middle - direction @ ((size - 1) * spacing / 2)
+    second = shapes.imageOf(np.ones(size[::-1], np.uint8), spacing, tuple(start), direction)
+    octagon = 2 * (2**0.5 - 1) * 20 * 20 * 10
+    for one, other in ((first, second), (second, first)):
+        assert sharedVolume(maskOf(one), maskOf(other)) == pytest.approx(octagon, rel=3e-4)
+        result = compare(one, other, OVERLAP)
+        assert result["DSC"].value == pytest.approx(octagon / 4000, rel=3e-4)
+        assert result["TPR"].value == result["PPV"].value == pytest.approx(octagon / 4000, rel=3e-4)
+    (finding,) = (text for text in result.findings if "different grids" in text)
+    assert "counted in parts of voxels." in finding and "some percent" not in finding
+
+
+def testTurnedBoxesInAPlane():
+    first = shapes.imageOf(np.ones((1, 20, 20), np.uint8))
+    direction = shapes.rotation((0, 0, 1), 45)
+    start = np.array([9.5, 9.5, 0]) - direction @ np.array([9.5, 9.5, 0])
+    second = shapes.imageOf(np.ones((1, 20, 20), np.uint8), (1, 1, 1), tuple(start), direction)
+    assert sharedVolume(maskOf(first), maskOf(second)) == pytest.approx(2 * (2**0.5 - 1) * 400, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def testTurnedShapesAgainstRandomPoints(seed):
+    direction = shapes.rotation((1, 2, 3), 20 * seed)
+    first = maskOf(shapes.imageOf(shapes.blob(seed), (1, 1.5, 2), (4, 5, 6)))
+    second = maskOf(shapes.imageOf(shapes.blob(seed + 9), (1.3, 1, 2.2), (6, 5.5, 2), direction))
+    random = np.random.default_rng(seed)
+    voxels = np.argwhere(first.voxels)[:, ::-1] + first.low
+    places = voxels[random.integers(len(voxels), size=400_000)] + random.random((400_000, 3)) - 0.5
+    index = np.rint(second.grid.toIndex(first.grid.toWorld(places))).astype(int) - second.low
+    isNear = ((index >= 0) & (index < second.voxels.shape[::-1])).all(axis=1)
+    hits = np.count_nonzero(second.voxels[tuple(index[isNear].T[::-1])])
+    share, error = hits / len(places), np.sqrt(hits) / len(places)
+    assert share > 0.05
+    for one, other in ((first, second), (second, first)):
+        assert abs(sharedVolume(one, other) / first.size - share) < 4 * error
+
+
+def testTheEvaluatedGridOfTurnedImages():
+    """A test inside the reference's image does not extend it, however it is turned."""
+    reference = shapes.box((2, 2, 2), (17, 17, 17), (20, 20, 20))
+    direction = shapes.rotation((0, 0, 1), 45)
+    start = np.full(3, 9.5) - direction @ np.full(3, 4.5)
+    test = shapes.imageOf(np.ones((10, 10, 10), np.uint8), (1, 1, 1), tuple(start), direction)
+    result = compare(reference, test, OVERLAP)
+    assert result.grid["evaluated"]["size"] == [20, 20, 20] and result.grid["evaluated"]["voxels"] == 8000
+    # all of the test lies inside the reference
+    assert result["PPV"].value == 1 and result["TNR"].value == 1
+    assert result["ACC"].value == pytest.approx((8000 - (16**3 - 1000)) / 8000, rel=1e-12)
+    far = shapes.imageOf(np.ones((10, 10, 10), np.uint8), (1, 1, 1), (start[0] + 8, *start[1:]), direction)
+    # its corner reaches 9.5 + 8 + 5 * 2 ** 0.5 = 24.6 mm, into the voxel from 24.5 to 25.5
+    assert compare(reference, far, OVERLAP).grid["evaluated"]["size"] == [26, 20, 20]
 
 
 def testNothingIsShared():
