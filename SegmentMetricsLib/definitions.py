@@ -151,5 +151,5 @@ class Definition:
 
 
 def ofMemberships(pair: Pair) -> str:
-    """Return which structure is empty for measurements that count memberships; a value for Definition.emptiness."""
+    """Return the empty structure in words for measurements that count memberships; for Definition.emptiness."""
     return pair.emptinessOfMemberships

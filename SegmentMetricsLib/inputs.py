@@ -27,6 +27,8 @@ SLICES_LOOKED_AT, ROWS_LOOKED_AT = 16, 64
 HALF = 0.5
 # Memberships farther than this from 0 and 1 are undecided; largest fraction of a segmentation's voxels that are.
 UNDECIDED, MOST_UNDECIDED = 0.1, 0.5
+# By how much interpolation typically takes memberships beyond their range.
+OVERSHOOT = 0.2
 # By how much single-precision rounding may exceed the range of memberships.
 ROUNDING = 1e-6
 # Larger integers are not exact as double-precision floating-point numbers.
@@ -190,6 +192,8 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
 
 def _ifScaled(low: float, high: float) -> str:
     """Return advice on treating values from low to high as memberships above 1, "" if they are unlikely to be."""
+    if low >= -OVERSHOOT and high <= 1 + OVERSHOOT:
+        return " If they are memberships that interpolation took beyond these limits, clip them to [0, 1]."
     full = next((full for full in FULL_MEMBERSHIPS if full / 2 < high <= full), 0)
     if low < 0 or not full:
         return ""

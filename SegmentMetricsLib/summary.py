@@ -126,7 +126,7 @@ def _contoured(pair) -> str:
 
 
 def _whyNoInside(measurements: Mapping[str, Measurement]) -> str:
-    """Return why there is no inside and outside, "" if there is or if no measurement needs it."""
+    """Return the reason for a missing inside and outside, "" if they exist or no measurement needs them."""
     causes = {measurement.cause for measurement in measurements.values()}
     what = "a contour" if _isPlanar(measurements) else "a surface"
     if Cause.NOT_CLOSED in causes:

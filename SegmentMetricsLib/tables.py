@@ -55,7 +55,7 @@ def slicesTable(record: Record, width: int | None = None) -> str:
 
 
 def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str:
-    """Return why values are not finite, one line for each reason that no finding states; "" without any.
+    """Return the reasons for values that are not finite, one line each, except those in findings; "" without any.
 
     keys: of the measurements to consider, all when None.
     """

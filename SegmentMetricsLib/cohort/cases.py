@@ -82,7 +82,7 @@ def readCases(
     not such a table.
     """
     path = Path(path)
-    sheet = readSheet(path, REQUIRED, OPTIONAL)
+    sheet = readSheet(path, REQUIRED, OPTIONAL, mayHaveOthers=True)
     if not sheet.lines:
         raise InputError(f"{path}: there are no cases.")
     folder = path.resolve().parent
@@ -93,6 +93,11 @@ def readCases(
             protocols[name] = _protocol(name, folder)
     chosen, named = (tuple((given or {}).items()) for given in (choices, labelNames))
     return [_task(line, folder, settings, protocols, seen, chosen, named) for line in sheet.lines]
+
+
+def ignoredColumns(path: str | Path) -> tuple[str, ...]:
+    """Return the columns of a list of cases that nobody reads, such as notes."""
+    return readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True, mayHaveOthers=True).ignored
 
 
 def _task(

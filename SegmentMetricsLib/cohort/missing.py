@@ -124,7 +124,7 @@ def emptyBeside(structure: Structure, others: Sequence[Structure]) -> Structure:
 
 
 def _whyUnusable(name: str, structures: Iterable[Structure]) -> str:
-    """Return why a structure was left out of the file of a set, "" if it was not."""
+    """Return the reason for leaving a structure out of the file of a set, "" if it was not left out."""
     wanted = naming.parse(name).spelled
     leftOut = {other: why for s in structures for other, why in s.source.get(LEFT_OUT, {}).items()}
     return next((why for other, why in leftOut.items() if naming.parse(other).spelled == wanted), "")

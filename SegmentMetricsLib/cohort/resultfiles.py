@@ -6,7 +6,7 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +23,9 @@ from ..report.index import INDEX, CaseLine, writeIndex
 from ..settings import OWN_CONVENTION, Settings, shortest
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task
-from .earlier import Earlier, measuredWith, parsed
+from .earlier import EARLIER, Earlier, measuredWith, parsed
 from .missing import BOTH, Roster
-from .summarywriting import removeSummary
+from .summarywriting import SUMMARY_FILES, removeSummary
 
 TABLE, SCHEMA = "results.csv", "results.schema.csv"
 # The folder of the reports, and a pattern of their file names.
@@ -44,7 +44,19 @@ IDENTITY = {
     "Verdict": "What the protocol says about the structure",
     "Alarms": "What has to be looked at before any number means anything",
 }
+# The files that a batch writes.
+OWN_NAMES = {RECORDS, EARLIER, TABLE, SCHEMA, PARQUET, VERDICTS_FILE, *SUMMARY_FILES}
 CONVENTION = {"Convention": "Tool whose convention boundary and overlap follow"}
+
+
+def requireInputsKept(folder: Path, inputs: Iterable[Path]) -> None:
+    """Raise InputError if writing the results of a batch into a folder would overwrite one of its inputs."""
+    for path in inputs:
+        if path.name in OWN_NAMES and path.exists() and path.resolve().parent == folder.resolve():
+            raise InputError(
+                f"{path}: the results would overwrite it, as they include a file of this name: rename it, or choose "
+                "another output folder."
+            )
 
 
 class CohortFiles:

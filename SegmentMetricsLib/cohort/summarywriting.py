@@ -21,7 +21,8 @@ from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 
 SCHEMA = "segment-metrics-summary/1"
-TABLE, JSON, TESTS, BOX_PLOTS = "summary.csv", "summary.json", "tests.csv", "boxplots"
+SUMMARY_FILES = TABLE, JSON, TESTS = "summary.csv", "summary.json", "tests.csv"
+BOX_PLOTS = "boxplots"
 # Most pairs of names of possibly the same structure that are printed; the others are in summary.json.
 MOST_PROPOSALS = 3
 # Measurements that the overview on the terminal shows, if measured.
@@ -72,7 +73,7 @@ def writeSummary(
 
 def removeSummary(folder: Path) -> None:
     """Remove the files that writeSummary() writes into a folder."""
-    for name in (TABLE, JSON, TESTS):
+    for name in SUMMARY_FILES:
         (folder / name).unlink(missing_ok=True)
     _removeBoxPlots(folder / BOX_PLOTS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from ..cohort.summaryoptions import EMPTY, LEAVE_OUT, MISSING, RESAMPLES, SEED, TREATMENTS, Options
 from ..cores import availableProcessors
 from ..errors import InputError, counted, oneLine
+from ..naming import parse
 from ..settings import OWN_CONVENTION
 from ..workers import requireWorkers
 from .options import (
@@ -93,15 +94,20 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort import tasks as cohort
     from ..cohort.alarms import Alarms
     from ..cohort.caselist import lineOf, titleOf
-    from ..cohort.cases import readCases
-    from ..cohort.resultfiles import CohortFiles, writeParquet
+    from ..cohort.cases import ignoredColumns, readCases
+    from ..cohort.resultfiles import CohortFiles, requireInputsKept, writeParquet
     from ..cohort.statistics import Cohort
     from ..cohort.summarywriting import remarks, summaryTable, writeSummary
     from ..files.labelnames import labelNamesFrom
+    from ..structures import REFERENCE_AND_TEST, commaSeparated
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
     tasks = readCases(options.cases, settings, protocolFrom(options), pairs, labelNames)
+    if ignored := ignoredColumns(options.cases):
+        print(f"segment-metrics: {options.cases}: ignored columns: {oneLine(commaSeparated(ignored))}", file=sys.stderr)
+    inputs = (options.cases, options.protocol, options.label_names, options.settings)
+    requireInputsKept(options.output, [Path(given) for given in inputs if given])
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
@@ -121,10 +127,11 @@ def run(options: argparse.Namespace) -> int:
         files.sortTables(broken)
         counts = {"given": len(tasks), "ok": len(tasks) - len(failures), "failed": len(failures), "repeated": repeated}
         together, judged, lines, unlimited = Cohort(roster=files.roster), [], [], []
-        alarms = Alarms()
+        alarms, paired = Alarms(), set()
         for outcome in files.outcomes():
             together.add(outcome)
             alarms.add(outcome)
+            paired |= {tuple(pair[side]["name"] for side in REFERENCE_AND_TEST) for pair in outcome["pairs"]}
             lines.append(lineOf(outcome))
             if outcome.get("protocol"):
                 judged.append((titleOf(outcome), outcome["protocol"]["verdict"]))
@@ -135,7 +142,7 @@ def run(options: argparse.Namespace) -> int:
         writeParquet(options.output)
     table = summaryTable(summaries, together.undrawn, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
-    said = [*alarms.lines(), *remarks(together, summaryOptions)]
+    said = [*alarms.lines(), *remarks(together, summaryOptions), *unusedChoices(pairs, paired)]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
     if not together.roster.hasPairs:
         if counts["ok"]:
@@ -151,6 +158,20 @@ def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
         if test is None:
             raise InputError(f"A pair is given as REFERENCE=TEST, not {f'{reference}='!r}.")
     return choices
+
+
+def unusedChoices(choices: Mapping[str, str], paired: Collection[tuple[str, str]]) -> list[str]:
+    """Return sentences about chosen pairs that no case has.
+
+    choices: test name by reference name; labels chosen by number are not checked. paired: names of compared pairs.
+    """
+    spelled = {tuple(parse(name).spelled for name in pair) for pair in paired}
+    return [
+        f"--pair {oneLine(f'{reference}={test}')}: no case has such a pair."
+        for reference, test in choices.items()
+        if not (reference.isdigit() or test.isdigit())
+        and (parse(reference).spelled, parse(test).spelled) not in spelled
+    ]
 
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:

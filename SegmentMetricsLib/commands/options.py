@@ -54,7 +54,7 @@ def presetFrom(text: str) -> str:
 MANY = {"action": "append", "type": float}
 SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
     "what is measured": (
-        ("--metrics", {"metavar": "FAMILY,...",
+        ("--metrics", {"metavar": "FAMILY,...", "action": "append",
                        "help": f"families of measurements: {', '.join(FAMILIES)}, or all "
                                f"({','.join(DEFAULT_FAMILIES)})"}),
         ("--tolerance", {"metavar": "MM", **MANY,
@@ -278,7 +278,9 @@ def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ..
     """
     families = tuple(saved.get("families", DEFAULT_FAMILIES))
     if options.metrics is not None:
-        families = tuple(_familyFrom(family.strip()) for family in options.metrics.split(",") if family.strip())
+        families = tuple(
+            _familyFrom(family.strip()) for family in ",".join(options.metrics).split(",") if family.strip()
+        )
     if not options.critical or {"hazard", "all"} & set(families):
         return families
     if options.metrics is not None and families != DEFAULT_FAMILIES:

@@ -42,8 +42,8 @@ class Convention:
     """One tool's convention.
 
     key: name in files. tool: name for people. version: of the tool that the numbers were compared with, or whose source
-    they were read from. source: where that is. elements: the elements that the tool measures from. numbers: the
-    reported numbers, by key of the registry.
+    they were read from. source: web address of the tool. elements: the elements that the tool measures from. numbers:
+    the reported numbers, by key of the registry.
     oneEmpty, bothEmpty: the results for empty masks, by key, under "" for all other keys: a number, or in words what
     the tool does instead. referenceEmpty: differences from oneEmpty if the reference is the empty one. atEdge: how the
     tool treats a structure that reaches the edge of its image, "" if nothing special.

@@ -232,7 +232,7 @@ def doubtfulShares(nodes: np.ndarray, limit: float) -> np.ndarray:
     """Return the fraction of elements (c,) that may lie on the other side of a limit in mm though both estimates agree.
 
     Where a flat region ends in a kink and the limit is close to the distance of the flat region, whole and pieces both
-    place the limit's line right beside the flat node. It may as well run along the kink, half-way on average.
+    place the limit's line right beside the flat node. In truth it may run along the kink, half-way on average.
     nodes: (., c) distances at the nodes in mm.
     """
     starts, ends = CORNERS_OF_SIDES[2 if len(nodes) == 3 else 3].T

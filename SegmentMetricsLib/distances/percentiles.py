@@ -71,7 +71,7 @@ class Percentiles:
         low, high = np.interp([fine - near, fine + near], around.limits, around.reached)
         wanted = max((high - low) / 2, LEAST_SHARE * self.totalSize)
         _, chosen, differences, _ = self.leaves.passed(fine)
-        # extrapolation will add a third of the differences, so a size smaller by as much is sought
+        # extrapolation adds a third of the differences, so a size smaller by as much is sought
         size -= float(differences.sum()) / 3
         error = BOUNDS * errorOf(differences)
         value = self._ofSize(size)
@@ -131,7 +131,7 @@ class Percentiles:
             if known.limits[0] <= least and most <= known.limits[-1]:
                 return Surroundings.of(limits, known.below, known.ascending, known.sizes)
         below, ascending, sizes = self.leaves.between(least, most)
-        # a piece with both signs counts on both sides, mirrored on the second one, minus its whole size
+        # a piece that reaches below 0 counts twice, as it is and negated, less its whole size once
         both = np.flatnonzero(ascending[0] < 0)
         if len(both):
             ascending = np.concatenate([ascending, -ascending[::-1, both]], axis=1)

@@ -85,7 +85,7 @@ MOST_ROUNDS, LATTICE_HALVINGS, MOST_HALVINGS = 9, 7, 10
 FEW_ELEMENTS, FEW_TO_SEARCH = 4_000, 1_000
 # Up to this many elements, a thread per boundary is not worthwhile: where they are looked up, and where searched.
 FEW_TO_SHARE, FEW_SEARCHED_TO_SHARE = 200_000, 3_000
-# No more elements are cut for limits once this many nodes were added: per node of the first round, and at least.
+# No more leaves are cut once more nodes than this were added: per node of the first round, and at least.
 MOST_ADDED, ALWAYS_ADDED = 4.0, 400_000
 
 
@@ -325,7 +325,7 @@ class Refined:
         known: a distance in mm already found elsewhere; a smaller result need not be accurate.
         """
         largest, place = self.largestAndPlace
-        # usually the largest distance of all lies on a known side
+        # the largest distance of all is the result if it is known to lie on this side
         if self.values[np.abs(self.values).argmax()] * side > 0 and self.sampler.sidesAt(place[None])[0] * side > 0:
             return largest, place
         found, place = extreme(self, side, known)

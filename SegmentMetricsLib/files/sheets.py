@@ -13,6 +13,8 @@ from ..errors import InputError, counted, oneLine, raiseAny, requireText
 # Cell separators that spreadsheets use in different countries.
 SEPARATORS = (",", ";", "\t")
 COMMENT = "#"
+# Where other columns are allowed, one whose name is this similar to an expected one is taken for a mistyped one.
+ALIKE = 0.8
 # No table that a person wrote is larger.
 LARGEST_SHEET = 50_000_000
 
@@ -36,25 +38,31 @@ class Line:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: its source, its comments and its lines."""
+    """A table: its source, its comments, its lines, and the names of columns that nobody reads."""
 
     source: str
     comments: tuple[str, ...]
     lines: tuple[Line, ...]
+    ignored: tuple[str, ...] = ()
 
 
 def readSheet(
-    path: str | Path, required: Sequence[str], optional: Sequence[str] = (), keepsMistakes: bool = False
+    path: str | Path,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    keepsMistakes: bool = False,
+    mayHaveOthers: bool = False,
 ) -> Sheet:
     """Read a CSV file whose columns have the required and optional names, in any case and order.
 
     Cells are separated by commas, semicolons or tabs; lines that start with # are comments; empty lines are skipped.
     keepsMistakes: whether to return lines with their mistakes instead of raising, so that the caller can report further
-    mistakes in their cells. Raises InputError, naming the file and the line, for a file that cannot be read, wrong
+    mistakes in their cells. mayHaveOthers: whether to ignore other columns, unless their names look like mistyped ones.
+    Raises InputError, naming the file and the line, for a file that cannot be read, wrong
     quoting, lines with too many cells, and columns that are missing, unknown or duplicate.
     """
     text = textOf(Path(path), "to be a table that somebody wrote", "; save it as CSV UTF-8")
-    return parseSheet(text, str(path), required, optional, keepsMistakes)
+    return parseSheet(text, str(path), required, optional, keepsMistakes, mayHaveOthers)
 
 
 def textOf(path: Path, purpose: str, advice: str = "") -> str:
@@ -79,7 +87,12 @@ def textOf(path: Path, purpose: str, advice: str = "") -> str:
 
 
 def parseSheet(
-    text: str, source: str, required: Sequence[str], optional: Sequence[str] = (), keepsMistakes: bool = False
+    text: str,
+    source: str,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    keepsMistakes: bool = False,
+    mayHaveOthers: bool = False,
 ) -> Sheet:
     """Parse text as a table; see readSheet. source: name of the file, for messages."""
     if "\0" in text:
@@ -103,7 +116,7 @@ def parseSheet(
     if not rows:
         raise InputError(f"{source}: the file is empty; its first line must be {','.join((*required, *optional))}.")
     (number, heading), *body = rows
-    columns = _columns(heading, f"{source}, line {number}", required, optional)
+    columns = _columns(heading, f"{source}, line {number}", required, optional, mayHaveOthers)
     lines = []
     for number, row in body:
         where = f"{source}, line {number}"
@@ -115,7 +128,8 @@ def parseSheet(
         lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where, mistake))
     if not keepsMistakes:
         raiseAny([line.mistake for line in lines if line.mistake])
-    return Sheet(source, comments, tuple(lines))
+    ignored = tuple(cell.strip() for name, cell in zip(columns, heading) if name not in (*required, *optional))
+    return Sheet(source, comments, tuple(lines), tuple(filter(None, ignored)))
 
 
 def _separator(lines: Sequence[str]) -> str:
@@ -124,14 +138,19 @@ def _separator(lines: Sequence[str]) -> str:
     return max(SEPARATORS, key=heading.count)
 
 
-def _columns(heading: Sequence[str], where: str, required: Sequence[str], optional: Sequence[str]) -> list[str]:
-    """Return the canonical names of the columns, in the order of the heading; empty ones get their number."""
+def _columns(
+    heading: Sequence[str], where: str, required: Sequence[str], optional: Sequence[str], mayHaveOthers: bool
+) -> list[str]:
+    """Return the canonical names of the columns, in the order of the heading; empty and other ones get their number."""
     known = {name.casefold(): name for name in (*required, *optional)}
     columns = []
     for number, cell in enumerate(heading, start=1):
         name = known.get(cell.strip().casefold())
         if name is None and cell.strip():
-            likely = difflib.get_close_matches(cell.strip().casefold(), known, 1)
+            likely = difflib.get_close_matches(cell.strip().casefold(), known, 1, ALIKE if mayHaveOthers else 0.6)
+            if mayHaveOthers and not likely:
+                columns.append(f"({number})")
+                continue
             hint = f"; is it {known[likely[0]]}?" if likely else f"; the columns are {', '.join(known.values())}."
             raise InputError(oneLine(f"{where}, column {number}: there is no column {cell.strip()!r}{hint}"))
         if name in columns and name:

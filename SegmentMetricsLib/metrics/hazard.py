@@ -237,8 +237,8 @@ def tailRisk(found: Errors, balance: float, tail: float) -> float:
 def tailMean(values: np.ndarray, share: float) -> float:
     """Return the mean of the largest values, the last one counted fractionally; 0 without values.
 
-    share: fraction in (0, 1] of the values. In the formulas, this is C of alpha, the share, and the threshold of the
-    largest values is q.
+    share: fraction in (0, 1] of the values. In the formulas, this is C of alpha, where alpha is the share and q the
+    threshold from which on values are among the largest.
     """
     if not len(values):
         return 0.0

@@ -109,7 +109,7 @@ class _Side:
         return result
 
     def takeLargest(self) -> None:
-        """Set the value and position of the patch that holds the largest distance of the boundary to just that.
+        """Assign the boundary's largest distance, and its place, to the patch that contains it.
 
         That distance is known more precisely than those of elements.
         """

@@ -243,6 +243,8 @@ def _relation(line: Line, definition: Definition | None, key: str) -> str:
     relation = RELATIONS.get(given.casefold())
     if relation is None:
         raise line.problem("Relation", f"it must be one of <=, <, >=, >, within, not {given!r}.")
+    if relation == "within" and definition and definition.low >= 0:
+        raise line.problem("Relation", f"within is for numbers with a sign, and {key} has none.")
     better = definition.better if definition else ""
     if better and relation != "within" and (relation[0] == "<") != (better == "lower"):
         raise line.problem("Relation", f"for {key}, {better} values are better, so {relation} cannot pass.")

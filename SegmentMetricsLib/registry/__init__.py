@@ -1,7 +1,7 @@
-"""The registry: every measurement that exists, what it is called, and the function that computes it.
+"""The registry: all measurements, with their names, texts and the functions that compute them.
 
-Tables, tooltips, CSV headers, the README's table of metrics and the documentation are made from it. A new metric is a
-function in its family's file and one entry in the file of the same name here.
+Tables, tooltips, CSV headers, the README's table of metrics and the documentation are generated from it. A new metric
+is a function in its family's file and one entry in the file of the same name here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .voxels import VOXEL
 REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *SIMILARITY, *EFFORT)
 
 
-# every key read from a file is looked up, in a cohort the same few ones many thousand times
+# every key read from a file is looked up; in a cohort, these are the same few keys many thousand times
 @lru_cache(maxsize=4096)
 def findDefinition(key: str) -> tuple[Definition, Mapping[str, str]] | None:
     """Return the definition of a key like "NSD_2mm" and its parameters as text, or None if the key is unknown."""

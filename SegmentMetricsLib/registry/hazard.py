@@ -6,10 +6,10 @@ from ..definitions import Definition, Empty
 from ..metrics import hazard
 from ..quantities.hazard import emptyCriticals, errorsOf
 
-# No DOI, arXiv number, author or year of it could be verified.
+# Its DOI, arXiv number, authors and year could not be verified.
 BEYOND_DICE = "Beyond Dice: SIS and STAR (authors and identifier unverified)"
 
-# The settings behind symbols of the formulas: the weight of what is missed, and all that decides the hazard of a voxel.
+# The settings behind symbols of the formulas: the weight of missed hazard, and those that decide the hazard of a voxel.
 BALANCE = ((r"\lambda", ("hazardBalance",)),)
 HAZARD_OF_VOXELS = (
     ("w_i", ("critical", "hazardKernel", "hazardReach", "hazardPower", "hazardDecay", "hazardCombination")),

@@ -8,8 +8,8 @@ from ..definitions import OURS, Definition, Empty
 from ..quantities.similarity import inSlices, noteOnAll, noteOnPaired, onBoundaries
 
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"
-# The functions that compute W(d, l), and those on the way to the index: the one that lists the way, and from its end to
-# its beginning.
+# The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
+# last step to the first.
 WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
 STEPS = (
     "metrics.similarity.measure",

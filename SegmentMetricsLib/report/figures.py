@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -64,9 +65,7 @@ def distanceMap(comparison: Comparison) -> dict:
     distances = comparison.distances
     signed, tolerance = distances.hasSides, firstTolerance(comparison)
     limit = mapRange(distances, tolerance or 0.0)
-    surfaces = {
-        name: reduced(direction) for name, direction in zip(("reference", "test"), distances.directions, strict=True)
-    }
+    surfaces = _centered(*map(reduced, distances.directions))
     first = worseSide(comparison)
     ticks = {kind: colorTicks(limit, *ends) for kind, ends in _clipped(comparison, limit).items()}
     shown = ticks["signed" if signed else "absolute"]
@@ -87,6 +86,17 @@ def distanceMap(comparison: Comparison) -> dict:
         "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
         "ticks": ticks,
     }
+
+
+def _centered(reference: ReducedSurface, test: ReducedSurface) -> dict[str, ReducedSurface]:
+    """Return two surfaces by side, moved together so that the origin is in their middle.
+
+    plotly.js shades a surface that is far from the origin as if it were flat.
+    """
+    surfaces = {"reference": reference, "test": test}
+    points = np.concatenate([surface.points for surface in surfaces.values()])
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    return {name: replace(surface, points=surface.points - middle) for name, surface in surfaces.items()}
 
 
 def _clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:

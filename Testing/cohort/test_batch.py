@@ -122,6 +122,34 @@ def testTheProtocolAddsToTheTolerances(study, inline, named):
     assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_3mm"] == "1.0" and "NSD_2mm" not in table()[0]
 
 
+def testOtherColumnsAreIgnored(study, inline, capsys):
+    """Lists of cases have notes; a column that looks mistyped is refused."""
+    write("a,ref.nrrd,t1.nrrd,m,61,fine", heading="case,reference,test,method,age,Notes")
+    assert batch("--metrics", "overlap") == 0
+    assert capsys.readouterr().err == "segment-metrics: data/cases.csv: ignored columns: age, Notes\n"
+    write("a,ref.nrrd,t1.nrrd,m", heading="case,reference,test,methods")
+    assert batch() == 2 and "no column 'methods'; is it method?" in capsys.readouterr().err
+
+
+def testNoInputIsOverwritten(study, inline, capsys):
+    """A list that is called like a file of results stays as it is."""
+    write("a,ref.nrrd,t1.nrrd")
+    for name in ("results.csv", "summary.csv", "tests.csv"):
+        kept = Path("data/cases.csv").read_text()
+        Path("data", name).write_text(kept)
+        assert __main__.main(["batch", f"data/{name}", "--output", "data", "--metrics", "overlap"]) == 2
+        assert "would overwrite it" in capsys.readouterr().err and Path("data", name).read_text() == kept
+    Path("data/verdicts.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.1\n")
+    assert __main__.main(["batch", "data/cases.csv", "-o", "data", "--protocol", "data/verdicts.csv"]) == 2
+    assert not Path("data/results.jsonl").exists()
+
+
+def testAMistypedPairIsMentioned(study, inline, capsys):
+    write("a,ref.nrrd,t1.nrrd")
+    assert batch("--metrics", "overlap", "--pair", "Foo=Bar", "--pair", "label 1=Label_1") == 0
+    assert capsys.readouterr().out.count("--pair ") == 1
+
+
 def testVerdictsDecideTheStatusOnRequest(study, inline, capsys):
     """Those of all cases, also of an earlier run, and whatever failed beside them."""
     Path("data/limits.csv").write_text(PROTOCOL)

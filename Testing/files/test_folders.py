@@ -148,7 +148,11 @@ def testBatch(run, tmp_path):
     assert whole["status"] == "ok" and "failures" not in whole and len(whole["pairs"]) == 2
     assert any(finding.startswith(TOLD) for finding in whole["pairs"][0]["findings"])
     # a heart that nobody could read has not been missed
-    assert part["status"] == "failed" and list(part["failures"]) == ["Heart"] and part["missing"][0]["structure"] == "Heart"
+    assert (
+        part["status"] == "failed"
+        and list(part["failures"]) == ["Heart"]
+        and part["missing"][0]["structure"] == "Heart"
+    )
     with Path("out/results.csv").open(newline="") as file:
         rows = {(row["Case"], row["Reference"]): row["Status"] for row in csv.DictReader(file)}
     assert rows["b", "Heart"] == "could not be used"

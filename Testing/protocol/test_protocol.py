@@ -79,6 +79,7 @@ def testSeparatorsAndOrderOfColumns(separator):
         ("Brain,HD0,<=,1", "line 2, column Measurement: HD0: A percentile must be greater than 0"),
         ("Brain,NSD_1e9mm,>=,1", "line 2, column Measurement: NSD_1e9mm: A tolerance must be"),
         (",DSC,>=,0.9", "line 2, column Structure: the name of a structure, or . for all, is missing."),
+        ("Brain,DSC,within,0.1", "line 2, column Relation: within is for numbers with a sign, and DSC has none."),
         ("Brain,DSC,=,0.9", "line 2, column Relation: it must be one of <=, <, >=, >, within, not '='."),
         ("Brain,DSC,<=,0.9", "line 2, column Relation: for DSC, higher values are better, so <= cannot pass."),
         ("Brain,HD95,>,3", "line 2, column Relation: for HD95, lower values are better"),
