@@ -20,6 +20,10 @@ class Kind(enum.Enum):
         Severity.ALARM,
         "The two contours do not overlap at all: check that they are the same structure of the same patient.",
     )
+    HARDLY_OVERLAP = (
+        Severity.ALARM,
+        "The two contours hardly overlap (Dice {dice}): check that they are the same structure.",
+    )
     OTHER_STRUCTURE = (
         Severity.ALARM,
         "{name} of the {other} lies in the same place as the {which}, with a Dice of {best} instead of {dice}: check "

@@ -32,6 +32,8 @@ TIES_WORTH_A_WORD = 0.005
 BY_VOXEL = {"voxel", "hazard"}
 # Families measured in the slices of the reference, with what is measured there in words.
 BY_SLICE = {"similarity": "the Medical Similarity Index", "effort": "the added path length", "slices": "the slices"}
+# Dice below which two contours are probably not of the same structure.
+HARDLY = 0.05
 # Least gain in Dice for a mirrored test to be reported. Structures in the middle of the body hardly change in a mirror,
 # so the centers must be at least MIRROR_DISTANCE mm off the plane, and the Dice of the reference with its own mirror
 # image at most MIRROR_LIKENESS.
@@ -158,6 +160,8 @@ def _placement(pair: Pair) -> Iterator[str]:
     if pair.counts.truePositive == 0 if counted else not _meet(*(s.box for s in pair.structures)):
         yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
+    elif counted and (dice := overlap.dice(pair.counts)) < HARDLY:
+        yield Finding.of(Kind.HARDLY_OVERLAP, dice=shortest(float(f"{dice:.1g}")))
     if counted and pair.dimension == 3:
         yield from _sides(pair)
 

@@ -83,6 +83,11 @@ def parse(name: str) -> Name:
     return Name(rest, sides.pop()) if rest and len(sides) == 1 else Name(tuple(words), "")
 
 
+def separated(name: str) -> str:
+    """Return a name in lower case with one underscore between its words, like optic_nerve_lt; signs remain."""
+    return re.sub(r"[\s_.-]+", "_", _apart(_withMinus(unicodedata.normalize("NFKC", name))).casefold())
+
+
 def _apart(text: str) -> str:
     """Return a name with a space between words in camel case."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)

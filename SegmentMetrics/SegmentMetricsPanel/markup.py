@@ -1,9 +1,19 @@
 """Escaping plain text for Qt widgets that interpret markup: rich-text labels and tool tips."""
 
+import re
+
+# Shorter names are not broken: copied, they would contain characters that nobody sees.
+LONG_NAME = 32
+
 
 def escaped(text: str) -> str:
     """Return text with its markup characters escaped."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def breakable(name: str) -> str:
+    """Return a name as markup in which Qt may break a long one after its separators."""
+    return escaped(name if len(name) <= LONG_NAME else re.sub(r"([_.-])", "\\1\u200b", name))
 
 
 def asTip(text: str) -> str:

@@ -329,7 +329,7 @@ class Panel(VTKObservationMixin):
         if self.outcome is None:
             self.results.invite(not self.whyNot())
         problems = (self.map.problem, self.hazard.problem, self.plot.problem)
-        message = next(filter(None, (self.notice, self.whyNotSettings(), *problems)), "")
+        message = next(filter(None, (self.notice, self.inputs.mistake(), self.whyNotSettings(), *problems)), "")
         self.ui.messageLabel.text = message
         self.ui.messageLabel.visible = bool(message)
 

@@ -15,7 +15,7 @@ from SegmentMetricsLib.settings import OWN_CONVENTION
 from SegmentMetricsLib.structures import commaSeparated
 
 from .buttons import ExplainedButton
-from .markup import escaped
+from .markup import breakable, escaped
 from .protocols import notJudged, orderOf, verdictCell
 from .saving import askForPath
 from .sorting import SortableTable, sortable
@@ -55,7 +55,7 @@ class Results:
         self._fill()
         if records:
             record = records[number]
-            name = f"<b>{escaped(record.name)}</b>{escaped(asWhom(record))}"
+            name = f"<b>{breakable(record.name)}</b>{escaped(asWhom(record))}"
             self.ui.summaryLabel.text = f"{name}: {escaped(typeset(record.summary))}"
         elif outcome is not None:
             self.ui.summaryLabel.text = _("There is no structure that both segmentations have.")

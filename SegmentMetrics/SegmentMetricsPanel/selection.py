@@ -239,6 +239,11 @@ class Inputs:
             (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
             p.pairs = swapped(p.pairs)
 
+    def mistake(self) -> str:
+        """Return why the chosen segmentations cannot be compared, or "" if they can or are still to be chosen."""
+        p = self.parameters
+        return self.whyNot() if p is not None and p.reference is not None and p.test is not None else ""
+
     def whyNot(self) -> str:
         """Return the reason why these inputs cannot be compared, or "" if they can."""
         p = self.parameters

@@ -16,6 +16,7 @@ from .cases import caseTitle
 # Short descriptions of alarms, in the order in which they are listed.
 SHORT = {
     Kind.NO_OVERLAP: "no overlap at all",
+    Kind.HARDLY_OVERLAP: "hardly any overlap",
     Kind.OTHER_STRUCTURE: "another structure in the same place",
     Kind.SAME: "the same structure of the same file twice",
     Kind.OTHER_PATIENTS: "different patients",

@@ -17,7 +17,7 @@ from .sampling import Sampling
 
 
 def faceBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the voxels with a face toward the outside, including the region beyond the edge of the image."""
+    """Return the voxels with a face toward the outside, where everything beyond the edge of the image is outside."""
     return mask & ~eroded(mask, flatAxis, False)
 
 

@@ -69,7 +69,7 @@ class Reported:
 
     @property
     def leaning(self) -> str:
-        """Whether the contours seem more alike by the tool ("over-optimistic") or less ("over-pessimistic").
+        """Whether contours seem more alike by the tool than they are ("over-optimistic"), or less ("over-pessimistic").
 
         "slightly over-optimistic" for less than 0.1 mm or 1 %pt; "" if the difference is not visible, or within the
         bounds of the reference value.
@@ -138,8 +138,8 @@ def conventions(
 
     The percentiles and tolerances are those of the comparison's settings. A key that a tool does not report is missing:
     the KeyError for it lists the reported ones, and get() returns None. keys: the conventions, all when None. atEdge:
-    whether the edge of the image ends it; otherwise background continues beyond, so that numbers do not depend on how
-    the image was cropped. Raises ValueError for an unknown convention.
+    whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not depend on
+    how the image was cropped. Raises ValueError for an unknown convention.
     """
     from . import find
 

@@ -227,9 +227,9 @@ def safetyImpactScore(found: Errors, balance: float) -> float:
 
 
 def tailRisk(found: Errors, balance: float, tail: float) -> float:
-    """Return STAR in [0, 1]: the mean of the tail means of missed and added hazard, weighted balance to (1 - balance).
+    """Return STAR in [0, 1]: balance times the tail mean of missed hazard plus (1 - balance) times that of added one.
 
-    balance: lambda in [0, 1]. tail: alpha in (0, 1], the fraction of voxels, the worst ones, that counts.
+    balance: lambda in [0, 1]. tail: alpha in (0, 1], the fraction of worst voxels that counts.
     """
     return balance * tailMean(found.missed, tail) + (1 - balance) * tailMean(found.added, tail)
 

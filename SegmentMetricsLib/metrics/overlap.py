@@ -20,9 +20,10 @@ VOLUME_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Counts:
-    """Overlap of two structures: voxel counts of two masks on one grid, or areas of contours in mm2.
+    """Overlap of two structures: voxel counts of two masks, or areas of contours in mm2.
 
-    Counts of masks are exact integers; voxels with memberships count fractionally.
+    Counts of masks on one lattice are exact integers. With memberships, or grids turned against each other, voxels
+    count fractionally.
 
     truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
     """

@@ -60,16 +60,16 @@ class Rule:
         """Return whether the rule is for a structure of that name.
 
         A name fits in every spelling, as for pairs. A pattern is compared, in lower case, with the name itself and with
-        its standard form, which is parotid_l for the left parotid.
+        its standard form, which is parotid_l for the left parotid, and once more regardless of separators.
         """
         if not self.isPattern:
             own, other = naming.parse(self.structure), naming.parse(name)
             return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
+        own, ownSeparated = self.structure.casefold(), naming.separated(self.structure)
+        forms = ((name.casefold(), own), (naming.parse(name).standard, own), (naming.separated(name), ownSeparated))
         # brackets are ordinary characters in names
-        pattern = self.structure.casefold().replace("[", "[[]")
-        return self.structure == name or any(
-            fnmatchcase(form, pattern) for form in (name.casefold(), naming.parse(name).standard)
-        )
+        isMatch = any(fnmatchcase(form, pattern.replace("[", "[[]")) for form, pattern in forms)
+        return self.structure == name or isMatch
 
     def keeps(self, value: float, limit: float) -> bool:
         """Return whether a value keeps a limit; infinity does not keep an upper one.

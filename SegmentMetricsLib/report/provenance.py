@@ -49,7 +49,9 @@ def provenance(
     software = [[escape(name), escape(version)] for name, version in versions().items()]
     protocol = ""
     if judgment is not None:
-        protocol = f"<p>Protocol {escape(judgment.protocol.name)}, version <code>{judgment.protocol.version}</code></p>"
+        name = judgment.protocol.name
+        title = name if name.startswith("Protocol") else f"Protocol {name}"
+        protocol = f"<p>{escape(title)}, version <code>{judgment.protocol.version}</code></p>"
     everything = json.dumps(settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False)
     used = [list(map(escape, row)) for row in usedSettings(settings, records)]
     return (

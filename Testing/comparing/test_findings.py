@@ -38,6 +38,15 @@ def testNothingIsFoundInAGoodPair():
 # Placement
 
 
+def testHardlyAnyOverlap():
+    """Two organs that touch are as suspicious as two that do not; of those that share a little more nothing is said."""
+    reference = shapes.box((2, 2, 2), (11, 11, 11))
+    alarm = "hardly overlap (Dice 0.02): check that they are the same structure"
+    assert found(compare(reference, shapes.box((11, 2, 10), (20, 11, 19))), alarm)
+    assert not found(compare(reference, shapes.box((10, 2, 2), (19, 11, 11))), "hardly overlap")
+    assert not found(compare(reference, shapes.box((12, 2, 2), (20, 11, 11))), "hardly overlap")
+
+
 @pytest.mark.parametrize("families", ["all", "boundary", "overlap"])
 def testNoOverlap(families):
     """Also without counted voxels, from the boxes around both."""

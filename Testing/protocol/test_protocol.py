@@ -143,6 +143,22 @@ def testVeryManyMistakesAreCounted():
 
 
 @pytest.mark.parametrize(
+    "pattern, name, isFor",
+    [
+        ("Optic_Nerve_*", "Optic-Nerve-Lt", True),
+        ("Optic-Nerve_*", "optic nerve L", True),
+        ("Spinal_*", "SpinalCord", True),
+        ("Parotid_?", "Left Parotid", True),
+        ("PTV*", "PTV_70", True),
+        ("Spinal_*", "Spine", False),
+        ("Optic_Nerve_?", "Optic_Nerve_Lt_opt", False),
+    ],
+)
+def testAPatternIsForNamesHoweverTheirWordsAreSeparated(pattern, name, isFor):
+    assert protocolOf(f"{pattern},DSC,>=,0.8").rules[0].fits(name) == isFor
+
+
+@pytest.mark.parametrize(
     "first, second, isSame",
     [
         ("Parotid_L", "Left Parotid", True),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+
+import numpy as np
 import pytest
 import shapes
 
@@ -61,6 +64,20 @@ def testLabelsSayWhereDistancesLieBeyondTheColors():
     assert figures.colorTicks(3.0, True, True)["ticktext"] == [f"≤ {three}", two, one, "0", "1", "2", "≥ 3"]
     assert figures.colorTicks(3.0, False, True)["ticktext"] == [three, two, one, "0", "1", "2", "≥ 3"]
     assert figures.colorTicks(3.0, None, True)["ticktext"] == ["0", "1", "2", "≥ 3"]
+
+
+def testADistanceMapLiesAtTheOrigin():
+    """plotly.js shades what is far from the origin as if it were flat; patients may be meters away."""
+    array = shapes.blob(3)
+    near, far = (
+        figures.distanceMap(compare(*(shapes.imageOf(array, origin=(x + n, y, z)) for n in (0, 2))))
+        for x, y, z in ((0, 0, 0), (120, 900, -1600))
+    )
+    for mine, other in zip(near["data"][:2], far["data"][:2], strict=True):
+        for axis in "xyz":
+            points, moved = (np.frombuffer(base64.b64decode(each[axis]["bdata"]), "f4") for each in (mine, other))
+            assert abs(points.min() + points.max()) < 6
+            np.testing.assert_allclose(points, moved, atol=1e-3)
 
 
 def testADistanceBeyondTheColorsIsSaid():
