@@ -86,12 +86,13 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
     """Hosts the panel through the application's lifecycle: shown, hidden, and while scenes are opened and closed."""
 
     def __init__(self, parent=None):
-        ScriptedLoadableModuleWidget.__init__(self, parent)
         VTKObservationMixin.__init__(self)
         self.logic = None
         self.panel = None
         self.isOpen = False  # whether the panel follows the scene: between enter() and exit()
         self.isSceneChanging = False  # whether a scene is being closed or imported
+        # last, because without a parent it makes its own window and calls setup()
+        ScriptedLoadableModuleWidget.__init__(self, parent)
 
     def setup(self) -> None:
         """Build the panel; called once, before it is first shown. Versions of Slicer that are too old get a message.

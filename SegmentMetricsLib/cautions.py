@@ -161,7 +161,7 @@ def _background(pair: Pair) -> Iterator[str]:
         return
     if pair.table.trueNegative > MOSTLY_BACKGROUND * pair.table.size:
         yield (
-            f"More than {100 * MOSTLY_BACKGROUND:g} % of the evaluated grid ({pair.evaluatedGrid[1]}) is outside both "
+            f"More than {100 * MOSTLY_BACKGROUND:g} % of the evaluated grid ({pair.evaluatedGrid.why}) is outside both "
             "structures: ACC, TNR and RI are near their best whatever the test is; choose the grid union "
             f"{UNION}, or one volume for all cases."
         )

@@ -168,7 +168,7 @@ def compared(pair: Pair) -> Comparison:
     rows, missing = _profile(pair)
     grid = None
     if pair.wasComputed("masks"):
-        grid = {**pair.overlapGrid[0].describe(), "choice": pair.overlapGrid[1]}
+        grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
         if pair.wasComputed("evaluatedGrid"):
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}

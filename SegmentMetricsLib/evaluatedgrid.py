@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,16 @@ RECOUNTED = ", counted in voxels of the size in which overlap is counted"
 PARALLEL = 1 - 5e-7
 
 
+class ChosenGrid(NamedTuple):
+    """A grid, and why it was chosen, in words."""
+
+    grid: Grid
+    why: str
+
+
 def extended(
     home: Grid, grid: Grid, structures: Sequence[Structure], extents: tuple[Mask, Mask], name: str
-) -> tuple[Grid, str]:
+) -> ChosenGrid:
     """Return a volume extended to contain both structures, as the evaluated grid, and its description in words.
 
     If the axes of both grids are parallel, the result is a box of the lattice. Otherwise it keeps the volume's own
@@ -34,7 +41,7 @@ def extended(
         # the structures as given, because resampled ones extend farther
         reached = np.concatenate([_reach(structure, home) for structure in structures])
         grown = home.grownTo(reached) if len(reached) else home
-        return grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else "")
+        return ChosenGrid(grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else ""))
     index = grid.toIndex(home.corners())
     # as many voxels as fit, however the volume is offset from the lattice
     low = np.rint(index.min(axis=0) + 0.5).astype(int)
@@ -44,7 +51,8 @@ def extended(
     box = boxAround(*extents, (low, high))
     isLarger = (box[0] < low).any() or (box[1] > high).any()
     isCoarser = not np.isclose(home.voxelSize, grid.voxelSize, rtol=1e-6) and home.planar == grid.planar
-    return grid.resized(*box), name + (RECOUNTED if isCoarser else "") + (EXTENDED if isLarger else "")
+    why = name + (RECOUNTED if isCoarser else "") + (EXTENDED if isLarger else "")
+    return ChosenGrid(grid.resized(*box), why)
 
 
 def _reach(structure: Structure, home: Grid) -> np.ndarray:

@@ -206,7 +206,7 @@ def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
     low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
     # two voxels in any direction: resampling both to one grid, and the mirror image to its voxels, can move structures
     # at most that far toward each other
-    margin = 2 * pair.overlapGrid[0].spacing.sum()
+    margin = 2 * pair.overlapGrid.grid.spacing.sum()
     return _meet(reference, (low - margin, high + margin))
 
 
@@ -309,7 +309,7 @@ def _howCounted(pair: Pair) -> str:
     exactly = f"Overlap was counted in parts of voxels{'' if pair.isTurned else ', exactly'}."
     if isExact and not BY_VOXEL & set(pair.settings.families):
         return exactly
-    spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid[0].spacing)
+    spacing = " x ".join(shortest(round(float(s), 3)) for s in pair.overlapGrid.grid.spacing)
     what = f"{exactly} What else is counted in voxels" if isExact else "Overlap"
     how = ", with memberships interpolated linearly" if pair.isFuzzy else ""
     return (
@@ -336,7 +336,7 @@ def _slices(pair: Pair) -> Iterator[str]:
     if found is not None and found.flagged:
         # in mm, as slice numbers differ between an image and the part of it that Slicer keeps
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)
-        axes = pair.overlapGrid[0].axes if grid is None else grid.axes
+        axes = pair.overlapGrid.grid.axes if grid is None else grid.axes
         normal = normalOf(np.roll(axes, 2 - found.axis, axis=1))
         places = commaSeparated((f"{float(one.position @ normal):.1f}" for one in found.flagged), most=12)
         yield (

@@ -140,7 +140,7 @@ def shareOf(pair: Pair) -> Share:
         table = pair.table
     except Undefined as undefined:
         return Share(name, problem=str(undefined))
-    size = Fraction(pair.overlapGrid[0].voxelSize) if table.unit == "voxel" else Fraction(1)
+    size = Fraction(pair.overlapGrid.grid.voxelSize) if table.unit == "voxel" else Fraction(1)
     return Share(name, table.truePositive * size, table.reference * size, table.test * size)
 
 

@@ -14,6 +14,7 @@ from .cores import allCores
 from .distances import converged
 from .distances.surfacedistances import BoundaryPair, SurfaceDistances
 from .errors import Cause, InputError, Undefined
+from .evaluatedgrid import ChosenGrid
 from .extents import Extent
 from .geometry import sharedvolume, voxelization
 from .geometry.grids import Grid
@@ -137,6 +138,7 @@ class Pair:
 
     @cached_property
     def boundaries(self) -> BoundaryPair:
+        """Both boundaries, with what finds the distance from either to the other."""
         reach = max(self.settings.tolerances, default=0.0)
         voxels = [s.mask.voxels.size for s in self.structures if s.mask is not None]
         # VTK's filters hold Python's lock, but are multithreaded themselves
@@ -145,6 +147,10 @@ class Pair:
 
     @cached_property
     def distances(self) -> SurfaceDistances:
+        """The distances in mm from each boundary to the other, with the sizes of the elements that have them.
+
+        Raises InputError for more elements than memory can hold.
+        """
         subdivisions = self.settings.subdivisionsFor(self.dimension)
         if subdivisions is None:
             return converged.measure(self.boundaries, self.settings.tolerances, self.settings.percentiles)
@@ -175,7 +181,7 @@ class Pair:
     @cached_property
     def masks(self) -> tuple[Mask, Mask]:
         """The voxels of both structures on one grid."""
-        return self.masksOn(self.overlapGrid[0])
+        return self.masksOn(self.overlapGrid.grid)
 
     def masksOn(self, grid: Grid) -> tuple[Mask, Mask]:
         """Return the voxels of both structures on a grid; meshes are filled on it."""
@@ -183,17 +189,17 @@ class Pair:
         return tuple(s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
 
     @cached_property
-    def overlapGrid(self) -> tuple[Grid, str]:
+    def overlapGrid(self) -> ChosenGrid:
         """The grid on which overlap is counted, and the reason for this choice."""
         masks = [s.mask for s in self.structures]
         if all(masks):
             grid, resampled = commonGrid(*masks)
-            return grid, RESAMPLED if resampled else "the masks' own"
+            return ChosenGrid(grid, RESAMPLED if resampled else "the masks' own")
         if any(masks):
             grid = next(mask.grid for mask in masks if mask)
             corners = np.concatenate([s.mask.corners() if s.mask else s.surface.points for s in self.structures])
-            return grid.grownTo(corners), "the image's lattice, with the mesh filled on it"
-        return self.gridForMeshes(voxelization.STEPS_ACROSS), "made for the meshes"
+            return ChosenGrid(grid.grownTo(corners), "the image's lattice, with the mesh filled on it")
+        return ChosenGrid(self.gridForMeshes(voxelization.STEPS_ACROSS), "made for the meshes")
 
     def gridForMeshes(self, steps: int) -> Grid:
         """Return a grid on which two meshes are filled, with at least this many steps across the smaller one."""
@@ -203,16 +209,20 @@ class Pair:
     @property
     def isResampled(self) -> bool:
         """Whether both structures are masks on different grids."""
-        return self.overlapGrid[1] == RESAMPLED
+        return self.overlapGrid.why == RESAMPLED
 
     @cached_property
     def counts(self) -> overlap.Counts:
+        """How many voxels the structures share, and how many only one of them has; in mm2 for contours without a grid.
+
+        An empty structure has none. Counts of masks on different grids need not be whole.
+        """
         if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
             return overlap.areas(*(s.surface for s in self.structures))
         if self.sharedVolume is None:
             return overlap.count(*self.masks)
         volumes = (self.sharedVolume, *(s.mask.size for s in self.structures))
-        both, reference, test = (volume / self.overlapGrid[0].voxelSize for volume in volumes)
+        both, reference, test = (volume / self.overlapGrid.grid.voxelSize for volume in volumes)
         return overlap.Counts(both, test - both, reference - both)
 
     @cached_property
@@ -247,13 +257,13 @@ class Pair:
         )
 
     @cached_property
-    def evaluatedGrid(self) -> tuple[Grid, str]:
+    def evaluatedGrid(self) -> ChosenGrid:
         """The grid whose voxels outside both structures are true negatives, and the reason for this choice."""
         grid, _ = self.overlapGrid
         volume, why = self._chosenVolume
         if self.settings.grid == "union":
-            return grid.resized(*boxAround(*self.extents)), why
-        return self._withinExtent(*evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
+            return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
+        return self._withinExtent(evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:
@@ -267,12 +277,12 @@ class Pair:
             return None, "the box around both meshes"
         return homes[0], "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
 
-    def _withinExtent(self, volume: Grid, why: str) -> tuple[Grid, str]:
-        slab = self.extent.slab
+    def _withinExtent(self, chosen: ChosenGrid) -> ChosenGrid:
+        slab, (volume, why) = self.extent.slab, chosen
         if slab is None:
-            return volume, why
+            return chosen
         box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
-        return volume.resized(*box), f"{why}, within the common extent"
+        return ChosenGrid(volume.resized(*box), f"{why}, within the common extent")
 
     @cached_property
     def evaluatedVoxels(self) -> float:
@@ -280,7 +290,7 @@ class Pair:
 
         It need not be whole where overlap is counted in parts of voxels.
         """
-        evaluatedGrid, grid = self.evaluatedGrid[0], self.overlapGrid[0]
+        evaluatedGrid, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
         volume, _ = self._chosenVolume
         isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
         if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:

@@ -199,4 +199,4 @@ def explained(match, how: str, isEdited: bool) -> str:
         "words": _("The names consist of the same words."),
         "code": _("The terminology codes are the same."),
         "only": _("There is one structure on each side."),
-    }[match.how]
+    }.get(match.how, "")

@@ -62,6 +62,8 @@ class SortableTable:
     def _stretch(self, columns) -> None:
         """Share the remaining width among columns; a number is never cut off, because part of one is misleading."""
         header = self.table.horizontalHeader()
+        # of a table without columns, none: Qt 5 crashes on a column that does not exist
+        columns = [column for column in columns if column < self.table.columnCount]
         header.setMinimumSectionSize(-1)  # the default of the style
         self.table.resizeColumnsToContents()
         numbers = [column for column in columns if not any(isinstance(row[column][1], str) for row in self.rows)]

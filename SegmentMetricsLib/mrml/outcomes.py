@@ -128,11 +128,11 @@ class Outcome:
         return ""
 
 
-def keepPair(comparison: Comparison, tableNode=None, judgment: Judgment | None = None) -> Outcome:
-    """Store the comparison of two segments in a table node. tableNode: as for outputs.showTable."""
+def keepPair(comparison: Comparison, judgment: Judgment | None = None) -> Outcome:
+    """Store the comparison of two segments in a table node."""
     nodeIDs = [structure.source["nodeID"] for structure in (comparison.reference, comparison.test)]
     comparisons = Comparisons([comparison])
-    return _keep(showTable(comparison, tableNode), nodeIDs, comparisons, comparison.settings, judgment)
+    return _keep(showTable(comparison), nodeIDs, comparisons, comparison.settings, judgment)
 
 
 def keepAll(
@@ -140,15 +140,11 @@ def keepAll(
     referenceNode,
     testNode,
     settings: Settings,
-    tableNode=None,
     judgment: Judgment | None = None,
     choices: Mapping[str, str | None] | None = None,
 ) -> Outcome:
-    """Store the comparisons of two segmentation nodes in a table node.
-
-    tableNode: as for outputs.showComparisonsTable.
-    """
-    table = showComparisonsTable(comparisons, tableNode)
+    """Store the comparisons of two segmentation nodes in a table node."""
+    table = showComparisonsTable(comparisons)
     members = {
         side: list(node.GetSegmentation().GetSegmentIDs())
         for side, node in (("reference", referenceNode), ("test", testNode))

@@ -38,7 +38,7 @@ def fieldOf(pair: Pair) -> hazard.Field:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     if not pair.criticals:
         raise Undefined("no critical structure is given")
-    grid, evaluated = pair.overlapGrid[0], pair.evaluatedGrid[0]
+    grid, evaluated = pair.overlapGrid.grid, pair.evaluatedGrid.grid
     start = evaluated.offsetOn(grid)
     if start is None:
         corners = grid.toIndex(evaluated.corners())

@@ -64,7 +64,7 @@ def volumeOutside(pair: Pair, over: bool) -> float:
         return pair.voxelVolume(1 if over else 0)
     counts = pair.counts
     number = counts.falsePositive if over else counts.falseNegative
-    return number * (pair.overlapGrid[0].voxelSize if counts.unit == "voxel" else 1.0)
+    return number * (pair.overlapGrid.grid.voxelSize if counts.unit == "voxel" else 1.0)
 
 
 def _requireAny(pair: Pair) -> None:

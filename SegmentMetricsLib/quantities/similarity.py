@@ -85,7 +85,7 @@ def _ofLines(pair: Pair, levels: Levels) -> Similarity:
         raise Undefined("both are meshes, which have no slices: see MSI3D")
     if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
         raise Undefined("contours without an image have no pixels")
-    grid = pair.overlapGrid[0]
+    grid = pair.overlapGrid.grid
     planes = Planes(grid, grid.sliceAxis, "mm")
     reference, test = (slicecontours.ofSurface(s.surface, planes) for s in pair.structures)
     return similarity.measure(

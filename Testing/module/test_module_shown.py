@@ -42,6 +42,17 @@ def alone(session):
     top.show()
 
 
+def testTheModuleInAWindowOfItsOwn(session):
+    """Without a parent Slicer's base class calls setup() before it returns: nothing may be reset after that."""
+    widget = type(session.widget)()
+    assert widget.panel is not None and widget.logic is not None
+    widget.enter()
+    assert widget.isOpen and widget.panel.parameters is not None
+    widget.exit()
+    widget.cleanup()
+    widget.parent.deleteLater()
+
+
 def testNothingIsShownBeforeTheFirstApply(session):
     ui = session.ui
     assert ui.summaryLabel.text == "Choose a reference and a test segment, then Apply."

@@ -207,3 +207,14 @@ def test_a_deleted_widget(desktop):
     assert not child and child == None  # noqa: E711
     with pytest.raises(ValueError, match="destroyed QLabel object"):
         child.text  # noqa: B018
+
+
+def test_a_section_that_a_header_does_not_have(desktop):
+    """Qt 5 crashes there, and Qt 6 does not mind."""
+    import qt
+
+    table = qt.QTableWidget(0, 2)
+    table.horizontalHeader().setSectionResizeMode(1, qt.QHeaderView.Stretch)
+    table.horizontalHeader().setSectionResizeMode(qt.QHeaderView.Stretch)
+    with pytest.raises(IndexError, match="2 sections"):
+        table.horizontalHeader().setSectionResizeMode(2, qt.QHeaderView.Stretch)

@@ -16,9 +16,10 @@ from PySide6 import QtCore, QtGui, QtWidgets
 
 from . import signals
 from .enumerators import Enumerator
-from .qt5 import CLASSES, HIDDEN_CLASSES, METHODS_NOT_PROPERTIES, NOT_IN_QT5
+from .qt5 import CLASSES, FATAL_IN_QT5, HIDDEN_CLASSES, METHODS_NOT_PROPERTIES, NOT_IN_QT5
 
-overrides: dict[tuple[str, str], object] = {}  # (class, method) -> function(native object or class, *arguments)
+# (class, method) -> function(native object or class, *arguments)
+overrides: dict[tuple[str, str], object] = dict(FATAL_IN_QT5)
 
 _wrapperClasses: dict[type, type] = {}
 _wrappers: weakref.WeakValueDictionary[int, Wrapper] = weakref.WeakValueDictionary()

@@ -108,3 +108,14 @@ NOT_IN_QT5 = {name: set(members.split()) for name, members in _NOT_IN_QT5.items(
 
 # properties of Qt 6 that are methods in Slicer; singleShot is the static function there
 METHODS_NOT_PROPERTIES = {"QLayout": {"contentsMargins"}, "QTimer": {"singleShot"}}
+
+
+def setSectionResizeMode(header, *arguments) -> None:
+    """Refuse a section that a header does not have: Qt 6 ignores it, and Qt 5 crashes."""
+    if len(arguments) == 2 and not 0 <= arguments[0] < header.count():
+        raise IndexError(f"the header has {header.count()} sections, so there is no section {arguments[0]}")
+    header.setSectionResizeMode(*arguments)
+
+
+# (class, method) -> function(native object, *arguments), for what would end an application on Qt 5
+FATAL_IN_QT5 = {("QHeaderView", "setSectionResizeMode"): setSectionResizeMode}
