@@ -17,6 +17,8 @@ from .cases import OK, caseTitle
 
 # Most names that are listed; further ones are only counted.
 MOST_NAMES = 12
+# This many structures with the same alarms are named in the list of cases.
+MOST_ALARMED = 4
 
 
 def titleOf(outcome: Mapping) -> str:
@@ -47,9 +49,16 @@ def lineOf(outcome: Mapping) -> CaseLine:
 
 
 def _alarms(outcome: Mapping) -> str:
-    """Return the alarms of each structure in a few words, "" without any."""
-    found = [(_nameOf(pair), inShort(pair)) for pair in outcome["pairs"]]
-    return "; ".join(f"{name}: {alarms}" for name, alarms in found if alarms)
+    """Return what has to be looked at before any number means anything, with the structures; "" without any."""
+    names: dict[str, list[str]] = {}
+    for pair in outcome["pairs"]:
+        if alarms := inShort(pair):
+            names.setdefault(alarms, []).append(_nameOf(pair))
+    number = len(outcome["pairs"])
+    return ". ".join(
+        f"{'All structures' if len(some) == number > 1 else commaSeparated(some, MOST_ALARMED)}: {alarms}"
+        for alarms, some in names.items()
+    )
 
 
 def notPassing(judged: Sequence[tuple[str, str]]) -> list[str]:

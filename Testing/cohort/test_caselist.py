@@ -12,6 +12,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.cohort.caselist import lineOf, notPassing
+from SegmentMetricsLib.findingkinds import Finding, Kind
 from SegmentMetricsLib.report.index import CaseLine, indexOf, worstFirst
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
@@ -144,6 +145,24 @@ def testCasesWithAlarmsComeBeforeVerdicts(study):
     assert found[3][3].startswith("Check this first: B: no overlap at all; another")
     text = Path("out/reports/index.html").read_text("utf-8")
     assert "1 case to check first" in text
+
+
+def testStructuresWithTheSameAlarmsAreListedTogether():
+    finding = str(Finding.of(Kind.OTHER_PATIENTS))
+
+    def line(*alarmed: bool) -> CaseLine:
+        pairs = [
+            {**{side: {"name": f"S{n}"} for side in ("reference", "test")}, "findings": [finding] * isAlarmed,
+             "measurements": {}}
+            for n, isAlarmed in enumerate(alarmed)
+        ]  # fmt: skip
+        given = {"case": "a", "method": "", "status": "ok", "reason": "", "reference": "r", "test": "t"}
+        return lineOf({**given, "pairs": pairs, "unmatched": {}})
+
+    assert line(True, True, True).alarms == "All structures: different patients"
+    assert line(True, False, True).alarms == "S0, S2: different patients"
+    assert line(*[True] * 6, False).alarms == "S0, S1, S2, S3 and 2 more: different patients"
+    assert line(True).alarms == "S0: different patients" and line(False).alarms == ""
 
 
 def testACaseThatNoRuleIsAbout():
