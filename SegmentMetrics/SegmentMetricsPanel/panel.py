@@ -13,6 +13,7 @@ from SegmentMetricsLib.mrml.leftovers import Leftovers
 from .attempts import Attempts
 from .choices import Choices
 from .conventions import Conventions
+from .enumerations import MapSide
 from .freshness import SegmentWatcher, outOfDate, whyStale
 from .hazard import HazardOverlay
 from .maps import MapControls
@@ -62,7 +63,7 @@ class Panel(VTKObservationMixin):
         self.plot = PlotPanel(ui.plotFrame.layout())
         self.map = MapControls(ui, self.onMapShown, self.onMapRange)
         self.hazard = HazardOverlay(ui)
-        self.places = Places(ui)
+        self.places = Places(ui, self.colorSide)
         self.slices = Slices(ui)
         self.conventions = Conventions(ui, self.attempts.compareTools)
         self.reports = Reports(ui, self.attempts.report)
@@ -337,6 +338,11 @@ class Panel(VTKObservationMixin):
         """Return the index of the pair that is shown in detail."""
         last = len(self.outcome.records) - 1 if self.outcome else 0
         return max(0, min(self.parameters.shownPair, last))
+
+    def colorSide(self, side: str) -> None:
+        """Color the surface of a side, unless it is colored already."""
+        if self.parameters and side not in self.parameters.mapSide.sides:
+            self.parameters.mapSide = MapSide[side]
 
     def choosePair(self, number: int) -> None:
         """Show the pair with this index in detail."""

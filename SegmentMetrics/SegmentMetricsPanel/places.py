@@ -7,22 +7,23 @@ from SegmentMetricsLib.metrics.places import positionText
 from SegmentMetricsLib.mrml import folders, markers, navigation
 from SegmentMetricsLib.registry.signed import SIDES
 
-from .enumerations import MapSide
 from .sorting import SortableTable
 
 
 class Places:
-    """Lists the worst places of a pair and shows their markers."""
+    """Lists the worst places of a pair and shows their markers.
 
-    def __init__(self, ui):
+    onSide: called with the side, "reference" or "test", on which the place lies that the views have moved to.
+    """
+
+    def __init__(self, ui, onSide):
         self.ui = ui
         self.table = SortableTable(ui.placesTable, self.jump)
+        self.onSide = onSide
         self.places = ()
-        self.parameters = None
 
     def show(self, parameters, outcome, number: int) -> None:
         """List the places of a pair of an outcome, or nothing if it is None, and show their markers if requested."""
-        self.parameters = parameters
         record = outcome.records[number] if outcome is not None and outcome.records else None
         self.places = record.worstPlaces if record else ()
         self.table.show(*rows(self.places, record is None or record.hasSides), stretched=[3])
@@ -42,8 +43,7 @@ class Places:
     def jump(self, number: int) -> None:
         """Move all slice views and 3D views to a place, and color the surface on which it lies."""
         place = self.places[number]
-        if place.side not in self.parameters.mapSide.sides:
-            self.parameters.mapSide = MapSide[place.side]
+        self.onSide(place.side)
         navigation.jumpTo(place.position, place.normal, slicer.mrmlScene, cameras())
 
     def _showMarkers(self, parameters, pair, record) -> None:
