@@ -236,8 +236,7 @@ class Pair:
     @cached_property
     def isTurned(self) -> bool:
         """Whether both structures are masks whose axes are turned against each other."""
-        masks = [s.mask for s in self.structures]
-        return all(masks) and not evaluatedgrid.isParallel(*(mask.grid for mask in masks))
+        return self.sharedVolume is not None and sharedvolume.areTurned(*finerFirst(*(s.mask for s in self.structures)))
 
     @property
     def weightedCounts(self) -> overlap.Counts:

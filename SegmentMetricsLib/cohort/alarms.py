@@ -9,8 +9,7 @@ from ..errors import counted, oneLine
 from ..findingkinds import Kind
 from ..findings import split
 from ..naming import pairTitle
-from ..structures import REFERENCE_AND_TEST as SIDES
-from ..structures import commaSeparated
+from ..structures import REFERENCE_AND_TEST, commaSeparated
 from .cases import caseTitle
 
 # Short descriptions of alarms, in the order in which they are listed.
@@ -30,6 +29,11 @@ SHORT = {
 }
 # Most pairs that are named; further ones are only counted.
 MOST_PAIRS = 5
+
+
+def nameOf(pair: Mapping) -> str:
+    """Return what a pair from results.jsonl is called."""
+    return pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
 
 
 def alarmsOf(pair: Mapping) -> list[Kind]:
@@ -53,7 +57,7 @@ class Alarms:
     def add(self, outcome: Mapping) -> None:
         """Add the alarms of an outcome from results.jsonl."""
         for pair in outcome["pairs"]:
-            place = _Place(outcome["case"], outcome["method"], pairTitle(pair[side]["name"] for side in SIDES))
+            place = _Place(outcome["case"], outcome["method"], nameOf(pair))
             kinds = alarmsOf(pair)
             for kind in kinds:
                 self._found[kind].append(place)

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..measurements import Measurement
-from ..naming import pairTitle
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
-from ..structures import REFERENCE_AND_TEST, commaSeparated
-from .alarms import inShort
+from ..structures import commaSeparated
+from .alarms import inShort, nameOf
 from .cases import OK, caseTitle
 
 # Most names that are listed; further ones are only counted.
@@ -53,7 +52,7 @@ def _alarms(outcome: Mapping) -> str:
     names: dict[str, list[str]] = {}
     for pair in outcome["pairs"]:
         if alarms := inShort(pair):
-            names.setdefault(alarms, []).append(_nameOf(pair))
+            names.setdefault(alarms, []).append(nameOf(pair))
     number = len(outcome["pairs"])
     return ". ".join(
         f"{'All structures' if len(some) == number > 1 else commaSeparated(some, MOST_ALARMED)}: {alarms}"
@@ -106,12 +105,8 @@ def _ofPairs(outcome: Mapping) -> str:
     parts = [f"Only in the {side}: {commaSeparated(names)}." for side, names in outcome["unmatched"].items() if names]
     if outcome["pairs"]:
         worst = max(outcome["pairs"], key=_badness)
-        parts.insert(0, f"{_nameOf(worst)}: {worst.get('summary', '')}")
+        parts.insert(0, f"{nameOf(worst)}: {worst.get('summary', '')}")
     return " ".join(parts)
-
-
-def _nameOf(pair: Mapping) -> str:
-    return pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
 
 
 def _badness(pair: Mapping) -> float:

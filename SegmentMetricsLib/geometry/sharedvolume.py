@@ -34,21 +34,15 @@ EVENLY = (1 / 1.2207440846057596) ** np.arange(1, 4)
 def sharedVolume(first: Mask, second: Mask) -> float:
     """Return the volume in mm3 that both masks of 0 and 1 cover (area in mm2 on planar grids).
 
-    Exact where the axes of their grids are parallel; otherwise sampled, within about 0.01 % of the smaller structure
-    for structures of thousands of voxels.
+    Exact where the axes of their grids are parallel; otherwise sampled, within a few hundredths of a percent of the
+    smaller structure for structures of thousands of voxels. 0 if either is empty.
     """
     isPlanar = first.grid.planar and second.grid.planar
     if isPlanar:
         first, second = first.oneThick(), second.oneThick()
     if first.isEmpty or second.isEmpty:
         return 0.0
-    # the second grid's axes, counted in voxels of the first
-    steps = np.linalg.inv(first.grid.axes) @ second.grid.axes
-    order = np.abs(steps).argmax(axis=1)
-    aside = np.abs(steps)
-    aside[range(3), order] = 0
-    isTurned = len(set(order)) < 3 or (aside @ second.voxels.shape[::-1]).max() > SAME_LATTICE_TOLERANCE
-    shared = _ofTurned(first, second) if isTurned else _ofParallel(first, second, order, steps[range(3), order])
+    shared = _ofTurned(first, second) if areTurned(first, second) else _ofParallel(first, second)
     smaller = min(first.size, second.size)
     # structures that only touch, or lie within each other, differ from 0 and 1 by rounding
     if shared <= ROUNDING * smaller:
@@ -56,12 +50,27 @@ def sharedVolume(first: Mask, second: Mask) -> float:
     return smaller if shared >= (1 - ROUNDING) * smaller else shared
 
 
-def _ofParallel(first: Mask, second: Mask, order: np.ndarray, lengths: np.ndarray) -> float:
-    """Return the shared volume of masks with parallel axes.
+def areTurned(first: Mask, second: Mask) -> bool:
+    """Return whether the axes of two masks' grids are not parallel, as far as the second structure extends."""
+    order, _, aside = _steps(first, second)
+    return len(set(order)) < 3 or bool((aside @ second.voxels.shape[::-1]).max() > SAME_LATTICE_TOLERANCE)
 
-    order: (3,) the second grid's axes along those of the first. lengths: (3,) their steps in voxels of the first,
-    negative where they run backward.
+
+def _steps(first: Mask, second: Mask) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the steps along the second grid's axes, in voxels of the first.
+
+    These are: which of these axes (3,) runs along each of the first's, by how much (3,), negative where it runs
+    backward, and by how much (3, 3) each runs aside.
     """
+    steps = np.linalg.inv(first.grid.axes) @ second.grid.axes
+    order, aside = np.abs(steps).argmax(axis=1), np.abs(steps)
+    aside[range(3), order] = 0
+    return order, steps[range(3), order], aside
+
+
+def _ofParallel(first: Mask, second: Mask) -> float:
+    """Return the shared volume of masks with parallel axes."""
+    order, lengths, _ = _steps(first, second)
     starts = first.grid.toIndex(second.grid.toWorld(second.low[None]))[0] - first.low
     if first.grid.planar and second.grid.planar:  # both are in one plane
         starts[first.grid.flatAxis] = np.rint(starts[first.grid.flatAxis])
