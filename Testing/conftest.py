@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,12 @@ LONGEST = (
     *("mrml_inputs", "adding", "module_scenes", "readme", "pictures", "ground_truth", "recipes", "commandline"),
     *("workers", "extent", "report", "documentation", "module_changes", "module_tools", "extension", "mrml_pictures"),
 )
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which Slicer's own Python does not have
+def pytest_xdist_auto_num_workers(config):
+    """One worker more than there are cores: a part of the time, tests wait for the processes that they start."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items):

@@ -100,15 +100,17 @@ def testCasesWithoutAVerdict(study):
 
 
 def testItFollowsTheReports(study):
+    kept = ("case", "index", "four", "gone")
+    lines = [line for line in Path("my cases.csv").read_text().splitlines() if line.split(",")[0] in kept]
+    Path("my cases.csv").write_text("\n".join(lines) + "\n")
     assert batch() == 1 and not Path("out/reports").exists()
-    assert batch("--report") == 1 and len(rows()) == 8
+    assert batch("--report") == 1 and len(rows()) == len(lines) - 1
     Path("out/reports/four.html").unlink()
     # the other pages are still there, so their list is
     assert batch() == 1
     assert [row[0] for row in rows() if "four" in row[0]] == ["four"]
-    lines = Path("my cases.csv").read_text().splitlines()
-    Path("my cases.csv").write_text("\n".join(lines[:3]) + "\n")
-    assert batch() == 0 and len(rows()) == 2
+    Path("my cases.csv").write_text("\n".join(lines[:2]) + "\n")
+    assert batch() == 0 and len(rows()) == 1
     assert batch("--percentile", "99") == 0 and not Path("out/reports").exists()
 
 
