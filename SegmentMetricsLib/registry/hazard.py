@@ -6,8 +6,8 @@ from ..definitions import Definition, Empty
 from ..metrics import hazard
 from ..quantities.hazard import emptyCriticals, errorsOf
 
-# Its DOI, arXiv number, authors and year could not be verified.
-BEYOND_DICE = "Beyond Dice: SIS and STAR (authors and identifier unverified)"
+# Known by its title alone: docs/guide/which-number.md says so.
+BEYOND_DICE = "Beyond Dice: SIS and STAR"
 
 # The settings behind symbols of the formulas: the weight of missed hazard, and those that decide the hazard of a voxel.
 BALANCE = ((r"\lambda", ("hazardBalance",)),)
