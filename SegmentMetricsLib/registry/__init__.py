@@ -2,6 +2,9 @@
 
 Tables, tooltips, CSV headers, the README's table of metrics and the documentation are generated from it. A new metric
 is a function in its family's file and one entry in the file of the same name here.
+
+Where a number comes from: its entry has the formula and, as `code`, the function that implements it; docs/formulas.md
+lists both for every key. Entries of a kind, such as MeanR to MeanI, are made by one function of their file.
 """
 
 from __future__ import annotations
