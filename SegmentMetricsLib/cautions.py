@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import counted
 from .geometry.grids import Grid
 from .geometry.parts import partSizes
 from .settinglocations import whereToSet
-from .settings import shortest
 from .structures import REFERENCE_AND_TEST
+from .texts import counted, shortest
 
 if TYPE_CHECKING:
     from .measurements import Measurement

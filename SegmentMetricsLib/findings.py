@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import cautions, extents
-from .errors import counted
 from .findingkinds import Finding, Kind
 from .geometry.grids import Grid
 from .geometry.masks import Mask
@@ -17,8 +16,8 @@ from .metrics import boundary, overlap
 from .metrics.slices import normalOf
 from .quantities.similarity import inSlices
 from .recognition import asFinding
-from .settings import shortest
-from .structures import NOTES, PATIENT, WITHOUT_LABEL, WITHOUT_VOXELS, commaSeparated
+from .structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_LABEL, WITHOUT_VOXELS
+from .texts import commaSeparated, counted, shortest
 
 if TYPE_CHECKING:
     from .measurements import Measurement
@@ -83,7 +82,7 @@ def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
-    both = list(zip(("reference", "test"), pair.structures, strict=True))
+    both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
         yield f"No voxel of the {' and the '.join(faint)} has a membership of 0.5, so there is no boundary to measure."
@@ -148,21 +147,20 @@ def _frames(pair: Pair) -> Iterator[str]:
 
 
 def _placement(pair: Pair) -> Iterator[str]:
-    counted = pair.wasComputed("counts") or pair.wasComputed("masks")
-    if counted and not (pair.counts.reference and pair.counts.test):
-        which = " and the ".join(w for w in ("reference", "test") if not getattr(pair.counts, w))
+    if pair.isCounted and not (pair.counts.reference and pair.counts.test):
+        which = " and the ".join(w for w in REFERENCE_AND_TEST if not getattr(pair.counts, w))
         verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
         yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
         if not _meet(*(s.box for s in pair.structures)):
             yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
         return
-    if pair.counts.truePositive == 0 if counted else not _meet(*(s.box for s in pair.structures)):
+    if pair.counts.truePositive == 0 if pair.isCounted else not _meet(*(s.box for s in pair.structures)):
         yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
-    elif counted and (dice := overlap.dice(pair.counts)) < HARDLY:
+    elif pair.isCounted and (dice := overlap.dice(pair.counts)) < HARDLY:
         yield Finding.of(Kind.HARDLY_OVERLAP, dice=shortest(float(f"{dice:.1g}")))
-    if counted and pair.dimension == 3:
+    if pair.isCounted and pair.dimension == 3:
         yield from _sides(pair)
 
 
@@ -276,15 +274,14 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 
 
 def _grids(pair: Pair) -> Iterator[str]:
-    isCounted = pair.wasComputed("counts") or pair.wasComputed("masks")
-    inSlices = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
-    if not ((isCounted or inSlices) and pair.isResampled):
+    bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
+    if not ((pair.isCounted or bySlice) and pair.isResampled):
         return
     sentences = ["The masks lie on different grids."]
-    if isCounted:
+    if pair.isCounted:
         sentences.append(_howCounted(pair))
-    if inSlices and pair.dimension == 3:
-        sentences += _inSlices(pair.settings.asPublished, inSlices)
+    if bySlice and pair.dimension == 3:
+        sentences += _inSlices(pair.settings.asPublished, bySlice)
     yield " ".join([*sentences, "Distances were measured on the original surfaces."])
 
 

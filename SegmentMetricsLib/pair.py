@@ -23,7 +23,8 @@ from .metrics import overlap
 from .metrics.agreement import Table
 from .settinglocations import whereToSet
 from .settings import Settings
-from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, commaSeparated, dimensionOf
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf
+from .texts import commaSeparated
 
 # Beyond this a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -101,6 +102,11 @@ class Pair:
     def wasComputed(self, name: str) -> bool:
         """Return whether a shared quantity was computed so far; findings must not cause further computation."""
         return name in self.__dict__
+
+    @property
+    def isCounted(self) -> bool:
+        """Whether the voxels of both structures were counted so far."""
+        return self.wasComputed("counts") or self.wasComputed("masks")
 
     def forget(self) -> None:
         """Free caches that are larger than the surfaces themselves and rarely needed again."""

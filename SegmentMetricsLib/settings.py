@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import InputError, didYouMean, inAnyCase
+from .errors import InputError
+from .texts import didYouMean, inAnyCase, shortest
 
 if TYPE_CHECKING:
     from .geometry.grids import Grid
@@ -279,11 +280,6 @@ def asSettings(given: Settings | None) -> Settings:
     if not isinstance(given, Settings):
         raise InputError(f"The settings must be Settings, not {type(given).__name__}.")
     return given
-
-
-def shortest(number: float) -> str:
-    """Return the shortest text for a number: 2.0 as 2, 2.5 as 2.5."""
-    return format(number, ".12g")
 
 
 def _numbers(values, what: str) -> tuple[float, ...]:

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from . import repeated
-from .errors import Cause, counted, oneLine
+from .errors import Cause
 from .measurements import Measurement, rounded, withUnit
 from .metrics.slices import columnOf
 from .multilabel import MultiLabel
 from .recognition import asFinding
 from .records import Record
 from .registry import REGISTRY, findDefinition
-from .structures import commaSeparated
+from .texts import commaSeparated, counted, oneLine
 
 # Keys of the definitions that an overview of many structures shows if measured, in their order.
 OVERVIEW = tuple(definition.key for definition in REGISTRY if definition.isMain)

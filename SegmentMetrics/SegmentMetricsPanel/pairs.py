@@ -7,7 +7,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import pairSegments, proposePairs
-from SegmentMetricsLib.structures import commaSeparated
+from SegmentMetricsLib.texts import commaSeparated
 
 from .enumerations import Mode
 from .markup import asTip

@@ -12,7 +12,7 @@ from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
 from SegmentMetricsLib.measurements import fixed, typeset
 from SegmentMetricsLib.settings import OWN_CONVENTION
-from SegmentMetricsLib.structures import commaSeparated
+from SegmentMetricsLib.texts import commaSeparated
 
 from .buttons import ExplainedButton
 from .markup import breakable, escaped

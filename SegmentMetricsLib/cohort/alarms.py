@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..errors import counted, oneLine
 from ..findingkinds import Kind
 from ..findings import split
 from ..naming import pairTitle
-from ..structures import REFERENCE_AND_TEST, commaSeparated
+from ..structures import REFERENCE_AND_TEST
+from ..texts import commaSeparated, counted, oneLine
 from .cases import caseTitle
 
 # Short descriptions of alarms, in the order in which they are listed.

@@ -9,11 +9,10 @@ from html import escape
 
 import numpy as np
 
-from ..errors import oneLine
 from ..measurements import ROUNDING
 from ..metrics.distributions import roundAbove
 from ..registry import findDefinition
-from ..settings import shortest
+from ..texts import oneLine, shortest
 from .statistics import Box, Cohort, box
 from .summaryoptions import Options
 

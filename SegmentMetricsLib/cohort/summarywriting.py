@@ -8,13 +8,12 @@ from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
-from ..errors import counted, oneLine
 from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
 from ..measurements import fixed
 from ..registry import findDefinition
 from ..settings import OWN_CONVENTION
-from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
+from ..texts import commaSeparated, counted, oneLine
 from .alarms import Alarms
 from .boxplots import boxPlots
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize

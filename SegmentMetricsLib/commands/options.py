@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..errors import InputError, inAnyCase, requireText
+from ..errors import InputError, requireText
 from ..protocol import exampleNames
 from ..settings import (
     ACCURACIES,
@@ -26,6 +26,7 @@ from ..settings import (
     VOXEL_UNITS,
     Settings,
 )
+from ..texts import inAnyCase
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."

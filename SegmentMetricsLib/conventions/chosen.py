@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..measurements import Measurement
-from ..settings import PRESETS, shortest
+from ..settings import PRESETS
+from ..texts import shortest
 from . import find
 from .convention import KEYS
 from .evaluation import Source

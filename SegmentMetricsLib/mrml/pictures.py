@@ -14,8 +14,8 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFil
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..naming import pairTitle
-from ..settings import shortest
 from ..structures import REFERENCE_AND_TEST
+from ..texts import shortest
 from . import colors, outputs
 from .conversion import withNormals
 from .headless import privateScene

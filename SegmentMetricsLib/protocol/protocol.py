@@ -15,12 +15,13 @@ from pathlib import Path
 
 from .. import naming
 from ..definitions import PARAMETERS, Definition
-from ..errors import InputError, Mistakes, didYouMean, inAnyCase, raiseAny
+from ..errors import InputError, Mistakes, raiseAny
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import ROUNDING
 from ..registry import REGISTRY, findDefinition
 from ..registry.multilabel import MULTI_LABEL
-from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings, shortest
+from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings
+from ..texts import didYouMean, inAnyCase, shortest
 from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")

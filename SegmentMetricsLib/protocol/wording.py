@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from ..measurements import IN_CENTIMETERS, LEAST_IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
 from ..registry import findDefinition
-from ..settings import shortest
+from ..texts import shortest
 from .protocol import ROUNDING_OF_ZERO, Rule
 
 # Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.

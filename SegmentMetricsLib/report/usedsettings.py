@@ -8,7 +8,8 @@ from dataclasses import fields
 from ..records import Record
 from ..registry import findDefinition
 from ..relevance import isRelevant
-from ..settings import Settings, shortest
+from ..settings import Settings
+from ..texts import shortest
 
 # Settings that are listed first.
 FIRST = ("convention", "families")

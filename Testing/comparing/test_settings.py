@@ -11,7 +11,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.settings import FAMILIES, PRESETS, shortest
+from SegmentMetricsLib.settings import FAMILIES, PRESETS
 
 ALL = ", ".join((*FAMILIES, "all"))
 
@@ -249,10 +249,3 @@ def testUnknownPreset():
 )
 def testSettingsSurviveJson(settings):
     assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(2.0, "2"), (2.5, "2.5"), (0.1, "0.1"), (1 / 3, "0.333333333333"), (100, "100")]
-)
-def testShortest(number, text):
-    assert shortest(number) == text

@@ -61,6 +61,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "settings",
             "errors",
+            "texts",
             "progress",
             "cores",
             "workers",
