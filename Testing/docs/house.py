@@ -60,6 +60,7 @@ ROWS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "ground",
         (
             "settings",
+            "settingchecks",
             "errors",
             "texts",
             "progress",
