@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import Undefined
 from ..geometry import voxelization
-from ..metrics.bandmethods import bands
-from ..metrics.bands import Bands
+from ..metrics.bands.methods import bands
+from ..metrics.bands.sizes import Bands
 from ..structures import REFERENCE_AND_TEST
 
 if TYPE_CHECKING:

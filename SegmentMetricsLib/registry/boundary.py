@@ -88,7 +88,7 @@ BOUNDARY = (
         formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "
         r"\rvert}, \quad "
         r"X_\tau = \lbrace x \in X : d(x, \partial X) < \tau \rbrace",
-        code="metrics.bands.Bands.overlap",
-        steps=("metrics.bandmethods.bands",),
+        code="metrics.bands.sizes.Bands.overlap",
+        steps=("metrics.bands.methods.bands",),
     ),
 )  # fmt: skip
