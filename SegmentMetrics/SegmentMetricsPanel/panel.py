@@ -20,10 +20,10 @@ from .hazard import HazardOverlay
 from .maps import MapControls
 from .markup import explain, explainAll
 from .pairs import PairEditor
-from .parameters import GuiConnection, settingsOf
+from .parameters import GuiConnection, settingsOf, versionOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
-from .protocols import ProtocolChooser, Verdicts, orderOf, versionOf
+from .protocols import ProtocolChooser, Verdicts, orderOf
 from .reports import Reports
 from .results import Results
 from .selection import Inputs

@@ -8,9 +8,9 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.structures import REFERENCE_AND_TEST
 
+from .editedpairs import swapped
 from .enumerations import Mode
 from .markup import explain
-from .pairs import swapped
 from .segments import segmentIDs, segmentName, segmentOfName
 
 # name of the segment list inside qMRMLSegmentSelectorWidget
