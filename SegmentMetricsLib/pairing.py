@@ -9,8 +9,8 @@ import numpy as np
 
 from . import naming
 from .errors import InputError, PairError, Undefined
-from .findingkinds import Finding, Kind
-from .findings import ALIKE, alarmsFirst, shareOfBoxes
+from .findings.kinds import Finding, Kind
+from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint

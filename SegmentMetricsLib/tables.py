@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from . import repeated
 from .errors import Cause
+from .findings import repeated
+from .findings.recognition import asFinding
 from .measurements import Measurement, rounded, withUnit
 from .metrics.slices import columnOf
 from .multilabel import MultiLabel
-from .recognition import asFinding
 from .records import Record
 from .registry import REGISTRY, findDefinition
 from .texts import commaSeparated, counted, oneLine

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..findingkinds import Kind
-from ..findings import split
+from ..findings.kinds import Kind
+from ..findings.search import split
 from ..naming import pairTitle
 from ..structures import REFERENCE_AND_TEST
 from ..texts import commaSeparated, counted, oneLine

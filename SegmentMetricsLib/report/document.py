@@ -11,10 +11,10 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import repeated
 from ..comparison import Comparison
 from ..errors import InputError
 from ..explanations import FAMILIES, ofMeasurement
+from ..findings import repeated
 from ..measurements import typeset
 from ..metrics.places import positionText
 from ..naming import notAmong

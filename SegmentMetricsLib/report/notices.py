@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from .. import repeated
-from ..findings import split
+from ..findings import repeated
+from ..findings.search import split
 from ..measurements import typeset
 from ..records import Record
 from .elements import CHECK_FIRST, linkTo

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import cautions, extents
-from .findingkinds import Finding, Kind
-from .geometry.grids import Grid
-from .geometry.masks import Mask
-from .metrics import boundary, overlap
-from .metrics.slices import normalOf
-from .quantities.similarity import inSlices
+from .. import extents
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..metrics import boundary, overlap
+from ..metrics.slices import normalOf
+from ..quantities.similarity import inSlices
+from ..structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_LABEL, WITHOUT_VOXELS
+from ..texts import commaSeparated, counted, shortest
+from . import cautions
+from .kinds import Finding, Kind
 from .recognition import asFinding
-from .structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_LABEL, WITHOUT_VOXELS
-from .texts import commaSeparated, counted, shortest
 
 if TYPE_CHECKING:
-    from .measurements import Measurement
-    from .pair import Pair
+    from ..measurements import Measurement
+    from ..pair import Pair
 
 # Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")
@@ -65,7 +66,7 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
 def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _emptiness(pair)
     if pair.settings.isOfAnotherTool:
-        from .conventions import chosen
+        from ..conventions import chosen
 
         yield chosen.finding(pair.settings.convention)
     yield from _extent(pair)
