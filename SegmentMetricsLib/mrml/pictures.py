@@ -51,28 +51,6 @@ LEAST_AREA = 0.25
 LINE_SAMPLES = 8
 
 
-def writeOverlay(
-    comparison,
-    path: str | Path,
-    size: tuple[int, int] = (1200, 700),
-    kind: str = "signed",
-    range: float | None = None,
-    tolerance: float | None = None,
-) -> Path:
-    """Draw a comparison with Slicer's 3D view and color legend, write it as PNG and return the path.
-
-    The reference's surface is on the left, the test's on the right. Both are colored by the distance to the other one,
-    seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
-    drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
-    and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
-    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
-    distances, OSError if the file cannot be written.
-    """
-    overlay = Overlay(comparison, size, kind, range, tolerance)
-    with Easel() as easel:
-        return overlay.write(path, easel)
-
-
 class Easel:
     """Views that are reused for drawing several pictures; close it, or use it in a with statement.
 
@@ -106,7 +84,12 @@ class Easel:
 class Overlay:
     """The picture of a comparison before it is drawn. It does not keep the comparison alive.
 
-    Arguments and errors are those of writeOverlay.
+    The reference's surface is on the left, the test's on the right. Both are colored by the distance to the other one,
+    seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
+    drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
+    and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
+    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
+    distances.
     """
 
     def __init__(
@@ -133,7 +116,7 @@ class Overlay:
         self._numbers = mainNumbers(comparison, tolerance, kind)
 
     def write(self, path: str | Path, easel: Easel) -> Path:
-        """Draw the picture, write it as PNG and return the path."""
+        """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
         scale = min(width / 1200, height / 700)
         header = round(88 * scale)
