@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -81,6 +82,18 @@ class Easel:
         self.close()
 
 
+class Coloring(NamedTuple):
+    """How maps are colored. kind, tolerance: as for outputs.showDistanceMap. limit: the end of the scale in mm.
+
+    hasSides: whether distances have signs.
+    """
+
+    kind: str
+    limit: float
+    tolerance: float
+    hasSides: bool
+
+
 class Overlay:
     """The picture of a comparison before it is drawn. It does not keep the comparison alive.
 
@@ -111,7 +124,7 @@ class Overlay:
         else:
             self._seenFrom = bestDirection(self._maps, *((1.0, "Hazard") if kind == "hazard" else (limit,)))
             self._direction = DIRECTIONS[self._seenFrom]
-        self._coloring = kind, limit, tolerance, comparison.distances.hasSides
+        self._coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
 
@@ -124,7 +137,7 @@ class Overlay:
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
         view = easel.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
         _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
-        _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring[0])
+        _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring.kind)
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
         writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
         return writePng(canvas, path)
@@ -182,7 +195,7 @@ def _isPlanar(maps: list[vtkPolyData]) -> bool:
 
 
 def _drawMaps(
-    view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: tuple, scale: float
+    view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: Coloring, scale: float
 ) -> None:
     """Draw both maps, each with the other one's outline, and the strip with legend and orientation on the right."""
     height, width = canvas.shape[:2]
@@ -229,7 +242,7 @@ def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
 
 
 @contextmanager
-def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple) -> Iterator:
+def _hiddenMap(scene, surface: vtkPolyData, coloring: Coloring) -> Iterator:
     """Temporarily add a colored surface to the scene, hidden and with its legend hidden; yield its model node."""
     kind, limit, tolerance, signed = coloring
     model = scene.AddNewNodeByClass("vtkMRMLModelNode")
@@ -245,7 +258,7 @@ def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple) -> Iterator:
             scene.RemoveNode(node)
 
 
-def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: tuple) -> np.ndarray:
+def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: Coloring) -> np.ndarray:
     """Return the picture (height, width, 3) of one colored surface.
 
     Surfaces are drawn one at a time because the graphics driver needs as much memory for each as the surface itself.
@@ -253,7 +266,7 @@ def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: tuple) -> np.ndar
     with _hiddenMap(view.scene, surface, coloring) as model:
         display = model.GetDisplayNode()
         # the inside of a closed surface is never seen, and most of the time is spent on shading
-        display.SetBackfaceCulling(coloring[-1] and surface.GetNumberOfPolys() > 0)
+        display.SetBackfaceCulling(coloring.hasSides and surface.GetNumberOfPolys() > 0)
         display.SetVisibility(True)
         for actor in view.renderer.GetActors():
             if actor.GetMapper() is not None:
