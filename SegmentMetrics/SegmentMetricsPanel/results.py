@@ -75,7 +75,7 @@ class Results:
     def _showFindings(self, records, remarks: list[str]) -> None:
         """Show the findings of the pair, alarms first. remarks: about structures that were not compared."""
         alarms, advice = split(records[self.number].findings) if records else ([], [])
-        others = [r.name for n, r in enumerate(records) if n != self.number and split(r.findings)[0]]
+        others = [r.name for n, r in enumerate(records) if n != self.number and split(r.findings).alarms]
         if others:
             alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
         # a symbol and words, because not everybody can see the color

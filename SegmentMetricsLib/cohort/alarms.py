@@ -38,7 +38,7 @@ def nameOf(pair: Mapping) -> str:
 
 def alarmsOf(pair: Mapping) -> list[Kind]:
     """Return the kinds of alarms of a pair from results.jsonl, in the order in which they are listed."""
-    kinds = {finding.kind for finding in split(pair.get("findings", ()))[0]}
+    kinds = {finding.kind for finding in split(pair.get("findings", ())).alarms}
     return [kind for kind in SHORT if kind in kinds]
 
 

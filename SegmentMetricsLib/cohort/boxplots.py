@@ -165,4 +165,4 @@ def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
 def _limits(key: str) -> tuple[float, float]:
     """Return the range of possible values of a measurement."""
     found = findDefinition(key)
-    return (found[0].low, found[0].high) if found else (-math.inf, math.inf)
+    return (found.definition.low, found.definition.high) if found else (-math.inf, math.inf)

@@ -96,7 +96,7 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
 def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
     """Write one picture per measurement, replacing those of an earlier run."""
     found = {key: findDefinition(key) for key in cohort.keys}
-    titles = {key: given[0].title.format(**given[1]) for key, given in found.items() if given}
+    titles = {key: given.definition.title.format(**given.words) for key, given in found.items() if given}
     if convention != OWN_CONVENTION:
         titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
     plots = boxPlots(cohort, options, titles)

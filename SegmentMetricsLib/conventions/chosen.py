@@ -56,7 +56,7 @@ def restated(measurement: Measurement, key: str) -> Measurement:
     from ..registry import findDefinition
 
     found = findDefinition(measurement.key)
-    if key in PRESETS or found is None or found[0].key not in KEYS:
+    if key in PRESETS or found is None or found.definition.key not in KEYS:
         return measurement
     definition, words = found
     convention = find(key)

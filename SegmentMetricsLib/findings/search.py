@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -43,13 +43,19 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
 
-def split(findings: Iterable[str]) -> tuple[list[Finding], list[Finding]]:
-    """Return the alarms among findings, which make all numbers doubtful, and all other findings, both in order."""
-    alarms: list[Finding] = []
-    advice: list[Finding] = []
+class Split(NamedTuple):
+    """Alarms, which make all numbers doubtful, and all other findings, both in order."""
+
+    alarms: list[Finding]
+    advice: list[Finding]
+
+
+def split(findings: Iterable[str]) -> Split:
+    """Return findings by whether they are alarms."""
+    found = Split([], [])
     for finding in map(asFinding, findings):
-        (alarms if finding.isAlarm else advice).append(finding)
-    return alarms, advice
+        (found.alarms if finding.isAlarm else found.advice).append(finding)
+    return found
 
 
 def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:

@@ -116,7 +116,7 @@ class Protocol:
     @property
     def families(self) -> tuple[str, ...]:
         """The metric families of all measurements in the rules."""
-        return tuple(dict.fromkeys(findDefinition(rule.measurement)[0].family for rule in self.rules))
+        return tuple(dict.fromkeys(findDefinition(rule.measurement).definition.family for rule in self.rules))
 
     def rulesFor(self, *names: str) -> tuple[Rule, ...]:
         """Return the rules for a structure with any of these names; rules with a name override those with a pattern."""
@@ -336,7 +336,7 @@ def _number(line: Line, column: str) -> float:
 
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention that select only the measurements in the rules."""
-    families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
+    families = tuple(findDefinition(rule.measurement).definition.family for rule in rules)
     # settings that conventions fix are reset to the defaults
     fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
     free = {name: getattr(Settings(), name) for name in fixed}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..definitions import Definition
 from .agreement import AGREEMENT
@@ -27,11 +28,18 @@ from .voxels import VOXEL
 REGISTRY = (*BOUNDARY, *SIGNED, *OVERLAP, *AGREEMENT, *VOXEL, *HAZARD, *SIMILARITY, *EFFORT)
 
 
+class Found(NamedTuple):
+    """The definition of a key, and the key's parameters as text."""
+
+    definition: Definition
+    words: Mapping[str, str]
+
+
 # every key read from a file is looked up; in a cohort, these are the same few keys many thousand times
 @lru_cache(maxsize=4096)
-def findDefinition(key: str) -> tuple[Definition, Mapping[str, str]] | None:
+def findDefinition(key: str) -> Found | None:
     """Return the definition of a key like "NSD_2mm" and its parameters as text, or None if the key is unknown."""
     for definition in (*REGISTRY, *MULTI_LABEL):
         if (words := definition.wordsIn(key)) is not None:
-            return definition, MappingProxyType(words)
+            return Found(definition, MappingProxyType(words))
     return None
