@@ -207,8 +207,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
         work: a LongWork.
         """
+        from SegmentMetricsPanel.editedpairs import choicesOf
         from SegmentMetricsPanel.enumerations import Mode
-        from SegmentMetricsPanel.pairs import choicesOf
         from SegmentMetricsPanel.parameters import settingsOf
 
         from SegmentMetricsLib.mrml import outcomes
@@ -225,8 +225,8 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     def compareChosen(self, parameters, settings, work) -> list:
         """Compare the segments chosen in the parameter node and return Comparisons. work: a LongWork."""
+        from SegmentMetricsPanel.editedpairs import choicesOf
         from SegmentMetricsPanel.enumerations import Mode
-        from SegmentMetricsPanel.pairs import choicesOf
 
         from SegmentMetricsLib.mrml import Comparisons
 
@@ -241,7 +241,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
     def judge(self, parameters, comparisons, work):
         """Return the Judgment of Comparisons by the chosen protocol, or None without a protocol."""
         from SegmentMetricsPanel.enumerations import Mode
-        from SegmentMetricsPanel.protocols import protocolOf
+        from SegmentMetricsPanel.parameters import protocolOf
 
         from SegmentMetricsLib.protocol.judgment import judgeCase
         from SegmentMetricsLib.protocol.measuring import measuredFor

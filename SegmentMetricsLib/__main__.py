@@ -13,7 +13,8 @@ from .allocation import giveBackLargeArrays
 from .commands import batch, compare, conventions, demo, stress
 from .commands.parsing import UNUSABLE_INPUT, Parser
 from .commands.streams import closedWithoutComplaint
-from .errors import InputError, Mistakes, oneLine
+from .errors import InputError, Mistakes
+from .texts import oneLine
 from .version import __version__
 
 INTERRUPTED, TERMINATED = 130, 143

@@ -12,10 +12,11 @@ import numpy as np
 import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from . import findings, inputs, measurements, multilabel, summary
+from . import inputs, measurements, multilabel, summary
 from .distances.surfacedistances import SurfaceDistances
 from .errors import InputError, Undefined
-from .findingkinds import Finding, Kind
+from .findings import search
+from .findings.kinds import Finding, Kind
 from .measurements import Measurement, finite, measurementOf
 from .metrics.hazard import Field
 from .metrics.places import Place, worstPlaces
@@ -173,7 +174,7 @@ def compared(pair: Pair) -> Comparison:
             evaluated, choice = pair.evaluatedGrid
             grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
     pair.forgetIfLarge()
-    found = findings.find(pair, values)
+    found = search.find(pair, values)
     pair.forget()
     return Comparison(
         *pair.given,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -43,55 +43,62 @@ PARAMETERS = {"percentile": "percentiles", "tolerance": "tolerances", "beta": "b
 UNMENTIONED = ("beta", "quantile")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Definition:
     """One kind of measurement.
 
-    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings. unit:
-    "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
-    compute: takes the pair and, if there is one, the parameter. symmetric: whether the value stays the same when
-    reference and test are exchanged. identity: its value for identical structures, None if that depends on them.
-    dependsOnGrid: whether the voxels outside both structures count. hint: when to choose it or not. emptiness: takes
-    the pair and returns which structure is empty for this measurement, "" if none is. note: takes the pair and returns
-    what the value leaves out, "" if nothing. side: the side of the patient, in words, of a measurement that exists for
-    each of them. trend: how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a
-    parameter. formula: in LaTeX, lines separated by two backslashes, with the symbols that docs/formulas.md explains;
-    the same for all keys of a kind, such as those of the six sides. code: the function or property, by its name in the
-    library, that implements the formula and returns the measurement. steps: further ones that compute parts of the
-    formula. symbols: symbols of the formula that stand for settings, in LaTeX, each with the names of the settings;
-    parameters may be omitted. deviation: how the formula differs from what its source prints or computes, "" if it does
-    not. heading: a short name for the head of a column, "" where the key is one. isMain: whether an overview of many
-    structures shows it. unitSetting: returns the unit that the settings choose, None if they do not determine it.
+    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings.
+    family: one of settings.FAMILIES. source: a publication with its DOI or arXiv number, or OURS.
+    unit: "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range. better: "lower", "higher" or "".
+    empty: its value when exactly one structure is empty.
+    compute: takes the pair and, if there is one, the parameter; returns the measurement.
+    identity: its value for identical structures, None if that depends on them.
+    formula: in LaTeX, lines separated by two backslashes, with the symbols that docs/formulas.md explains; the same for
+        all keys of a kind, such as those of the six sides.
+    code: the function or property, by its name in the library, that implements the formula and returns the measurement.
+    steps: further ones that compute parts of the formula.
+    symbols: symbols of the formula that stand for settings, in LaTeX, each with the names of the settings; parameters
+        may be omitted.
+    deviation: how the formula differs from what its source prints or computes, "" if it does not.
+    symmetric: whether the value stays the same when reference and test are exchanged.
+    dependsOnGrid: whether the voxels outside both structures count.
+    trend: how the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter.
+    side: the side of the patient, in words, of a measurement that exists for each of them.
+    hint: when to choose it or not. heading: a short name for the head of a column, "" where the key is one. isMain:
+        whether an overview of many structures shows it.
     areaTitle, areaDescription: for volumes, the title and description for contours in a plane, which have areas.
+    unitSetting: returns the unit that the settings choose, None if they do not determine it.
+    emptiness: takes the pair and returns which structure is empty for this measurement, "" if none is. note: takes the
+        pair and returns what the value leaves out, "" if nothing.
     """
 
     key: str
     title: str
+    family: str
+    source: str
     unit: str
     low: float
     high: float
     better: str
-    family: str
-    source: str
     empty: Empty
     description: str
     compute: Callable[..., float | Directed | Located]
-    symmetric: bool = True
-    identity: float | None = field(kw_only=True)
-    formula: str = field(kw_only=True)
-    code: str = field(kw_only=True)
+    identity: float | None
+    formula: str
+    code: str
     steps: tuple[str, ...] = ()
     symbols: tuple[tuple[str, tuple[str, ...]], ...] = ()
     deviation: str = ""
+    symmetric: bool = True
     dependsOnGrid: bool = False
-    hint: str = ""
-    side: str = ""
     trend: str = ""
+    side: str = ""
+    hint: str = ""
     heading: str = ""
     isMain: bool = False
-    unitSetting: Callable[[Settings], str] | None = None
     areaTitle: str = ""
     areaDescription: str = ""
+    unitSetting: Callable[[Settings], str] | None = None
     emptiness: Callable[[Pair], str] = lambda pair: pair.emptiness
     note: Callable[[Pair], str] = lambda pair: ""
 

@@ -1,15 +1,15 @@
-"""Errors that users can cause, and helpers for their messages."""
+"""Errors that users can cause."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from .texts import oneLine
 
 # Most mistakes in a file that are listed; more are not typing errors, and only counted.
 MOST_MISTAKES = 20
-# Control characters, line breaks, and characters that change the writing direction, which names may contain.
-UNSHOWABLE = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
 
 
 class InputError(ValueError):
@@ -81,30 +81,3 @@ def requireText(path: Path) -> None:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
         raise InputError(f"{path}: this name has characters that are not valid Unicode; choose another one.") from None
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, singular or plural: 1 triangle, 2 triangles. many: one + "s" if "".
-
-    The words may include more of the sentence, as far as it depends on the number.
-    """
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def didYouMean(given: str, choices: Iterable[str]) -> str:
-    """Return " Did you mean X?" to append to a message about an unknown name, "" if no choice is similar."""
-    import difflib  # not needed for a command's help
-
-    known = {choice.casefold(): choice for choice in choices}
-    likely = difflib.get_close_matches(given.casefold(), known, 1)
-    return f" Did you mean {known[likely[0]]}?" if likely else ""
-
-
-def inAnyCase(given: str, names: Iterable[str]) -> str:
-    """Return the name that differs from a given one only in case; the given one if there is none."""
-    return next((name for name in names if name.casefold() == given.casefold()), given)
-
-
-def oneLine(text: str) -> str:
-    """Return text without characters that would break a line on a terminal."""
-    return text.translate(UNSHOWABLE)

@@ -70,8 +70,8 @@ def ofMeasurement(measurement: Measurement) -> str:
     better = {"lower": "Lower is better.", "higher": "Higher is better."}.get(measurement.better, "")
     lines = [measurement.title, " ".join(filter(None, (measurement.description, better)))]
     found = findDefinition(measurement.key)
-    if found and found[0].hint:
-        lines.append(found[0].hint)
+    if found and found.definition.hint:
+        lines.append(found.definition.hint)
     if measurement.reason:
         lines.append(f"Here: {measurement.reason}.")
     if measurement.lower is not None and measurement.status == "ok":

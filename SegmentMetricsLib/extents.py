@@ -24,13 +24,13 @@ from functools import cached_property
 import numpy as np
 
 from .distances.surfacedistances import DirectedDistances, SurfaceDistances
-from .errors import counted
 from .geometry.graphs import components
 from .geometry.grids import Grid
 from .geometry.lateral import SAME_PLANE, Slab, alignedAxis, lateralOfMask, lateralOfSurface, maskWithin
 from .geometry.surfaces import Surface, outwardNormals
 from .settinglocations import whereToSet
-from .structures import Structure
+from .structures import REFERENCE_AND_TEST, Structure
+from .texts import counted
 
 # Triangles that face the end of a mesh within 60 degrees of the axis belong to its cap.
 CAP_COSINE = 0.5
@@ -84,7 +84,7 @@ def common(reference: Structure, test: Structure) -> tuple[Structure, Structure,
         why = "contours in one plane have no ends" if reference.dimension == 2 else "one structure is empty"
         return reference, test, Extent(description={"choice": "whole", "reason": why})
     structures = (reference, test)
-    for which, structure in zip(("reference", "test"), structures, strict=True):
+    for which, structure in zip(REFERENCE_AND_TEST, structures, strict=True):
         if structure.givenSurface is not None and not structure.givenSurface.isClosed:
             why = f"the surface of the {which} {structure.givenSurface.whyNoInside}, so it cannot be cut to an extent"
             return reference, test, Extent(problem=why, description={"choice": "common", "reason": why})
@@ -107,7 +107,7 @@ def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -
         slices = last - first + 1
     beyond = {
         which: [max(0.0, slab.low - low), max(0.0, high - slab.high)]
-        for which, (low, high) in zip(("reference", "test"), spans, strict=True)
+        for which, (low, high) in zip(REFERENCE_AND_TEST, spans, strict=True)
     }
     description = {
         "choice": "common",

@@ -14,8 +14,8 @@ from .errors import InputError, NoSegmentation
 from .geometry import masks, meshing
 from .geometry.grids import Grid
 from .settinglocations import whereToSet
-from .settings import shortest
 from .structures import NOTES, WITHOUT_LABEL, Structure
+from .texts import shortest
 
 # A label map has few values; an image with more different values than this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .definitions import Definition, Empty
-from .errors import Cause, Undefined, didYouMean
+from .errors import Cause, Undefined
+from .findings.recognition import causeOf
 from .metrics.boundary import Directed
 from .metrics.signed import Located
 from .progress import checkpoint
-from .recognition import causeOf
 from .registry import REGISTRY, findDefinition
-from .settings import shortest
 from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
+from .texts import didYouMean, shortest
 
 if TYPE_CHECKING:
     from .pair import Pair

@@ -19,7 +19,8 @@ from .errors import InputError, Undefined
 from .measurements import Measurement, measurementOf
 from .registry.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
 from .settings import Settings, asSettings
-from .structures import BOTH_EMPTY, Structure, commaSeparated, pairByName
+from .structures import BOTH_EMPTY, Structure, pairByName
+from .texts import commaSeparated
 
 if TYPE_CHECKING:
     from .pair import Pair

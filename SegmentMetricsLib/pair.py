@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -23,7 +22,8 @@ from .metrics import overlap
 from .metrics.agreement import Table
 from .settinglocations import whereToSet
 from .settings import Settings
-from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, commaSeparated, dimensionOf
+from .structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, WITHOUT_INSIDE, Structure, dimensionOf
+from .texts import commaSeparated
 
 # Beyond this a comparison would take more memory than computers have.
 LARGEST_NUMBER_OF_ELEMENTS = 200_000_000
@@ -35,6 +35,13 @@ FEW_TO_SHARE = 500_000
 RESAMPLED = "both masks resampled to the finer spacing"
 
 T = TypeVar("T")
+
+
+class shared(property):
+    """A quantity of a pair that is computed on first use and kept, by once()."""
+
+    def __get__(self, pair: Pair | None, owner: type | None = None):
+        return self if pair is None else pair.once(self.fget)
 
 
 class Pair:
@@ -52,6 +59,7 @@ class Pair:
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
                 "single slice needs one more beside it."
             )
+        self._done: dict[tuple, object] = {}
         self.given, self.settings = (reference, test), settings
         self.extent = Extent()
         if settings.extent == "common":
@@ -61,7 +69,6 @@ class Pair:
         self.criticals = _chosenCriticals(criticals or {}, settings)
         if not self.emptiness:
             self._requireReachable()
-        self._done: dict[tuple, object] = {}
 
     def _requireReachable(self) -> None:
         """Raise InputError when the box around both structures has more voxels, in all or in a row, than any image."""
@@ -100,7 +107,12 @@ class Pair:
 
     def wasComputed(self, name: str) -> bool:
         """Return whether a shared quantity was computed so far; findings must not cause further computation."""
-        return name in self.__dict__
+        return (getattr(Pair, name).fget,) in self._done
+
+    @property
+    def isCounted(self) -> bool:
+        """Whether the voxels of both structures were counted so far."""
+        return self.wasComputed("counts") or self.wasComputed("masks")
 
     def forget(self) -> None:
         """Free caches that are larger than the surfaces themselves and rarely needed again."""
@@ -119,7 +131,7 @@ class Pair:
         if self.isLarge:
             self.forget()
 
-    @cached_property
+    @shared
     def emptiness(self) -> str:
         """Which structure is empty, "" if none is."""
         return _whichIsEmpty(*(s.isEmpty for s in self.structures))
@@ -136,7 +148,7 @@ class Pair:
         """Whether voxels count in part."""
         return self.settings.threshold is None and any(s.memberships is not None for s in self.structures)
 
-    @cached_property
+    @shared
     def boundaries(self) -> BoundaryPair:
         """Both boundaries, with what finds the distance from either to the other."""
         reach = max(self.settings.tolerances, default=0.0)
@@ -145,7 +157,7 @@ class Pair:
         with allCores() if sum(voxels) > FEW_TO_SHARE else nullcontext():
             return BoundaryPair(*(s.surface for s in self.structures), reach)
 
-    @cached_property
+    @shared
     def distances(self) -> SurfaceDistances:
         """The distances in mm from each boundary to the other, with the sizes of the elements that have them.
 
@@ -178,7 +190,7 @@ class Pair:
                 cause = Cause.NOT_CLOSED if structure.surface.openEdges else Cause.DEFECT
                 raise Undefined(WITHOUT_INSIDE.format(which=which, why=structure.surface.whyNoInside), cause)
 
-    @cached_property
+    @shared
     def masks(self) -> tuple[Mask, Mask]:
         """The voxels of both structures on one grid."""
         return self.masksOn(self.overlapGrid.grid)
@@ -188,7 +200,7 @@ class Pair:
         self.requireClosed(*(s for s in self.structures if s.mask is None))
         return tuple(s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
 
-    @cached_property
+    @shared
     def overlapGrid(self) -> ChosenGrid:
         """The grid on which overlap is counted, and the reason for this choice."""
         masks = [s.mask for s in self.structures]
@@ -211,7 +223,7 @@ class Pair:
         """Whether both structures are masks on different grids."""
         return self.overlapGrid.why == RESAMPLED
 
-    @cached_property
+    @shared
     def counts(self) -> overlap.Counts:
         """How many voxels the structures share, and how many only one of them has; in mm2 for contours without a grid.
 
@@ -225,7 +237,7 @@ class Pair:
         both, reference, test = (volume / self.overlapGrid.grid.voxelSize for volume in volumes)
         return overlap.Counts(both, test - both, reference - both)
 
-    @cached_property
+    @shared
     def sharedVolume(self) -> float | None:
         """The intersection of two masks on different grids, in mm3 (mm2); None for other pairs."""
         masks = [s.mask for s in self.structures]
@@ -233,7 +245,7 @@ class Pair:
             return None
         return sharedvolume.sharedVolume(*finerFirst(*masks))
 
-    @cached_property
+    @shared
     def isTurned(self) -> bool:
         """Whether both structures are masks whose axes are turned against each other."""
         return self.sharedVolume is not None and sharedvolume.areTurned(*finerFirst(*(s.mask for s in self.structures)))
@@ -246,7 +258,7 @@ class Pair:
         table = self.table
         return overlap.Counts(*map(float, (table.truePositive, table.falsePositive, table.falseNegative)))
 
-    @cached_property
+    @shared
     def memberships(self) -> tuple[Mask, Mask]:
         """The fraction of each voxel that belongs to each structure, on the grid on which overlap is counted."""
         grid, _ = self.overlapGrid
@@ -255,7 +267,7 @@ class Pair:
             for s, mask in zip(self.structures, self.masks, strict=True)
         )
 
-    @cached_property
+    @shared
     def evaluatedGrid(self) -> ChosenGrid:
         """The grid whose voxels outside both structures are true negatives, and the reason for this choice."""
         grid, _ = self.overlapGrid
@@ -283,7 +295,7 @@ class Pair:
         box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
         return ChosenGrid(volume.resized(*box), f"{why}, within the common extent")
 
-    @cached_property
+    @shared
     def evaluatedVoxels(self) -> float:
         """The size of the evaluated grid in voxels of the grid on which overlap is counted.
 
@@ -301,7 +313,7 @@ class Pair:
         """The voxels that count, all or in part."""
         return self.memberships if self.isFuzzy else self.masks
 
-    @cached_property
+    @shared
     def table(self) -> Table:
         """The confusion matrix of the two structures."""
         if self.isFuzzy:

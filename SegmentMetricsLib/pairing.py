@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from . import naming
-from .errors import InputError, PairError, Undefined, didYouMean
-from .findingkinds import Finding, Kind
-from .findings import ALIKE, alarmsFirst, shareOfBoxes
+from .errors import InputError, PairError, Undefined
+from .findings.kinds import Finding, Kind
+from .findings.search import ALIKE, alarmsFirst, shareOfBoxes
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
@@ -23,7 +23,6 @@ from .structures import (
     Match,
     Pairing,
     Structure,
-    commaSeparated,
     inAnySpelling,
     leftOutOf,
     nameMeant,
@@ -33,6 +32,7 @@ from .structures import (
     requireUsable,
     severalNamed,
 )
+from .texts import commaSeparated, didYouMean
 
 # Confidence of a match by anything but equal names.
 CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}

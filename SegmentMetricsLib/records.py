@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .errors import InputError
+from .findings.recognition import asFinding
 from .measurements import Measurement
 from .metrics.places import Place
 from .metrics.similarity import Similarity
 from .metrics.slices import SliceRow
 from .naming import pairTitle
-from .recognition import asFinding
 from .settings import PRESETS
 
 

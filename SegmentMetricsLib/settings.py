@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import InputError, didYouMean, inAnyCase
+from .errors import InputError
+from .settingchecks import oneOf, orNone, positive, several, share, weights, wholeNumber, yesOrNo
+from .texts import didYouMean, inAnyCase
 
 if TYPE_CHECKING:
     from .geometry.grids import Grid
@@ -38,15 +38,61 @@ DECIDED_BY_TOOLS = {"surface": "unsmoothed", "subdivisions": None, "oversampling
 # mm; contours of a patient are never farther apart
 LARGEST_TOLERANCE = 1000.0
 LARGEST_BETA = 1000.0
-# most values of tolerances, percentiles and so on, as each takes time
-MOST_NUMBERS = 100
 LARGEST_MEMBERSHIP = 2**31 - 1
 LARGEST_LEVEL = 1000.0
 
 
-def _setting(default, label: str, unit: str = ""):
-    """Return a field of Settings. label, unit: shown to users."""
-    return dataclasses.field(default=default, metadata={"label": label, "unit": unit})
+def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
+    families = (families,) if isinstance(families, str) else tuple(families)
+    choice = ", ".join((*FAMILIES, "all"))
+    if not families:
+        raise InputError(f"No metric family is chosen; choose from {choice}.")
+    for family in families:
+        if family not in (*FAMILIES, "all"):
+            hint = didYouMean(str(family), FAMILIES)
+            raise InputError(f"There is no metric family {family!r}; choose from {choice}.{hint}")
+    return tuple(f for f in FAMILIES if f in families or "all" in families)
+
+
+def _chosenGrid(given) -> str | Grid:
+    """Return the evaluated grid: a choice by name, or the grid of the given Grid, mapping or image."""
+    if isinstance(given, str):
+        if given not in GRIDS:
+            raise InputError(
+                f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
+            )
+        return given
+    from .geometry.grids import Grid
+
+    if isinstance(given, Grid):
+        return given
+    if isinstance(given, Mapping):
+        return Grid.fromDictionary(given)
+    if hasattr(given, "GetDirection") and hasattr(given, "GetSpacing"):
+        return Grid.fromImage(given)
+    raise InputError(
+        f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {type(given).__name__}."
+    )
+
+
+def _knownConvention(given: str) -> str:
+    """Return the proper spelling of a preset or convention given in any case. Raises InputError for unknown names."""
+    name = inAnyCase(str(given), PRESETS)
+    if name in PRESETS:  # saves importing the conventions
+        return name
+    from .conventions import known
+
+    choices = dict.fromkeys((*PRESETS, *known()))
+    name = inAnyCase(name, choices)
+    if name not in choices:
+        hint = didYouMean(name, choices)
+        raise InputError(f"There is no convention {given!r}; choose from {', '.join(choices)}.{hint}")
+    return name
+
+
+def _setting(default, check: Callable, label: str, unit: str = ""):
+    """Return a field of Settings. check: see settingchecks. label, unit: shown to users."""
+    return dataclasses.field(default=default, metadata={"check": check, "label": label, "unit": unit})
 
 
 @dataclass(frozen=True)
@@ -95,70 +141,59 @@ class Settings:
     Raises ValueError for values out of range.
     """
 
-    tolerances: tuple[float, ...] = _setting((2.0,), "Tolerance", "mm")
-    percentiles: tuple[float, ...] = _setting((95.0,), "Percentile of the Hausdorff distance", "%")
-    surface: str = _setting("unsmoothed", "Surface")
-    accuracy: str | None = _setting(None, "Accuracy")
-    subdivisions: int | None = _setting(None, "Subdivisions of surface elements")
-    oversampling: int | None = _setting(None, "Parts of a voxel for the boundary IoU")
-    families: tuple[str, ...] = _setting(DEFAULT_FAMILIES, "Families of measurements")
-    threshold: float | None = _setting(None, "Membership from which a voxel belongs to a structure")
-    membershipMaximum: int | None = _setting(None, "Full membership")
-    cuts: int | None = _setting(None, "Cuts of memberships")
-    meshSpacing: float = _setting(1.0, "Voxel size for the overlap of two meshes", "mm")
-    grid: str | Grid = _setting("reference", "Voxels outside both structures are those of")  # noqa: RUF009 - a field, not a Grid
-    extent: str = _setting("whole", "Extent")
-    betas: tuple[float, ...] = _setting((1.0,), "Weight of sensitivity in the F-measure")
-    quantiles: tuple[float, ...] = _setting((1.0,), "Quantile of the Hausdorff distance of voxels")
-    voxelUnit: str = _setting("mm", "Unit of the distances of voxels")
-    labelWeights: tuple[tuple[str, float], ...] = _setting((), "Weights of labels")
-    critical: tuple[tuple[str, float], ...] = _setting((), "Critical structures")
-    hazardKernel: str = _setting("polynomial", "Hazard falls with the distance")
-    hazardReach: float = _setting(10.0, "Reach of the hazard", "mm")
-    hazardPower: float = _setting(2.0, "Power of the hazard")
-    hazardDecay: float = _setting(8.0, "Decay length of the hazard", "mm")
-    hazardCombination: str = _setting("max", "Several critical structures")
-    hazardBalance: float = _setting(0.7, "Weight of missed against added voxels")
-    hazardTail: float = _setting(0.05, "Share of the most hazardous errors")
-    il: float = _setting(1.0, "Level inside the reference")
-    ol: float = _setting(1.0, "Level outside the reference")
-    asPublished: bool = _setting(False, "As the authors' program")
-    msiUnit: str = _setting("mm", "Unit of the similarity index")
-    splitContours: bool = _setting(False, "Touching contours are cut apart")
-    convention: str = _setting(OWN_CONVENTION, "Measured as")
+    tolerances: tuple[float, ...] = _setting((2.0,), several("tolerance", LARGEST_TOLERANCE, " mm"), "Tolerance", "mm")
+    percentiles: tuple[float, ...] = _setting(
+        (95.0,), several("percentile", 100), "Percentile of the Hausdorff distance", "%"
+    )
+    surface: str = _setting("unsmoothed", oneOf("surface", SURFACES), "Surface")
+    accuracy: str | None = _setting(None, orNone(oneOf("accuracy", ACCURACIES)), "Accuracy")
+    subdivisions: int | None = _setting(
+        None, orNone(wholeNumber("subdivisions", 0, 8)), "Subdivisions of surface elements"
+    )
+    oversampling: int | None = _setting(
+        None, orNone(wholeNumber("oversampling", 1, 20)), "Parts of a voxel for the boundary IoU"
+    )
+    families: tuple[str, ...] = _setting(DEFAULT_FAMILIES, _chosenFamilies, "Families of measurements")
+    threshold: float | None = _setting(
+        None, orNone(positive("threshold", 1)), "Membership from which a voxel belongs to a structure"
+    )
+    membershipMaximum: int | None = _setting(
+        None, orNone(wholeNumber("largest membership", 2, LARGEST_MEMBERSHIP)), "Full membership"
+    )
+    cuts: int | None = _setting(None, orNone(wholeNumber("cuts", 1, 100)), "Cuts of memberships")
+    meshSpacing: float = _setting(
+        1.0, positive("grid spacing for meshes", unit=" mm"), "Voxel size for the overlap of two meshes", "mm"
+    )
+    grid: str | Grid = _setting("reference", _chosenGrid, "Voxels outside both structures are those of")  # noqa: RUF009 - a field, not a Grid
+    extent: str = _setting("whole", oneOf("extent", EXTENTS), "Extent")
+    betas: tuple[float, ...] = _setting((1.0,), several("beta", LARGEST_BETA), "Weight of sensitivity in the F-measure")
+    quantiles: tuple[float, ...] = _setting(
+        (1.0,), several("quantile", 1), "Quantile of the Hausdorff distance of voxels"
+    )
+    voxelUnit: str = _setting("mm", oneOf("unit of voxel distances", VOXEL_UNITS), "Unit of the distances of voxels")
+    labelWeights: tuple[tuple[str, float], ...] = _setting((), weights("label"), "Weights of labels")
+    critical: tuple[tuple[str, float], ...] = _setting((), weights("critical structure", 1), "Critical structures")
+    hazardKernel: str = _setting("polynomial", oneOf("hazard kernel", KERNELS), "Hazard falls with the distance")
+    hazardReach: float = _setting(10.0, positive("reach of the hazard"), "Reach of the hazard", "mm")
+    hazardPower: float = _setting(2.0, positive("power of the hazard"), "Power of the hazard")
+    hazardDecay: float = _setting(8.0, positive("decay of the hazard"), "Decay length of the hazard", "mm")
+    hazardCombination: str = _setting(
+        "max", oneOf("combination of hazards", COMBINATIONS), "Several critical structures"
+    )
+    hazardBalance: float = _setting(0.7, share("balance of the hazard"), "Weight of missed against added voxels")
+    hazardTail: float = _setting(0.05, positive("tail of the hazard", 1), "Share of the most hazardous errors")
+    il: float = _setting(1.0, positive("inside level", LARGEST_LEVEL), "Level inside the reference")
+    ol: float = _setting(1.0, positive("outside level", LARGEST_LEVEL), "Level outside the reference")
+    asPublished: bool = _setting(
+        False, yesOrNo("the similarity index is computed as published"), "As the authors' program"
+    )
+    msiUnit: str = _setting("mm", oneOf("unit of contour distances", MSI_UNITS), "Unit of the similarity index")
+    splitContours: bool = _setting(False, yesOrNo("contours are split"), "Touching contours are cut apart")
+    convention: str = _setting(OWN_CONVENTION, _knownConvention, "Measured as")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "convention", _knownConvention(self.convention))
-        for name, what in (("tolerances", "tolerance"), ("percentiles", "percentile")):
-            object.__setattr__(self, name, _numbers(getattr(self, name), what))
-        for tolerance in self.tolerances:
-            if not 0 < tolerance <= LARGEST_TOLERANCE:
-                raise InputError(
-                    f"A tolerance must be greater than 0 and at most {LARGEST_TOLERANCE:g} mm, not {tolerance:g}."
-                )
-        for percentile in self.percentiles:
-            if not 0 < percentile <= 100:
-                raise InputError(f"A percentile must be greater than 0 and at most 100, not {percentile:g}.")
-        if self.surface not in SURFACES:
-            raise InputError(f"The surface must be one of {', '.join(SURFACES)}, not {self.surface!r}.")
-        for name, what, low, high in (
-            ("subdivisions", "subdivisions", 0, 8),
-            ("oversampling", "oversampling", 1, 20),
-            ("cuts", "cuts", 1, 100),
-            ("membershipMaximum", "largest membership", 2, LARGEST_MEMBERSHIP),
-        ):
-            object.__setattr__(self, name, _wholeNumber(getattr(self, name), what, low, high))
-        object.__setattr__(self, "families", _chosenFamilies(self.families))
-        if self.threshold is not None:
-            object.__setattr__(self, "threshold", _number(self.threshold, "threshold"))
-            if not 0 < self.threshold <= 1:
-                raise InputError(f"The threshold must be greater than 0 and at most 1, not {self.threshold:g}.")
-        object.__setattr__(self, "meshSpacing", _number(self.meshSpacing, "grid spacing for meshes"))
-        if not self.meshSpacing > 0:
-            raise InputError(f"The grid spacing for meshes must be greater than 0 mm, not {self.meshSpacing:g}.")
-        self._requireAgreement()
-        self._requireHazard()
-        self._requireSimilarity()
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, field.metadata["check"](getattr(self, field.name)))
         self._chooseAccuracy()
         for name, value in (DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]).items():
             if getattr(self, name) != value:
@@ -168,73 +203,8 @@ class Settings:
         if self.accuracy is None:
             sampled = self.subdivisions is not None or "accuracy" in PRESETS.get(self.convention, {})
             object.__setattr__(self, "accuracy", "sampled" if sampled else DEFAULT_ACCURACY)
-        if self.accuracy not in ACCURACIES:
-            raise InputError(f"The accuracy must be one of {', '.join(ACCURACIES)}, not {self.accuracy!r}.")
         if self.accuracy == "converged" and self.subdivisions is not None:
             raise InputError("A fixed number of subdivisions is not converged; leave either one out.")
-
-    def _requireAgreement(self) -> None:
-        """Check and normalize the settings of the families that count voxels, and the extent."""
-        object.__setattr__(self, "grid", _chosenGrid(self.grid))
-        for name, what, choices in (
-            ("extent", "extent", EXTENTS),
-            ("voxelUnit", "unit of voxel distances", VOXEL_UNITS),
-        ):
-            if getattr(self, name) not in choices:
-                raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
-        for name, what in (("betas", "beta"), ("quantiles", "quantile")):
-            object.__setattr__(self, name, _numbers(getattr(self, name), what))
-        for beta in self.betas:
-            if not 0 < beta <= LARGEST_BETA:
-                raise InputError(f"A beta must be greater than 0 and at most {LARGEST_BETA:g}, not {beta:g}.")
-        for quantile in self.quantiles:
-            if not 0 < quantile <= 1:
-                raise InputError(f"A quantile must be greater than 0 and at most 1, not {quantile:g}.")
-        object.__setattr__(self, "labelWeights", _weights(self.labelWeights, "label", math.inf))
-
-    def _requireHazard(self) -> None:
-        """Check and normalize the settings of the hazard family."""
-        object.__setattr__(self, "critical", _weights(self.critical, "critical structure", 1))
-        for name, what, choices in (
-            ("hazardKernel", "hazard kernel", KERNELS),
-            ("hazardCombination", "combination of hazards", COMBINATIONS),
-        ):
-            if getattr(self, name) not in choices:
-                raise InputError(f"The {what} must be one of {', '.join(choices)}, not {getattr(self, name)!r}.")
-        for name, what in (
-            ("hazardReach", "reach of the hazard"),
-            ("hazardPower", "power of the hazard"),
-            ("hazardDecay", "decay of the hazard"),
-            ("hazardBalance", "balance of the hazard"),
-            ("hazardTail", "tail of the hazard"),
-        ):
-            object.__setattr__(self, name, _number(getattr(self, name), what))
-            value = getattr(self, name)
-            if value <= 0 and name != "hazardBalance":
-                raise InputError(f"The {what} must be greater than 0, not {value:g}.")
-        if not 0 <= self.hazardBalance <= 1:
-            raise InputError(f"The balance of the hazard must be from 0 to 1, not {self.hazardBalance:g}.")
-        if not self.hazardTail <= 1:
-            raise InputError(f"The tail of the hazard must be at most 1, not {self.hazardTail:g}.")
-
-    def _requireSimilarity(self) -> None:
-        """Check and normalize the settings of the Medical Similarity Index."""
-        for name, what in (("il", "inside level"), ("ol", "outside level")):
-            object.__setattr__(self, name, _number(getattr(self, name), what))
-            if not 0 < getattr(self, name) <= LARGEST_LEVEL:
-                raise InputError(
-                    f"The {what} must be greater than 0 and at most {LARGEST_LEVEL:g}, not {getattr(self, name):g}."
-                )
-        if self.msiUnit not in MSI_UNITS:
-            raise InputError(
-                f"The unit of contour distances must be one of {', '.join(MSI_UNITS)}, not {self.msiUnit!r}."
-            )
-        for name, what in (
-            ("asPublished", "the similarity index is computed as published"),
-            ("splitContours", "contours are split"),
-        ):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"Whether {what} must be True or False, not {getattr(self, name)!r}.")
 
     @staticmethod
     def preset(name: str, **changes) -> Settings:
@@ -279,113 +249,3 @@ def asSettings(given: Settings | None) -> Settings:
     if not isinstance(given, Settings):
         raise InputError(f"The settings must be Settings, not {type(given).__name__}.")
     return given
-
-
-def shortest(number: float) -> str:
-    """Return the shortest text for a number: 2.0 as 2, 2.5 as 2.5."""
-    return format(number, ".12g")
-
-
-def _numbers(values, what: str) -> tuple[float, ...]:
-    """Return one or several numbers as a tuple, without those that shortest() writes alike: they would share a key."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        values = (values,)
-    different = {shortest(number): number for number in (_number(value, what) for value in values)}
-    if len(different) > MOST_NUMBERS:
-        raise InputError(f"There can be at most {MOST_NUMBERS} values of the {what}, not {len(different)}.")
-    return tuple(different.values())
-
-
-def _weights(given, what: str, most: float) -> tuple[tuple[str, float], ...]:
-    """Return pairs of name and weight in (0, most] from one name, several names, or name -> weight."""
-    if isinstance(given, str):
-        given = (given,)
-    weights = {}
-    try:
-        entries = given.items() if isinstance(given, Mapping) else given
-        pairs = [(entry, 1.0) if isinstance(entry, str) else tuple(entry) for entry in entries]
-        named = all(isinstance(name, str) for name, _ in pairs)
-    except (TypeError, ValueError):
-        named = False
-    if not named:
-        raise InputError(f"{what.capitalize()}s are given by name, or as name and weight, not as {given!r}.")
-    for name, weight in pairs:
-        weights[name] = _number(weight, f"weight of the {what} {name!r}")
-        if not 0 < weights[name] <= most:
-            limit = "" if math.isinf(most) else f" and at most {most:g}"
-            raise InputError(f"The weight of the {what} {name!r} must be greater than 0{limit}, not {weights[name]:g}.")
-    return tuple(weights.items())
-
-
-def _number(value, what: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = None
-    except OverflowError:  # an integer with hundreds of digits
-        number = math.inf
-    if number is None or isinstance(value, bool):
-        raise InputError(f"The {what} must be a number, not {value!r}.")
-    if not math.isfinite(number):
-        raise InputError(f"The {what} must be a finite number, not {number}.")
-    return number
-
-
-def _wholeNumber(value, what: str, low: int, high: int) -> int | None:
-    if value is None:
-        return None
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool) or not low <= number <= high:
-        raise InputError(f"The {what} must be a whole number from {low} to {high}, not {value!r}.")
-    return number
-
-
-def _chosenGrid(given) -> str | Grid:
-    """Return the evaluated grid: a choice by name, or the grid of the given Grid, mapping or image."""
-    if isinstance(given, str):
-        if given not in GRIDS:
-            raise InputError(
-                f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
-            )
-        return given
-    from .geometry.grids import Grid
-
-    if isinstance(given, Grid):
-        return given
-    if isinstance(given, Mapping):
-        return Grid.fromDictionary(given)
-    if hasattr(given, "GetDirection") and hasattr(given, "GetSpacing"):
-        return Grid.fromImage(given)
-    raise InputError(
-        f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {type(given).__name__}."
-    )
-
-
-def _knownConvention(given: str) -> str:
-    """Return the proper spelling of a preset or convention given in any case. Raises InputError for unknown names."""
-    name = inAnyCase(str(given), PRESETS)
-    if name in PRESETS:  # saves importing the conventions
-        return name
-    from .conventions import known
-
-    choices = dict.fromkeys((*PRESETS, *known()))
-    name = inAnyCase(name, choices)
-    if name not in choices:
-        hint = didYouMean(name, choices)
-        raise InputError(f"There is no convention {given!r}; choose from {', '.join(choices)}.{hint}")
-    return name
-
-
-def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
-    families = (families,) if isinstance(families, str) else tuple(families)
-    choice = ", ".join((*FAMILIES, "all"))
-    if not families:
-        raise InputError(f"No metric family is chosen; choose from {choice}.")
-    for family in families:
-        if family not in (*FAMILIES, "all"):
-            hint = didYouMean(str(family), FAMILIES)
-            raise InputError(f"There is no metric family {family!r}; choose from {choice}.{hint}")
-    return tuple(f for f in FAMILIES if f in families or "all" in families)

@@ -11,11 +11,12 @@ from functools import cached_property
 import numpy as np
 
 from . import naming
-from .errors import InputError, PairError, didYouMean
+from .errors import InputError, PairError
 from .geometry import meshing
 from .geometry.grids import Grid
 from .geometry.masks import Mask
 from .geometry.surfaces import Surface
+from .texts import commaSeparated, didYouMean
 
 # The names of the two structures of a pair, used everywhere.
 REFERENCE_AND_TEST = ("reference", "test")
@@ -340,10 +341,3 @@ def unusableOf(*sets: Collection[Structure]) -> dict[str, str]:
                 if not isNone or naming.parse(name).spelled in spelled:
                     found.setdefault(name, {})[why] = None
     return {name: " ".join(reasons) for name, reasons in found.items()}
-
-
-def commaSeparated(names: Iterable[str], most: int = 10) -> str:
-    """Return names as a list for a sentence, cut short if there are many."""
-    names = list(names)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more or "none"

@@ -10,6 +10,7 @@ from .errors import Cause
 from .measurements import Measurement
 from .metrics.places import mostlyToward
 from .records import Record
+from .structures import REFERENCE_AND_TEST
 
 if TYPE_CHECKING:
     from .comparison import Comparison
@@ -41,7 +42,7 @@ def sentence(pair: Comparison | Record) -> str:
     """
     if isinstance(pair, Record) and pair.summary:
         return pair.summary
-    empty = [which for which in ("reference", "test") if _isEmpty(getattr(pair, which))]
+    empty = [which for which in REFERENCE_AND_TEST if _isEmpty(getattr(pair, which))]
     if len(empty) == 2:
         return "Both contours are empty."
     if empty:

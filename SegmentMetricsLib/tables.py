@@ -6,15 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from . import repeated
-from .errors import Cause, counted, oneLine
+from .errors import Cause
+from .findings import repeated
+from .findings.recognition import asFinding
 from .measurements import Measurement, rounded, withUnit
 from .metrics.slices import columnOf
 from .multilabel import MultiLabel
-from .recognition import asFinding
 from .records import Record
 from .registry import REGISTRY, findDefinition
-from .structures import commaSeparated
+from .texts import commaSeparated, counted, oneLine
 
 # Keys of the definitions that an overview of many structures shows if measured, in their order.
 OVERVIEW = tuple(definition.key for definition in REGISTRY if definition.isMain)
@@ -122,14 +122,14 @@ def isAcrossPlane(record: Record, measurement: Measurement) -> bool:
 def sideOf(key: str) -> str:
     """Return the side of the patient that a measurement is for, "" if it is for none."""
     found = findDefinition(key)
-    return found[0].side if found else ""
+    return found.definition.side if found else ""
 
 
 @cache
 def definitionOf(key: str) -> str:
     """Return the key of the definition of a measurement, as in OVERVIEW; "" if there is none."""
     found = findDefinition(key)
-    return found[0].key if found else ""
+    return found.definition.key if found else ""
 
 
 def multiLabelTable(multiLabel: MultiLabel) -> str:
@@ -158,7 +158,7 @@ def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
     name, _, parameter = key.partition("_")
     found = findDefinition(key)
-    short = found[0].heading if found else HEADINGS_OF_SLICES.get(name, "")
+    short = found.definition.heading if found else HEADINGS_OF_SLICES.get(name, "")
     return f"{short or name} {parameter.replace('mm', ' mm')}".strip()
 
 

@@ -4,6 +4,8 @@ import enum
 
 from slicer.i18n import tr as _
 
+from SegmentMetricsLib.structures import REFERENCE_AND_TEST
+
 
 class Labeled(enum.Enum):
     """A choice with a label for the combo box; parameter nodes store its name."""
@@ -91,7 +93,7 @@ class MapSide(Labeled):
 
     @property
     def sides(self) -> tuple[str, ...]:
-        return ("reference", "test") if self.name == "both" else (self.name,)
+        return REFERENCE_AND_TEST if self.name == "both" else (self.name,)
 
 
 class MapKind(Labeled):

@@ -8,10 +8,9 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.errors import InputError
 
+from .editedpairs import choicesOf
 from .enumerations import Mode
-from .pairs import choicesOf
-from .parameters import settingsOf
-from .protocols import versionOf
+from .parameters import settingsOf, versionOf
 
 # Milliseconds to wait after the last event: one brush stroke triggers many.
 DELAY = 300

@@ -7,40 +7,12 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import pairSegments, proposePairs
-from SegmentMetricsLib.structures import commaSeparated
+from SegmentMetricsLib.texts import commaSeparated
 
+from .editedpairs import CHOSEN, OVERLAP, choicesOf, entriesIn, entriesOf
 from .enumerations import Mode
 from .markup import asTip
 from .segments import segmentIDs, segmentNames
-
-# How a pair was found, as stored in the parameter node in every language: chosen by the user, or by overlap, which is
-# followed by the Dice similarity coefficient.
-CHOSEN, OVERLAP = "chosen", "overlap"
-
-
-def entriesOf(parameters) -> list[tuple[str, str, str]]:
-    """Return the edited pairs: reference name, test name ("" for none), and how the pair was found.
-
-    Only entries whose structures are in the chosen segmentations are returned; the others are kept until their
-    segmentations are chosen again.
-    """
-    known = [set(segmentNames(parameters.reference)), {"", *segmentNames(parameters.test)}]
-    return [entry for entry in _entries(parameters.pairs) if entry[0] in known[0] and entry[1] in known[1]]
-
-
-def choicesOf(parameters) -> dict[str, str | None]:
-    """Return the edited pairs in the form that pairing.pairStructures expects."""
-    return {reference: test or None for reference, test, _how in entriesOf(parameters)}
-
-
-def swapped(pairs: Sequence[str]) -> list[str]:
-    """Return the edited pairs with reference and test exchanged, without the structures that have no counterpart."""
-    return [text for reference, test, how in _entries(pairs) if test for text in (test, reference, how)]
-
-
-def _entries(pairs: Sequence[str]) -> list[tuple[str, str, str]]:
-    texts = list(pairs)
-    return list(zip(texts[::3], texts[1::3], texts[2::3]))
 
 
 class PairEditor:
@@ -147,14 +119,14 @@ class PairEditor:
     def choose(self, entries: Sequence[tuple[str, str, str]]) -> None:
         """Add entries to the edited pairs; a test structure that was paired before is taken from its former partner."""
         taken = {reference for reference, _test, _how in entries}, {test for _reference, test, _how in entries} - {""}
-        kept = [e for e in _entries(self.parameters.pairs) if e[0] not in taken[0] and e[1] not in taken[1]]
+        kept = [e for e in entriesIn(self.parameters.pairs) if e[0] not in taken[0] and e[1] not in taken[1]]
         self._save([*kept, *entries])
 
     def onReset(self, _checked=False) -> None:
         """Discard the edited pairs of these two segmentations."""
         if self.parameters is not None:
             mine = entriesOf(self.parameters)
-            self._save([entry for entry in _entries(self.parameters.pairs) if entry not in mine])
+            self._save([entry for entry in entriesIn(self.parameters.pairs) if entry not in mine])
 
     def onPropose(self, _checked=False) -> None:
         """Pair the remaining structures by their overlap."""

@@ -9,6 +9,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.mrml import folders, outcomes
 from SegmentMetricsLib.mrml.leftovers import Leftovers
+from SegmentMetricsLib.structures import REFERENCE_AND_TEST
 
 from .attempts import Attempts
 from .choices import Choices
@@ -19,10 +20,10 @@ from .hazard import HazardOverlay
 from .maps import MapControls
 from .markup import explain, explainAll
 from .pairs import PairEditor
-from .parameters import GuiConnection, settingsOf
+from .parameters import GuiConnection, settingsOf, versionOf
 from .places import Places
 from .plots import PlotPanel, releaseAllCharts
-from .protocols import ProtocolChooser, Verdicts, orderOf, versionOf
+from .protocols import ProtocolChooser, Verdicts, orderOf
 from .reports import Reports
 from .results import Results
 from .selection import Inputs
@@ -303,7 +304,7 @@ class Panel(VTKObservationMixin):
 
     def _watched(self) -> list:
         nodes = [self.parameters.reference, self.parameters.test]
-        return nodes + ([self.outcome.node(side) for side in ("reference", "test")] if self.outcome else [])
+        return nodes + ([self.outcome.node(side) for side in REFERENCE_AND_TEST] if self.outcome else [])
 
     def _present(self, stale: str) -> None:
         """Show the outcome: numbers, plot, map and places of the chosen pair.

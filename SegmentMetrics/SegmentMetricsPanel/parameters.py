@@ -8,6 +8,7 @@ from slicer.i18n import tr as _
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
 from SegmentMetricsLib.errors import InputError
+from SegmentMetricsLib.mrml import protocolFromTable
 from SegmentMetricsLib.relevance import isRelevant
 from SegmentMetricsLib.settings import (
     DECIDED_BY_TOOLS,
@@ -179,3 +180,14 @@ def possibleCriticals(parameters: SegmentMetricsParameterNode) -> list[str]:
 def criticalNames(parameters: SegmentMetricsParameterNode) -> list[str]:
     """Return the names of the chosen critical structures that exist in the reference."""
     return [name for name in possibleCriticals(parameters) if name in list(parameters.critical)]
+
+
+def protocolOf(parameters):
+    """Return the chosen protocol, or None. Raises ValueError that names the row and column of a mistake."""
+    return protocolFromTable(parameters.protocol) if parameters.protocol is not None else None
+
+
+def versionOf(parameters) -> str | None:
+    """Return a version string that changes with the rules of the chosen protocol, or None. Raises as protocolOf."""
+    protocol = protocolOf(parameters)
+    return protocol.version if protocol else None

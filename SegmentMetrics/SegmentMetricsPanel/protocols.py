@@ -12,7 +12,7 @@ from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.files.writing import VERDICTS_FILE
 from SegmentMetricsLib.measurements import typeset
-from SegmentMetricsLib.mrml import protocolFromTable, tableFromProtocol
+from SegmentMetricsLib.mrml import tableFromProtocol
 from SegmentMetricsLib.mrml.protocols import allProtocols
 from SegmentMetricsLib.protocol import exampleNames
 from SegmentMetricsLib.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
@@ -28,17 +28,6 @@ from .sorting import SortableTable
 
 # Light colors for dark text; the words say the same.
 COLORS = {PASS: "#bfe3d0", WARN: "#fbe6a2", FAIL: "#f2b28c", NOT_EVALUABLE: "#dddddd"}
-
-
-def protocolOf(parameters):
-    """Return the chosen protocol, or None. Raises ValueError that names the row and column of a mistake."""
-    return protocolFromTable(parameters.protocol) if parameters.protocol is not None else None
-
-
-def versionOf(parameters) -> str | None:
-    """Return a version string that changes with the rules of the chosen protocol, or None. Raises as protocolOf."""
-    protocol = protocolOf(parameters)
-    return protocol.version if protocol else None
 
 
 class ProtocolChooser(VTKObservationMixin):

@@ -7,12 +7,13 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib import explanations, findings, tables
+from SegmentMetricsLib import explanations, tables
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.files import writing
+from SegmentMetricsLib.findings.search import split
 from SegmentMetricsLib.measurements import fixed, typeset
 from SegmentMetricsLib.settings import OWN_CONVENTION
-from SegmentMetricsLib.structures import commaSeparated
+from SegmentMetricsLib.texts import commaSeparated
 
 from .buttons import ExplainedButton
 from .markup import breakable, escaped
@@ -73,8 +74,8 @@ class Results:
 
     def _showFindings(self, records, remarks: list[str]) -> None:
         """Show the findings of the pair, alarms first. remarks: about structures that were not compared."""
-        alarms, advice = findings.split(records[self.number].findings) if records else ([], [])
-        others = [r.name for n, r in enumerate(records) if n != self.number and findings.split(r.findings)[0]]
+        alarms, advice = split(records[self.number].findings) if records else ([], [])
+        others = [r.name for n, r in enumerate(records) if n != self.number and split(r.findings).alarms]
         if others:
             alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
         # a symbol and words, because not everybody can see the color
@@ -233,7 +234,7 @@ def overview(records, family: str = "", judgment=None) -> tuple:
         tips.insert(1, _("What the protocol says; hover over a verdict to read why."))
     rows = []
     for record in records:
-        alarms, _advice = findings.split(record.findings)
+        alarms, _advice = split(record.findings)
         tip = "\n".join([record.name, record.summary, *(f"{ALARM} {alarm}" for alarm in alarms)])
         row = [(record.name, record.name.lower(), tip)]
         if judgment is not None:

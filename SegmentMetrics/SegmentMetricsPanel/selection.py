@@ -6,12 +6,13 @@ import qt
 import slicer
 from slicer.i18n import tr as _
 
+from SegmentMetricsLib.structures import REFERENCE_AND_TEST
+
+from .editedpairs import swapped
 from .enumerations import Mode
 from .markup import explain
-from .pairs import swapped
 from .segments import segmentIDs, segmentName, segmentOfName
 
-SIDES = ("reference", "test")
 # name of the segment list inside qMRMLSegmentSelectorWidget
 SEGMENTS_FRAME = "frame_Segment"
 
@@ -123,7 +124,9 @@ class Inputs:
         self.isActive = False
         self.isGuess = False
         self.guess = None  # what chooseLikely() wrote last
-        self.choosers = [SegmentChooser(getattr(ui, f"{side}Selector"), side, self.choose) for side in SIDES]
+        self.choosers = [
+            SegmentChooser(getattr(ui, f"{side}Selector"), side, self.choose) for side in REFERENCE_AND_TEST
+        ]
         ui.swapButton.connect("clicked(bool)", self.swap)
 
     def setParameters(self, parameters) -> None:
@@ -178,7 +181,7 @@ class Inputs:
         The reference never follows the test.
         """
         self.isGuess = False
-        other = SIDES[1 - SIDES.index(side)]
+        other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(side)]
         parameters = self.parameters
         otherNode = getattr(parameters, other)
         before = segmentName(getattr(parameters, side), getattr(parameters, f"{side}Segment"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..errors import counted, oneLine
-from ..findingkinds import Kind
-from ..findings import split
+from ..findings.kinds import Kind
+from ..findings.search import split
 from ..naming import pairTitle
-from ..structures import REFERENCE_AND_TEST, commaSeparated
+from ..structures import REFERENCE_AND_TEST
+from ..texts import commaSeparated, counted, oneLine
 from .cases import caseTitle
 
 # Short descriptions of alarms, in the order in which they are listed.
@@ -38,7 +38,7 @@ def nameOf(pair: Mapping) -> str:
 
 def alarmsOf(pair: Mapping) -> list[Kind]:
     """Return the kinds of alarms of a pair from results.jsonl, in the order in which they are listed."""
-    kinds = {finding.kind for finding in split(pair.get("findings", ()))[0]}
+    kinds = {finding.kind for finding in split(pair.get("findings", ())).alarms}
     return [kind for kind in SHORT if kind in kinds]
 
 

@@ -9,11 +9,10 @@ from html import escape
 
 import numpy as np
 
-from ..errors import oneLine
 from ..measurements import ROUNDING
 from ..metrics.distributions import roundAbove
 from ..registry import findDefinition
-from ..settings import shortest
+from ..texts import oneLine, shortest
 from .statistics import Box, Cohort, box
 from .summaryoptions import Options
 
@@ -166,4 +165,4 @@ def boxPlots(cohort: Cohort, options: Options, titles) -> dict[str, str]:
 def _limits(key: str) -> tuple[float, float]:
     """Return the range of possible values of a measurement."""
     found = findDefinition(key)
-    return (found[0].low, found[0].high) if found else (-math.inf, math.inf)
+    return (found.definition.low, found.definition.high) if found else (-math.inf, math.inf)

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..measurements import Measurement
 from ..protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..report.index import FAILED, CaseLine
-from ..structures import commaSeparated
+from ..texts import commaSeparated
 from .alarms import inShort, nameOf
 from .cases import OK, caseTitle
 

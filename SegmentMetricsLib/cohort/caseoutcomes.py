@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..comparison import Comparison
-from ..errors import InputError, oneLine, reasonOf
+from ..errors import InputError, reasonOf
 from ..files.reading import readAll
 from ..measurements import Measurement
 from ..naming import pairTitle
@@ -17,6 +17,7 @@ from ..pairing import pairStructures, whyNothingIsPaired
 from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..structures import Match, Structure, nameMeant, unusableOf
+from ..texts import oneLine
 from .cases import FAILED, OK, Task
 from .casework import comparePair, criticalsOf, withLabelsNamed
 from .missing import compareMissing, diagonal, isAlonePair, structureName, whatIsMissing, whichLacks

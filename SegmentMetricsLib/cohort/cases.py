@@ -12,11 +12,13 @@ from pathlib import Path
 
 from .. import dicom
 from ..dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
-from ..errors import InputError, oneLine
+from ..errors import InputError
 from ..files import textheaders
 from ..files.sheets import Line, readSheet
 from ..protocol.protocol import Protocol, readProtocol
 from ..settings import Settings
+from ..structures import REFERENCE_AND_TEST
+from ..texts import oneLine
 from ..version import __version__
 
 OK, FAILED = "ok", "failed"
@@ -122,7 +124,7 @@ def _task(
     protocol = protocols[cells["protocol"]]
     if isinstance(protocol, InputError):
         problem, protocol = problem or str(protocol), None
-    reference, test = (str(folder / cells[name]) for name in ("reference", "test"))
+    reference, test = (str(folder / cells[name]) for name in REFERENCE_AND_TEST)
     return Task(
         cells["case"] or line.where,
         cells["method"],

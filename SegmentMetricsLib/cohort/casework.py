@@ -9,7 +9,8 @@ from .. import comparison
 from ..comparison import Comparison
 from ..errors import InputError, PairError
 from ..settings import Settings
-from ..structures import Structure, commaSeparated, nameMeant, requireUsable
+from ..structures import Structure, nameMeant, requireUsable
+from ..texts import commaSeparated
 
 
 def comparePair(

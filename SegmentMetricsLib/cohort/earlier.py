@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import counted
+from ..texts import counted
 
 EARLIER = "results.earlier.jsonl"
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import naming
 from ..comparison import Comparison
-from ..errors import InputError, oneLine
+from ..errors import InputError
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..structures import LEFT_OUT, WITHOUT_LABELS, Match, Pairing, Structure
+from ..texts import oneLine
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
 # The name of pairs whose structures may have different names in every case.

@@ -20,7 +20,9 @@ from ..protocol import verdictwriting
 from ..protocol.protocol import Protocol
 from ..registry import REGISTRY
 from ..report.index import INDEX, CaseLine, writeIndex
-from ..settings import OWN_CONVENTION, Settings, shortest
+from ..settings import OWN_CONVENTION, Settings
+from ..structures import REFERENCE_AND_TEST
+from ..texts import shortest
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task
 from .earlier import EARLIER, Earlier, measuredWith, parsed
@@ -236,8 +238,8 @@ class CohortFiles:
             self._verdicts.flush()
 
     def _cells(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[str]:
-        names = [pair[side]["name"] for side in ("reference", "test")]
-        files = [pair[side]["file"] for side in ("reference", "test")]
+        names = [pair[side]["name"] for side in REFERENCE_AND_TEST]
+        files = [pair[side]["file"] for side in REFERENCE_AND_TEST]
         verdict = verdicts.get(pairTitle(names), "")
         found = {key: Measurement.fromDictionary(key, given) for key, given in pair["measurements"].items()}
         how = pair["pairing"]["how"] if "pairing" in pair else ""

@@ -161,7 +161,7 @@ class Cohort:
         found = list(dict.fromkeys(key for _, _, key in self.values))
         order = {id(definition): number for number, definition in enumerate(REGISTRY)}
         known = {key: findDefinition(key) for key in found}
-        return sorted(found, key=lambda key: order[id(known[key][0])] if known[key] else len(order))
+        return sorted(found, key=lambda key: order[id(known[key].definition)] if known[key] else len(order))
 
     def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
         """Return the values by case for each structure, method and key, for missing structures only if these count."""

@@ -8,13 +8,12 @@ from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
-from ..errors import counted, oneLine
 from ..files.writing import UNENCODABLE, fileNames, harmless, versions, writeJson
 from ..measurements import fixed
 from ..registry import findDefinition
 from ..settings import OWN_CONVENTION
-from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
+from ..texts import commaSeparated, counted, oneLine
 from .alarms import Alarms
 from .boxplots import boxPlots
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
@@ -97,7 +96,7 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
 def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
     """Write one picture per measurement, replacing those of an earlier run."""
     found = {key: findDefinition(key) for key in cohort.keys}
-    titles = {key: given[0].title.format(**given[1]) for key, given in found.items() if given}
+    titles = {key: given.definition.title.format(**given.words) for key, given in found.items() if given}
     if convention != OWN_CONVENTION:
         titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
     plots = boxPlots(cohort, options, titles)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 
-from ..errors import InputError, oneLine
+from ..errors import InputError
+from ..texts import oneLine
 from ..workers import DIED, localExecutor, starting, stop
 from .cases import FAILED, OK, Task
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from ..cohort.summaryoptions import EMPTY, LEAVE_OUT, MISSING, RESAMPLES, SEED, TREATMENTS, Options
 from ..cores import availableProcessors
-from ..errors import InputError, counted, oneLine
+from ..errors import InputError
 from ..naming import parse
 from ..settings import OWN_CONVENTION
+from ..texts import counted, oneLine
 from ..workers import requireWorkers
 from .options import (
     DEFAULTS,
@@ -99,7 +100,8 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort.statistics import Cohort
     from ..cohort.summarywriting import remarks, summaryTable, writeSummary
     from ..files.labelnames import labelNamesFrom
-    from ..structures import REFERENCE_AND_TEST, commaSeparated
+    from ..structures import REFERENCE_AND_TEST
+    from ..texts import commaSeparated
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)

@@ -10,8 +10,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..errors import oneLine, reasonOf
+from ..errors import reasonOf
 from ..settings import Settings
+from ..texts import oneLine
 from .results import finalStatus, tellFailures, terminalWidth, unfinishedResults
 
 # Most findings that are printed; the others are in metrics.json.

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import InputError, oneLine, reasonOf
+from ..errors import InputError, reasonOf
 from ..settings import Settings
+from ..texts import oneLine
 from .options import (
     DEFAULTS,
     addLabelNames,

@@ -8,11 +8,13 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from ..errors import InputError, inAnyCase, requireText
+from ..errors import InputError, requireText
 from ..protocol import exampleNames
 from ..settings import (
     ACCURACIES,
+    COMBINATIONS,
     DECIDED_BY_TOOLS,
     DEFAULT_FAMILIES,
     EXTENTS,
@@ -26,6 +28,7 @@ from ..settings import (
     VOXEL_UNITS,
     Settings,
 )
+from ..texts import inAnyCase
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
@@ -50,67 +53,99 @@ def presetFrom(text: str) -> str:
     return inAnyCase(text, PRESETS)
 
 
-# The options that become Settings, by the heading of their group in the help: flag, and arguments for argparse.
+class Option(NamedTuple):
+    """An option that becomes a setting.
+
+    setting: its name in Settings, "" for an option that stands for many. details: further arguments for argparse.
+    """
+
+    flag: str
+    setting: str
+    details: dict
+
+
+def _option(flag: str, setting: str, help: str, **details) -> Option:
+    return Option(flag, setting, {"help": help, **details})
+
+
 MANY = {"action": "append", "type": float}
-SETTINGS: dict[str, tuple[tuple[str, dict], ...]] = {
+# By the heading of their group in the help.
+SETTINGS = {
     "what is measured": (
-        ("--metrics", {"metavar": "FAMILY,...", "action": "append",
-                       "help": f"families of measurements: {', '.join(FAMILIES)}, or all "
-                               f"({','.join(DEFAULT_FAMILIES)})"}),
-        ("--tolerance", {"metavar": "MM", **MANY,
-                         "help": "tolerance of NSD, BIoU and the others that have one (2; may be repeated)"}),
-        ("--percentile", {"metavar": "P", **MANY,
-                          "help": "percentile of the Hausdorff distance, up to 100 (95; may be repeated)"}),
-        ("--beta", {"metavar": "B", **MANY, "help": "beta of the F-measure (1; may be repeated)"}),
-        ("--quantile", {"metavar": "Q", **MANY,
-                        "help": "quantile of the voxels' Hausdorff distance, up to 1 (1; may be repeated)"}),
-        ("--voxel-unit", {"choices": VOXEL_UNITS, "help": "unit of the voxel family (mm)"}),
-        ("--label-weight", {"metavar": "NAME=WEIGHT", "action": "append",
-                            "help": "weight of a structure for DICEml and JACml (1; may be repeated)"}),
-        ("--grid", {"metavar": "|".join((*GRIDS, "FILE")),
-                    "help": "where true negatives are counted: in the reference's image, in the box around both "
-                            "structures, or in the image of a file (reference)"}),
-        ("--settings", {"metavar": "FILE", "type": pathFrom,
-                        "help": "measure with the settings in this metrics.json of an earlier comparison, except for "
-                                "the options given here"}),
-        ("--convention", {"metavar": "TOOL",
-                          "help": "report boundary and overlap as this tool does (see conventions)"}),
-        ("--preset", {"type": presetFrom, "choices": [name for name in PRESETS if name != OWN_CONVENTION],
-                      "help": "measure as this version of MeshMetrics does"}),
+        _option("--metrics", "families",
+                f"families of measurements: {', '.join(FAMILIES)}, or all ({','.join(DEFAULT_FAMILIES)})",
+                metavar="FAMILY,...", action="append"),
+        _option("--tolerance", "tolerances", "tolerance of NSD, BIoU and the others that have one (2; may be repeated)",
+                metavar="MM", **MANY),
+        _option("--percentile", "percentiles", "percentile of the Hausdorff distance, up to 100 (95; may be repeated)",
+                metavar="P", **MANY),
+        _option("--beta", "betas", "beta of the F-measure (1; may be repeated)", metavar="B", **MANY),
+        _option("--quantile", "quantiles", "quantile of the voxels' Hausdorff distance, up to 1 (1; may be repeated)",
+                metavar="Q", **MANY),
+        _option("--voxel-unit", "voxelUnit", "unit of the voxel family (mm)", choices=VOXEL_UNITS),
+        _option("--label-weight", "labelWeights", "weight of a structure for DICEml and JACml (1; may be repeated)",
+                metavar="NAME=WEIGHT", action="append"),
+        _option("--grid", "grid",
+                "where true negatives are counted: in the reference's image, in the box around both structures, or in "
+                "the image of a file (reference)", metavar="|".join((*GRIDS, "FILE"))),
+        _option("--settings", "",
+                "measure with the settings in this metrics.json of an earlier comparison, except for the options given "
+                "here", metavar="FILE", type=pathFrom),
+        _option("--convention", "convention", "report boundary and overlap as this tool does (see conventions)",
+                metavar="TOOL"),
+        _option("--preset", "", "measure as this version of MeshMetrics does",
+                type=presetFrom, choices=[name for name in PRESETS if name != OWN_CONVENTION]),
     ),
     "surfaces and distances": (
-        ("--surface", {"choices": SURFACES,
-                       "help": "surface to measure: around the voxels, or the smooth one that Slicer shows "
-                               "(unsmoothed)"}),
-        ("--extent", {"choices": EXTENTS, "help": "the whole structures, or only the slices that both cover (whole)"}),
-        ("--accuracy", {"choices": ACCURACIES,
-                        "help": "refine where the result needs it, or cut all surface elements alike (converged)"}),
-        ("--subdivisions", {"metavar": "N", "type": int,
-                            "help": "if sampled: how often elements are cut (1, in 2D 5)"}),
-        ("--oversampling", {"metavar": "N", "type": int, "help": "sub-voxels per axis for BIoU (automatic)"}),
+        _option("--surface", "surface",
+                "surface to measure: around the voxels, or the smooth one that Slicer shows (unsmoothed)",
+                choices=SURFACES),
+        _option("--extent", "extent", "the whole structures, or only the slices that both cover (whole)",
+                choices=EXTENTS),
+        _option("--accuracy", "accuracy",
+                "refine where the result needs it, or cut all surface elements alike (converged)", choices=ACCURACIES),
+        _option("--subdivisions", "subdivisions", "if sampled: how often elements are cut (1, in 2D 5)",
+                metavar="N", type=int),
+        _option("--oversampling", "oversampling", "sub-voxels per axis for BIoU (automatic)", metavar="N", type=int),
+        _option("--mesh-spacing", "meshSpacing", "voxel size for the overlap of two meshes (1)",
+                metavar="MM", type=float),
     ),
     "membership images, with values between 0 and 1": (
-        ("--threshold", {"metavar": "T", "type": float,
-                         "help": "lowest value at which a voxel counts, and then fully (all count in part)"}),
-        ("--membership-maximum", {"metavar": "N", "type": int,
-                                  "help": "value of full membership if values go beyond 1"}),
-        ("--cuts", {"metavar": "K", "type": int,
-                    "help": "how many thresholds the voxel family is averaged over (1, at 0.5)"}),
+        _option("--threshold", "threshold", "lowest value at which a voxel counts, and then fully (all count in part)",
+                metavar="T", type=float),
+        _option("--membership-maximum", "membershipMaximum", "value of full membership if values go beyond 1",
+                metavar="N", type=int),
+        _option("--cuts", "cuts", "how many thresholds the voxel family is averaged over (1, at 0.5)",
+                metavar="K", type=int),
     ),
     "hazard family": (
-        ("--critical", {"metavar": "NAME[=WEIGHT]", "action": "append",
-                        "help": "structure of the reference near which errors are dangerous (weight 1; may be "
-                                "repeated)"}),
-        ("--kernel", {"choices": KERNELS, "help": "how hazard falls with the distance (polynomial)"}),
+        _option("--critical", "critical",
+                "structure of the reference near which errors are dangerous (weight 1; may be repeated)",
+                metavar="NAME[=WEIGHT]", action="append"),
+        _option("--kernel", "hazardKernel", "how hazard falls with the distance (polynomial)", choices=KERNELS),
+        _option("--hazard-reach", "hazardReach", "distance at which polynomial hazard ends (10)",
+                metavar="MM", type=float),
+        _option("--hazard-power", "hazardPower", "power of the distance with which polynomial hazard falls (2)",
+                metavar="P", type=float),
+        _option("--hazard-decay", "hazardDecay", "distance over which exponential hazard falls to 1/e (8)",
+                metavar="MM", type=float),
+        _option("--hazard-combination", "hazardCombination",
+                "hazard near several critical structures: the largest, or the sum, up to 1 (max)",
+                choices=COMBINATIONS),
+        _option("--hazard-balance", "hazardBalance",
+                "weight of missed against added voxels in SIS and STAR, from 0 to 1 (0.7)", metavar="W", type=float),
+        _option("--hazard-tail", "hazardTail", "share of the most hazardous errors that STAR looks at (0.05)",
+                metavar="SHARE", type=float),
     ),
     "similarity family": (
-        ("--il", {"metavar": "LEVEL", "type": float, "help": "inside level of the similarity index (1)"}),
-        ("--ol", {"metavar": "LEVEL", "type": float, "help": "outside level of the similarity index (1)"}),
-        ("--as-published", {"action": "store_true", "default": None,
-                            "help": "similarity index as computed by its authors' program"}),
-        ("--msi-unit", {"choices": MSI_UNITS, "help": "unit of the similarity index's distances (mm)"}),
-        ("--split-contours", {"action": "store_true", "default": None,
-                              "help": "cut touching contours of a slice apart, so that each has its counterpart"}),
+        _option("--il", "il", "inside level of the similarity index (1)", metavar="LEVEL", type=float),
+        _option("--ol", "ol", "outside level of the similarity index (1)", metavar="LEVEL", type=float),
+        _option("--as-published", "asPublished", "similarity index as computed by its authors' program",
+                action="store_true", default=None),
+        _option("--msi-unit", "msiUnit", "unit of the similarity index's distances (mm)", choices=MSI_UNITS),
+        _option("--split-contours", "splitContours",
+                "cut touching contours of a slice apart, so that each has its counterpart",
+                action="store_true", default=None),
     ),
 }  # fmt: skip
 
@@ -119,8 +154,8 @@ def addSettings(parser: argparse.ArgumentParser) -> None:
     """Add the options that become Settings; those not given keep the value of the preset, the file or the defaults."""
     for heading, options in SETTINGS.items():
         group = parser.add_argument_group(heading)
-        for flag, details in options:
-            group.add_argument(flag, **details)
+        for option in options:
+            group.add_argument(option.flag, dest=option.setting or None, **option.details)
 
 
 def addOutput(
@@ -216,36 +251,19 @@ def isReportWanted(options: argparse.Namespace) -> bool:
 def settingsFrom(options: argparse.Namespace) -> Settings:
     """Return the settings chosen by the options. Raises InputError for values out of range."""
     saved = {} if options.settings is None else savedSettings(options.settings)
-    given = {
-        "tolerances": options.tolerance,
-        "percentiles": options.percentile,
-        "surface": options.surface,
-        "accuracy": options.accuracy,
-        "subdivisions": options.subdivisions,
-        "oversampling": options.oversampling,
-        "families": chosenFamilies(options, saved),
-        "threshold": options.threshold,
-        "membershipMaximum": options.membership_maximum,
-        "cuts": options.cuts,
-        "grid": None if options.grid is None else chosenGrid(options.grid),
-        "extent": options.extent,
-        "labelWeights": namedWeights(options.label_weight) if options.label_weight else None,
-        "betas": options.beta,
-        "quantiles": options.quantile,
-        "voxelUnit": options.voxel_unit,
-        "critical": namedWeights(options.critical) if options.critical else None,
-        "hazardKernel": options.kernel,
-        "il": options.il,
-        "ol": options.ol,
-        "asPublished": options.as_published,
-        "msiUnit": options.msi_unit,
-        "splitContours": options.split_contours,
-    }
+    names = [option.setting for group in SETTINGS.values() for option in group if option.setting]
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    given.pop("convention", None)  # below, as it goes with a preset
+    given["families"] = chosenFamilies(options, saved)
+    if options.grid is not None:
+        given["grid"] = chosenGrid(options.grid)
+    for name in ("critical", "labelWeights"):
+        if name in given:
+            given[name] = namedWeights(given[name])
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)
     convention = options.preset or chosenConvention(options) or before
-    given = {name: value for name, value in given.items() if value is not None}
     replaced = {"accuracy", "subdivisions"} if given.keys() & {"accuracy", "subdivisions"} else set()
     if convention != before:
         replaced |= {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
@@ -277,13 +295,13 @@ def chosenFamilies(options: argparse.Namespace, saved: Mapping) -> tuple[str, ..
     Raises InputError when critical structures are given, but their family is not among the explicitly chosen ones.
     """
     families = tuple(saved.get("families", DEFAULT_FAMILIES))
-    if options.metrics is not None:
+    if options.families is not None:
         families = tuple(
-            _familyFrom(family.strip()) for family in ",".join(options.metrics).split(",") if family.strip()
+            _familyFrom(family.strip()) for family in ",".join(options.families).split(",") if family.strip()
         )
     if not options.critical or {"hazard", "all"} & set(families):
         return families
-    if options.metrics is not None and families != DEFAULT_FAMILIES:
+    if options.families is not None and families != DEFAULT_FAMILIES:
         raise InputError("Critical structures are for the hazard family: add hazard to --metrics, or leave them out.")
     return (*families, "hazard")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from ..errors import didYouMean, oneLine
+from ..texts import didYouMean, oneLine
 
 UNUSABLE_INPUT = 2
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import InputError, oneLine
+from ..errors import InputError
+from ..texts import oneLine
 from .options import FAIL_ON, VERDICT_REACHED, requireWritable
 
 # The exit status if some, but not all, pairs or cases could not be compared; and most failures that are printed.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..errors import InputError, didYouMean, oneLine
+from ..errors import InputError
 from ..settings import KERNELS, Settings
+from ..texts import commaSeparated, didYouMean, oneLine
 from .options import DEFAULTS, addLabelNames, addOutput, namedWeights, pathFrom, requireWritable
 from .results import unfinishedResults
 
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         names = [structure.name for structure in found]
         raise InputError(
             f"{options.reference} has {problem} structure named {options.structure!r}; it has "
-            f"{structures.commaSeparated(names)}.{'' if matches else didYouMean(options.structure, names)}"
+            f"{commaSeparated(names)}.{'' if matches else didYouMean(options.structure, names)}"
         )
     result = stress.stressTest(matches[0], criticalsOf(found, settings), settings, options.count)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:

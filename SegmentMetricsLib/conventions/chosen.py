@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..measurements import Measurement
-from ..settings import PRESETS, shortest
+from ..settings import PRESETS
+from ..texts import shortest
 from . import find
 from .convention import KEYS
 from .evaluation import Source
@@ -55,7 +56,7 @@ def restated(measurement: Measurement, key: str) -> Measurement:
     from ..registry import findDefinition
 
     found = findDefinition(measurement.key)
-    if key in PRESETS or found is None or found[0].key not in KEYS:
+    if key in PRESETS or found is None or found.definition.key not in KEYS:
         return measurement
     definition, words = found
     convention = find(key)

@@ -13,8 +13,9 @@ from ..errors import Cause, Undefined
 from ..measurements import Measurement, finite
 from ..progress import checkpoint
 from ..registry import REGISTRY
-from ..settings import OWN_CONVENTION, Settings, shortest
-from ..structures import commaSeparated
+from ..settings import OWN_CONVENTION, Settings
+from ..structures import REFERENCE_AND_TEST
+from ..texts import commaSeparated, shortest
 from . import known
 from .convention import DISTANCES, KEYS, Convention, Number
 from .meshes import Meshes
@@ -189,7 +190,7 @@ class Source:
         if self._sampling is None:
             try:
                 self._sampling = Sampling(self.pair, self.atEdge)
-                for which, mask in zip(("reference", "test"), self._sampling.masks, strict=True):
+                for which, mask in zip(REFERENCE_AND_TEST, self._sampling.masks, strict=True):
                     if mask.isEmpty:
                         raise Undefined(f"the {which} encloses no voxel")
             except Undefined as problem:

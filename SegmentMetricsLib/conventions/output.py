@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import oneLine
 from ..files.writing import IDENTITY, UNENCODABLE, harmless, versions
 from ..measurements import finite
 from ..naming import pairTitle
 from ..structures import Pairing
 from ..tables import aligned, blocks, heading
+from ..texts import oneLine
 from . import known
 from .evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, counted
+from ..errors import InputError
 from ..geometry.filling import CUT, EXCLUSIVE, JOINED, apart, combined
 from ..geometry.grids import Grid, gridAround, requireScale
 from ..geometry.masks import LARGEST_BOX, Mask
 from ..progress import checkpoint
-from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure, commaSeparated
+from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure
+from ..texts import commaSeparated, counted
 from . import patientOf, read, readable, textOf
 from .images import Image, imageOf, imagesOf
 from .planes import axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance

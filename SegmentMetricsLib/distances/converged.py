@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,10 +23,11 @@ def measure(pair: BoundaryPair, tolerances: Sequence[float], percentiles: Sequen
     """Return the distances in both directions, as precisely as required by tolerances in mm and percentiles."""
     limits = [withTies(tolerance) for tolerance in tolerances]
     both = refined([pair.sampler(source) for source in (0, 1)], limits, [p for p in percentiles if p < 100])
-    directions = [ConvergedDistances(one) for one in both]
+    directions = [ConvergedDistances.of(one) for one in both]
     return SurfaceDistances(*directions, "lattice lookup" if pair.lattice is not None else "search tree")
 
 
+@dataclass(frozen=True, eq=False)
 class ConvergedDistances(DirectedDistances):
     """Distances of a boundary that are linear functions on pieces of its elements; the default.
 
@@ -36,25 +38,27 @@ class ConvergedDistances(DirectedDistances):
     places, are the pieces of the boundary's own elements, the same number per element, with their mean distances.
     """
 
-    def __init__(self, refined: Refined):
+    refined: Refined
+
+    @staticmethod
+    def of(refined: Refined) -> ConvergedDistances:
+        """Return the distances of a boundary that was refined."""
         surface = refined.sampler.surface
-        given = {
-            "surface": surface,
-            "subdivisions": SHOWN_SUBDIVISIONS[surface.dimension],
-            "measurePoints": partial(_atPoints, refined),
-            "refined": refined,
-        }
-        # `signed` is computed only if needed, which is rare
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        return ConvergedDistances(surface, SHOWN_SUBDIVISIONS[surface.dimension], refined)
 
     @cached_property
     def signed(self) -> np.ndarray:
-        """(n,) mean signed distances of the pieces in mm."""
+        """(n,) mean signed distances of the pieces in mm; rarely needed."""
         result = np.zeros((len(self.surface.cells), self.pieces))
         for cells, values in self._eachPart():
             result[cells] = values.mean(axis=0).T
         return result.ravel()
+
+    @cached_property
+    def atPoints(self) -> np.ndarray:
+        values = np.zeros(len(self.surface.points))
+        values[self.refined.points] = self.refined.values[: len(self.refined.points)]
+        return values
 
     def forget(self) -> None:
         super().forget()
@@ -185,10 +189,3 @@ class ConvergedDistances(DirectedDistances):
 
     def percentile(self, percent: float) -> Bounded:
         return self.largest if percent == 100 else self.refined.boundedPercentile(percent)
-
-
-def _atPoints(refined: Refined) -> np.ndarray:
-    """Return the signed distances (n,) in mm at the boundary's own points."""
-    values = np.zeros(len(refined.sampler.surface.points))
-    values[refined.points] = refined.values[: len(refined.points)]
-    return values

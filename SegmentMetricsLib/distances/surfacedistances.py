@@ -46,20 +46,19 @@ class Groups(NamedTuple):
 class DirectedDistances:
     """Distances from the elements of one boundary to the other boundary.
 
-    This class defines every number, such as the mean or a percentile, as computed with the accuracy "sampled": each
-    element has the distance of its center. With "converged", the default, ConvergedDistances is used instead: it
-    defines the same numbers for distances that vary linearly across the elements, which it cuts until the numbers no
-    longer change.
+    This class defines every number, such as the mean or a percentile, for elements that have one distance each. What
+    these are is up to its two kinds. SampledDistances, for the accuracy "sampled", has the distances of the elements'
+    centers. ConvergedDistances, for "converged", the default, defines the same numbers anew for distances that vary
+    linearly across the elements, which it cuts until the numbers no longer change. Both have:
 
-    surface: the boundary to measure from; its cells are cut `subdivisions` times into the elements. signed: (n,) mm,
-    positive where the test lies outside the reference, in either direction; always positive for open surfaces.
-    measurePoints: returns the signed distances at the boundary's points.
+    signed: (n,) mm, positive where the test lies outside the reference, in either direction; always positive for open
+    surfaces. atPoints: (len(surface.points),) signed distance in mm at every point of the boundary.
+
+    surface: the boundary to measure from; its cells are cut `subdivisions` times into the elements.
     """
 
     surface: Surface
     subdivisions: int
-    signed: np.ndarray
-    measurePoints: Callable[[], np.ndarray]
 
     @cached_property
     def distances(self) -> np.ndarray:
@@ -95,11 +94,6 @@ class DirectedDistances:
         cells, pieces = np.divmod(elements, self.pieces)
         weights = barycentricWeights(self.surface.dimension, self.subdivisions)
         return np.einsum("nc,ncx->nx", weights[pieces] / weights[0].sum(), self.surface.corners(cells))
-
-    @cached_property
-    def atPoints(self) -> np.ndarray:
-        """(len(surface.points),) signed distance in mm at every point of the boundary."""
-        return self.measurePoints()
 
     @cached_property
     def mean(self) -> float:
@@ -216,6 +210,18 @@ class DirectedDistances:
 
 
 @dataclass(frozen=True, eq=False)
+class SampledDistances(DirectedDistances):
+    """Distances of the elements' centers. measurePoints: returns the signed distances at the boundary's points."""
+
+    signed: np.ndarray
+    measurePoints: Callable[[], np.ndarray]
+
+    @cached_property
+    def atPoints(self) -> np.ndarray:
+        return self.measurePoints()
+
+
+@dataclass(frozen=True, eq=False)
 class SurfaceDistances:
     """Distances between a reference and a test boundary in both directions. method: name of the algorithm used."""
 
@@ -310,7 +316,7 @@ class BoundaryPair:
         Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630.
         """
         directions = [
-            DirectedDistances(
+            SampledDistances(
                 self.surfaces[source],
                 subdivisions,
                 self.signedDistances(source, subdivisions),

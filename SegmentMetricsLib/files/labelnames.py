@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ..errors import InputError, oneLine
+from ..errors import InputError
+from ..texts import oneLine
 from .sheets import COMMENT, SEPARATORS, textOf
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")

@@ -12,7 +12,7 @@ import SimpleITK
 
 from .. import dicom, inputs
 from ..cores import eachSideBySide
-from ..errors import InputError, NoSegmentation, didYouMean, requireText
+from ..errors import InputError, NoSegmentation, requireText
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..structures import (
@@ -22,11 +22,11 @@ from ..structures import (
     WITHOUT_LABELS,
     Structure,
     asName,
-    commaSeparated,
     inAnySpelling,
     numbered,
     requireUsable,
 )
+from ..texts import commaSeparated, didYouMean
 from . import fractional, integrity, niftiheaders, vtpheaders
 from .labelnames import labelNamesFrom
 from .meshfiles import readMesh

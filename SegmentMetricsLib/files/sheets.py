@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError, counted, oneLine, raiseAny, requireText
+from ..errors import InputError, raiseAny, requireText
+from ..texts import counted, oneLine
 
 # Cell separators that spreadsheets use in different countries.
 SEPARATORS = (",", ";", "\t")

@@ -21,7 +21,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from ..comparison import Comparison
-from ..errors import InputError, oneLine
+from ..errors import InputError
 from ..geometry.masks import Mask
 from ..geometry.surfaces import toPolyData
 from ..measurements import Measurement
@@ -29,7 +29,8 @@ from ..metrics.slices import SliceRow
 from ..multilabel import MultiLabel
 from ..records import Record
 from ..settings import OWN_CONVENTION, Settings
-from ..structures import Pairing
+from ..structures import REFERENCE_AND_TEST, Pairing
+from ..texts import oneLine
 from ..version import __version__
 from .messages import quiet
 
@@ -214,7 +215,7 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     result.GetPointData().SetActiveScalars("SignedDistance")
     names = vtkStringArray()
     names.SetName("Side")
-    for name in ("reference", "test"):
+    for name in REFERENCE_AND_TEST:
         names.InsertNextValue(name)
     result.GetFieldData().AddArray(names)
     # the note from which Slicer determines the coordinate system

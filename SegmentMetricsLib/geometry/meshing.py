@@ -9,7 +9,8 @@ import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from ..errors import InputError, counted
+from ..errors import InputError
+from ..texts import counted
 from . import contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale

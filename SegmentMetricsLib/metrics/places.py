@@ -12,6 +12,7 @@ import numpy as np
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.graphs import components
 from ..geometry.surfaces import Surface, outwardNormals
+from ..structures import REFERENCE_AND_TEST
 
 # Sides of the patient toward which the LPS axes point, the negative direction first.
 LETTERS_OF_AXES = (("R", "L"), ("A", "P"), ("I", "S"))
@@ -187,7 +188,7 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int = 10) -
             float(sides[which].areas[number]),
             tuple(position.tolist()),
             _letter(normal),
-            ("reference", "test")[which],
+            REFERENCE_AND_TEST[which],
             tuple(normal.tolist()),
         )
         for rank, ((which, number), position, normal) in enumerate(zip(places, positions, normals, strict=True), 1)

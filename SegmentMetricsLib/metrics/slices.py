@@ -14,7 +14,7 @@ import numpy as np
 from ..geometry.grids import Grid
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
-from ..settings import shortest
+from ..texts import shortest
 from .effort import NearContour
 from .sliceareas import SliceAreas
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from .charts import showCumulative, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments
 from .conventions import recallConventions, showConventionsTable
+from .folders import removeResults
 from .hazard import showHazard
 from .headless import ensureScene
 from .inputs import gridOf
@@ -35,6 +36,7 @@ __all__ = [
     "proposePairs",
     "protocolFromTable",
     "recallConventions",
+    "removeResults",
     "showComparisonsTable",
     "showConventionsTable",
     "showCumulative",

@@ -17,8 +17,8 @@ from ..metrics.distributions import (
     roundRange,
 )
 from ..metrics.slices import columnOf
-from ..settings import shortest
 from ..tables import shortened
+from ..texts import shortest
 from . import folders
 from .headless import ensureScene
 from .navigation import PLACE_COLUMNS

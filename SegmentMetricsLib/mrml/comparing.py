@@ -15,7 +15,8 @@ from ..protocol.judgment import Judgment, judgeCase
 from ..protocol.measuring import compareMatch
 from ..protocol.protocol import Protocol
 from ..settings import Settings, asSettings
-from ..structures import Match, Pairing, Structure, commaSeparated
+from ..structures import Match, Pairing, Structure
+from ..texts import commaSeparated
 from .inputs import SegmentReader, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -14,8 +15,8 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties, vtkStripper, vtkTubeFil
 from ..errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..naming import pairTitle
-from ..settings import shortest
 from ..structures import REFERENCE_AND_TEST
+from ..texts import shortest
 from . import colors, outputs
 from .conversion import withNormals
 from .headless import privateScene
@@ -51,28 +52,6 @@ LEAST_AREA = 0.25
 LINE_SAMPLES = 8
 
 
-def writeOverlay(
-    comparison,
-    path: str | Path,
-    size: tuple[int, int] = (1200, 700),
-    kind: str = "signed",
-    range: float | None = None,
-    tolerance: float | None = None,
-) -> Path:
-    """Draw a comparison with Slicer's 3D view and color legend, write it as PNG and return the path.
-
-    The reference's surface is on the left, the test's on the right. Both are colored by the distance to the other one,
-    seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
-    drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
-    and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
-    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
-    distances, OSError if the file cannot be written.
-    """
-    overlay = Overlay(comparison, size, kind, range, tolerance)
-    with Easel() as easel:
-        return overlay.write(path, easel)
-
-
 class Easel:
     """Views that are reused for drawing several pictures; close it, or use it in a with statement.
 
@@ -103,10 +82,27 @@ class Easel:
         self.close()
 
 
+class Coloring(NamedTuple):
+    """How maps are colored. kind, tolerance: as for outputs.showDistanceMap. limit: the end of the scale in mm.
+
+    hasSides: whether distances have signs.
+    """
+
+    kind: str
+    limit: float
+    tolerance: float
+    hasSides: bool
+
+
 class Overlay:
     """The picture of a comparison before it is drawn. It does not keep the comparison alive.
 
-    Arguments and errors are those of writeOverlay.
+    The reference's surface is on the left, the test's on the right. Both are colored by the distance to the other one,
+    seen from the direction that shows the differences best, and overlaid with the outline of the other one. They are
+    drawn as Slicer shows them, or as measured if smoothing would leave almost nothing of a thin structure. size: width
+    and height in pixels, at least 640 x 400. kind, range, tolerance: as for outputs.showDistanceMap. Slicer's scene is
+    not changed. Raises NoOpenGLError on a machine that cannot draw, ValueError for wrong arguments and if there are no
+    distances.
     """
 
     def __init__(
@@ -128,12 +124,12 @@ class Overlay:
         else:
             self._seenFrom = bestDirection(self._maps, *((1.0, "Hazard") if kind == "hazard" else (limit,)))
             self._direction = DIRECTIONS[self._seenFrom]
-        self._coloring = kind, limit, tolerance, comparison.distances.hasSides
+        self._coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
         self._names = pairTitle((comparison.reference.name, comparison.test.name))
         self._numbers = mainNumbers(comparison, tolerance, kind)
 
     def write(self, path: str | Path, easel: Easel) -> Path:
-        """Draw the picture, write it as PNG and return the path."""
+        """Draw the picture, write it as PNG and return the path. Raises OSError if the file cannot be written."""
         width, height = self._size
         scale = min(width / 1200, height / 700)
         header = round(88 * scale)
@@ -141,7 +137,7 @@ class Overlay:
         canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
         view = easel.view(LINE_SAMPLES if _isPlanar(self._maps) else 0)
         _drawMaps(view, canvas[header:], self._maps, self._direction, strip, self._coloring, scale)
-        _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring[0])
+        _writeHeader(canvas, self._names, self._numbers, ((width - strip) // 2, header), scale, self._coloring.kind)
         place, size = (28 * scale, height - 21 * scale), max(round(13 * scale), 9)
         writeText(canvas, f"Seen from {self._seenFrom}", place, size, PALE_INK)
         return writePng(canvas, path)
@@ -199,7 +195,7 @@ def _isPlanar(maps: list[vtkPolyData]) -> bool:
 
 
 def _drawMaps(
-    view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: tuple, scale: float
+    view: ThreeDView, canvas: np.ndarray, maps: list, direction, strip: int, coloring: Coloring, scale: float
 ) -> None:
     """Draw both maps, each with the other one's outline, and the strip with legend and orientation on the right."""
     height, width = canvas.shape[:2]
@@ -246,7 +242,7 @@ def tube(contours: vtkPolyData, radius: float) -> vtkPolyData:
 
 
 @contextmanager
-def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple) -> Iterator:
+def _hiddenMap(scene, surface: vtkPolyData, coloring: Coloring) -> Iterator:
     """Temporarily add a colored surface to the scene, hidden and with its legend hidden; yield its model node."""
     kind, limit, tolerance, signed = coloring
     model = scene.AddNewNodeByClass("vtkMRMLModelNode")
@@ -262,7 +258,7 @@ def _hiddenMap(scene, surface: vtkPolyData, coloring: tuple) -> Iterator:
             scene.RemoveNode(node)
 
 
-def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: tuple) -> np.ndarray:
+def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: Coloring) -> np.ndarray:
     """Return the picture (height, width, 3) of one colored surface.
 
     Surfaces are drawn one at a time because the graphics driver needs as much memory for each as the surface itself.
@@ -270,7 +266,7 @@ def _imageOf(view: ThreeDView, surface: vtkPolyData, coloring: tuple) -> np.ndar
     with _hiddenMap(view.scene, surface, coloring) as model:
         display = model.GetDisplayNode()
         # the inside of a closed surface is never seen, and most of the time is spent on shading
-        display.SetBackfaceCulling(coloring[-1] and surface.GetNumberOfPolys() > 0)
+        display.SetBackfaceCulling(coloring.hasSides and surface.GetNumberOfPolys() > 0)
         display.SetVisibility(True)
         for actor in view.renderer.GetActors():
             if actor.GetMapper() is not None:

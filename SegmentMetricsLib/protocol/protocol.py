@@ -15,12 +15,13 @@ from pathlib import Path
 
 from .. import naming
 from ..definitions import PARAMETERS, Definition
-from ..errors import InputError, Mistakes, didYouMean, inAnyCase, raiseAny
+from ..errors import InputError, Mistakes, raiseAny
 from ..files.sheets import Line, Sheet, parseSheet, readSheet
 from ..measurements import ROUNDING
 from ..registry import REGISTRY, findDefinition
 from ..registry.multilabel import MULTI_LABEL
-from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings, shortest
+from ..settings import DECIDED_BY_TOOLS, PRESETS, Settings
+from ..texts import didYouMean, inAnyCase, shortest
 from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
@@ -115,7 +116,7 @@ class Protocol:
     @property
     def families(self) -> tuple[str, ...]:
         """The metric families of all measurements in the rules."""
-        return tuple(dict.fromkeys(findDefinition(rule.measurement)[0].family for rule in self.rules))
+        return tuple(dict.fromkeys(findDefinition(rule.measurement).definition.family for rule in self.rules))
 
     def rulesFor(self, *names: str) -> tuple[Rule, ...]:
         """Return the rules for a structure with any of these names; rules with a name override those with a pattern."""
@@ -335,7 +336,7 @@ def _number(line: Line, column: str) -> float:
 
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention that select only the measurements in the rules."""
-    families = tuple(findDefinition(rule.measurement)[0].family for rule in rules)
+    families = tuple(findDefinition(rule.measurement).definition.family for rule in rules)
     # settings that conventions fix are reset to the defaults
     fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else ("accuracy", *DECIDED_BY_TOOLS)
     free = {name: getattr(Settings(), name) for name in fixed}

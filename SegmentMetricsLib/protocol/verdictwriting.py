@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..files.writing import UNENCODABLE, harmless
-from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
+from ..texts import commaSeparated
 from .judgment import VERDICTS, Judgment, worst
 
 # Most structures without limits that are listed; further ones are only counted.

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from ..measurements import IN_CENTIMETERS, LEAST_IN_CENTIMETERS, ROUNDING, Measurement, decimalsOf, fixed, rounded
 from ..registry import findDefinition
-from ..settings import shortest
+from ..texts import shortest
 from .protocol import ROUNDING_OF_ZERO, Rule
 
 # Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.
@@ -28,10 +28,10 @@ UNIT_BY_SETTINGS = ("voxel", "similarity")
 def named(rule: Rule) -> str:
     """Return the measurement of a rule as named in a sentence, with the convention that the rule demands."""
     name, _, parameter = rule.measurement.partition("_")
-    definition = (findDefinition(rule.measurement) or (None,))[0]
-    short = (definition.heading if definition is not None else "") or name
-    if short[-1] in ".>" and definition is not None:  # no headings in a sentence that are abbreviated for a column
-        short = definition.title.partition(",")[0]
+    found = findDefinition(rule.measurement)
+    short = (found.definition.heading if found else "") or name
+    if short[-1] in ".>" and found:  # no headings in a sentence that are abbreviated for a column
+        short = found.definition.title.partition(",")[0]
     with_ = f" ({parameter.replace('mm', ' mm')})" if parameter else ""
     return f"{short}{with_}{f' as by {rule.convention}' if rule.convention else ''}"
 
@@ -40,8 +40,8 @@ def unitOf(rule: Rule, measurement: Measurement | None) -> str:
     """Return the unit of a rule's limits: that of the measurement, or without one of the definition, "" if unknown."""
     if measurement is not None:
         return measurement.unit
-    definition = (findDefinition(rule.measurement) or (None,))[0]
-    return "" if definition is None or definition.family in UNIT_BY_SETTINGS else definition.unit
+    found = findDefinition(rule.measurement)
+    return "" if found is None or found.definition.family in UNIT_BY_SETTINGS else found.definition.unit
 
 
 def valueText(rule: Rule, value: float, unit: str) -> str:

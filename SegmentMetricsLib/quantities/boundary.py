@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import Undefined
 from ..geometry import voxelization
-from ..metrics.bandmethods import bands
-from ..metrics.bands import Bands
+from ..metrics.bands.methods import bands
+from ..metrics.bands.sizes import Bands
+from ..structures import REFERENCE_AND_TEST
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -20,7 +21,7 @@ def bandsOf(pair: Pair, tolerance: float) -> Bands:
     if any(s.mask is not None and s.givenSurface is not None for s in pair.structures):
         # the measured surfaces decide where to look, not the voxels from which they were made
         masks = tuple(voxelization.maskOf(s.surface, masks[0].grid) for s in pair.structures)
-    for which, mask in zip(("reference", "test"), masks, strict=True):
+    for which, mask in zip(REFERENCE_AND_TEST, masks, strict=True):
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel, so there is no telling where its band lies")
     pair.forgetIfLarge()

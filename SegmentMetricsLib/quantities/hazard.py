@@ -17,7 +17,8 @@ from ..geometry.surfaces import Surface, elementCenters
 from ..geometry.voxelization import LARGEST_GRID
 from ..metrics import hazard
 from ..settings import Settings
-from ..structures import BOTH_EMPTY, Structure, commaSeparated
+from ..structures import BOTH_EMPTY, Structure
+from ..texts import commaSeparated
 
 if TYPE_CHECKING:
     from ..pair import Pair

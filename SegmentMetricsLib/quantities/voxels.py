@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import Undefined
 from ..geometry.masks import Mask
 from ..metrics import voxels
+from ..structures import REFERENCE_AND_TEST
 
 if TYPE_CHECKING:
     from ..pair import Pair
@@ -39,7 +40,7 @@ def emptinessOfCuts(pair: Pair) -> str:
     cuts = pair.once(cutsOf)
     if not cuts:
         raise Undefined("every cut of the memberships is empty on both sides")
-    for number, which in enumerate(("reference", "test")):
+    for number, which in enumerate(REFERENCE_AND_TEST):
         if any(cut[number].isEmpty for cut in cuts):
             return f"the {which} is empty in a cut of the memberships"
     return ""

@@ -12,11 +12,12 @@ VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
 
 EFFORT = (
     Definition(
-        "APL_{tolerance}mm", "Added path length, {tolerance} mm", "mm", 0, math.inf, "lower", "effort", VAASSEN,
-        Empty.COMPUTED,
-        "Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: "
-        "what somebody has to draw to correct the test.",
-        addedPathLength, symmetric=False, isMain=True, identity=0, trend="falling",
+        key="APL_{tolerance}mm", title="Added path length, {tolerance} mm", family="effort", source=VAASSEN,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from "
+        "the test's: what somebody has to draw to correct the test.",
+        compute=addedPathLength,
+        symmetric=False, isMain=True, identity=0, trend="falling",
         hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
         formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau "
         r"\rbrace \rvert",
@@ -26,10 +27,14 @@ EFFORT = (
         "itself.",
     ),
     Definition(
-        "RelativeAPL_{tolerance}mm", "Added path length relative to the reference, {tolerance} mm", "", 0, 1, "lower",
-        "effort", VAASSEN, Empty.COMPUTED,
-        "Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.",
-        lambda pair, tolerance: effort.relativeAddedPathLength(pair.once(outlinesOf), addedPathLength(pair, tolerance)),
+        key="RelativeAPL_{tolerance}mm", title="Added path length relative to the reference, {tolerance} mm",
+        family="effort", source=VAASSEN,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of the length of the reference's contours that lies farther than {tolerance} mm from the "
+        "test's.",
+        compute=lambda pair, tolerance: effort.relativeAddedPathLength(
+            pair.once(outlinesOf), addedPathLength(pair, tolerance)
+        ),
         symmetric=False, heading="Relative APL", identity=0, trend="falling",
         hint="Choose it to compare the effort between structures of different size.",
         formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
@@ -37,11 +42,11 @@ EFFORT = (
     ),
     *(
         Definition(
-            f"CentroidShift{side}", f"Shift of the centroid toward {word}", "mm", -math.inf, math.inf, "", "effort",
-            OURS, Empty.COMPUTED,
-            f"How far the test's center of mass lies toward {word} of the reference's.",
-            lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side), symmetric=False,
-            heading=f"Center to {short}", identity=0,
+            key=f"CentroidShift{side}", title=f"Shift of the centroid toward {word}", family="effort", source=OURS,
+            unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.COMPUTED,
+            description=f"How far the test's center of mass lies toward {word} of the reference's.",
+            compute=lambda pair, side=side: effort.centroidShift(*pair.structuresWithInside, side),
+            symmetric=False, heading=f"Center to {short}", identity=0,
             hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
             formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", code="metrics.effort.centroidShift",
             steps=("metrics.effort.centroid",),

@@ -6,8 +6,8 @@ from ..definitions import Definition, Empty
 from ..metrics import hazard
 from ..quantities.hazard import emptyCriticals, errorsOf
 
-# Its DOI, arXiv number, authors and year could not be verified.
-BEYOND_DICE = "Beyond Dice: SIS and STAR (authors and identifier unverified)"
+# Known by its title alone: docs/guide/which-number.md says so.
+BEYOND_DICE = "Beyond Dice: SIS and STAR"
 
 # The settings behind symbols of the formulas: the weight of missed hazard, and those that decide the hazard of a voxel.
 BALANCE = ((r"\lambda", ("hazardBalance",)),)
@@ -18,9 +18,10 @@ HAZARD_OF_VOXELS = (
 
 HAZARD = (
     Definition(
-        "RFN", "Missed hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
-        "Share of the hazard in the reference, high near critical structures, that the test misses.",
-        lambda pair: hazard.missedShare(pair.once(errorsOf)),
+        key="RFN", title="Missed hazard", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of the hazard in the reference, high near critical structures, that the test misses.",
+        compute=lambda pair: hazard.missedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, note=emptyCriticals,
         hint="Choose it when missing a part near a critical structure matters most.",
         formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
@@ -29,9 +30,10 @@ HAZARD = (
         symbols=HAZARD_OF_VOXELS,
     ),
     Definition(
-        "RFP", "Added hazard", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
-        "Share of the hazard outside the reference that the test covers.",
-        lambda pair: hazard.addedShare(pair.once(errorsOf)),
+        key="RFP", title="Added hazard", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of the hazard outside the reference that the test covers.",
+        compute=lambda pair: hazard.addedShare(pair.once(errorsOf)),
         symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
         hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
         formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
@@ -40,9 +42,10 @@ HAZARD = (
         symbols=HAZARD_OF_VOXELS,
     ),
     Definition(
-        "SIS", "Safety impact score", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
-        "Weighted mean of the missed and the added hazard.",
-        lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
+        key="SIS", title="Safety impact score", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Weighted mean of the missed and the added hazard.",
+        compute=lambda pair: hazard.safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
         symmetric=False, isMain=True, identity=0, dependsOnGrid=True, note=emptyCriticals,
         hint="A mean over all errors: few grave ones vanish among many, look at STAR, too. Fix the evaluated grid.",
         formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
@@ -51,9 +54,12 @@ HAZARD = (
         symbols=BALANCE,
     ),
     Definition(
-        "STAR", "Tail risk", "", 0, 1, "lower", "hazard", BEYOND_DICE, Empty.COMPUTED,
-        "Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.",
-        lambda pair: hazard.tailRisk(pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail),
+        key="STAR", title="Tail risk", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.",
+        compute=lambda pair: hazard.tailRisk(
+            pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail
+        ),
         symmetric=False, isMain=True, identity=0, note=emptyCriticals,
         hint="Looks at the worst errors only: one voxel in a critical structure shows.",
         formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
@@ -69,9 +75,11 @@ HAZARD = (
         "whole number of voxels and nothing ties.",
     ),
     Definition(
-        "wDice", "Dice weighted by hazard", "", 0, 1, "higher", "hazard", BEYOND_DICE, Empty.COMPUTED,
-        "Dice coefficient in which every voxel counts by its hazard.",
-        lambda pair: hazard.weightedDice(pair.once(errorsOf)), isMain=True, identity=1, note=emptyCriticals,
+        key="wDice", title="Dice weighted by hazard", family="hazard", source=BEYOND_DICE,
+        unit="", low=0, high=1, better="higher", empty=Empty.COMPUTED,
+        description="Dice coefficient in which every voxel counts by its hazard.",
+        compute=lambda pair: hazard.weightedDice(pair.once(errorsOf)),
+        isMain=True, identity=1, note=emptyCriticals,
         hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
         formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
         code="metrics.hazard.weightedDice",

@@ -18,24 +18,39 @@ WEIGHTINGS = {
 TITLES = {"": "", "volume": ", weighted by 1 / volume", GIVEN: ", weighted as given"}
 
 
-def _definitions() -> Iterator[Definition]:
-    jaccard, weights = "multilabel.jaccard", (("a_l", ("labelWeights",)),)
-    kinds = (
-        ("JACml", "Jaccard index of all labels", "What the labels share over what either side covers, summed over all "
-         "labels", float, r"\frac{\sum_l a_l \sum_i \min(f_{A,l,i}, f_{B,l,i})}"
-         r"{\sum_l a_l \sum_i \max(f_{A,l,i}, f_{B,l,i})}", jaccard, (), weights),
-        ("DICEml", "Dice coefficient of all labels", "Twice what the labels share over the sum of both sides, as it "
-         "follows from the Jaccard index of all labels", overlap.diceOf,
-         r"\frac{2 \, \mathrm{JACml}}{1 + \mathrm{JACml}}", "metrics.overlap.diceOf", (jaccard,), ()),
-    )  # fmt: skip
-    for key, title, description, compute, formula, code, steps, symbols in kinds:
-        for suffix, words in WEIGHTINGS.items():
-            yield Definition(
-                f"{key}_{suffix}" if suffix else key, title + TITLES[suffix],
-                "", 0, 1, "higher", "agreement", CRUM, Empty.ZERO, f"{description}; {words}.", compute, identity=1,
-                hint="One number for a whole segmentation hides which label differs: look at each label, too.",
-                formula=rf"\mathrm{{{key}}} = {formula}", code=code, steps=steps, symbols=symbols,
-            )  # fmt: skip
+JACCARD = "multilabel.jaccard"
 
 
-MULTI_LABEL = tuple(_definitions())
+def _weighted(key: str, title: str, description: str, formula: str, **more) -> Iterator[Definition]:
+    """Yield the definitions of a measurement of all labels, one for each weighting."""
+    for suffix, words in WEIGHTINGS.items():
+        yield Definition(
+            key=f"{key}_{suffix}" if suffix else key, title=title + TITLES[suffix], family="agreement", source=CRUM,
+            unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+            description=f"{description}; {words}.",
+            identity=1,
+            hint="One number for a whole segmentation hides which label differs: look at each label, too.",
+            formula=rf"\mathrm{{{key}}} = {formula}",
+            **more,
+        )  # fmt: skip
+
+
+MULTI_LABEL = (
+    *_weighted(
+        key="JACml", title="Jaccard index of all labels",
+        description="What the labels share over what either side covers, summed over all labels",
+        compute=float,
+        formula=r"\frac{\sum_l a_l \sum_i \min(f_{A,l,i}, f_{B,l,i})}{\sum_l a_l \sum_i \max(f_{A,l,i}, f_{B,l,i})}",
+        code=JACCARD,
+        symbols=(("a_l", ("labelWeights",)),),
+    ),
+    *_weighted(
+        key="DICEml", title="Dice coefficient of all labels",
+        description="Twice what the labels share over the sum of both sides, as it follows from the Jaccard index of "
+        "all labels",
+        compute=overlap.diceOf,
+        formula=r"\frac{2 \, \mathrm{JACml}}{1 + \mathrm{JACml}}",
+        code="metrics.overlap.diceOf",
+        steps=(JACCARD,),
+    ),
+)  # fmt: skip

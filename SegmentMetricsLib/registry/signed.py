@@ -13,47 +13,44 @@ from ..quantities.signed import emptinessToward, fractionOutside, largestOutside
 SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
 
 
-def _towardSides() -> Iterator[Definition]:
-    """Yield the definitions of the signed distances toward each side of the patient."""
-    kinds = (
-        ("Mean", "Signed mean", "mean", "Mean signed distance of the boundary that faces {}: positive where the test "
-         "lies outside the reference.", r"\frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx"),
-        ("Max", "Largest signed distance", "largest", "Largest over-contouring of the boundary that faces {}; negative "
-         "when the test lies inside the reference everywhere there.", r"\max_{x \in E_k} s(x)"),
-        ("Min", "Smallest signed distance", "smallest", "Largest under-contouring of the boundary that faces {}, as a "
-         "negative number; positive when the test lies outside the reference everywhere there.",
-         r"\min_{x \in E_k} s(x)"),
-    )  # fmt: skip
-    for kind, title, field, description, formula in kinds:
-        for side, word in SIDES.items():
-            yield Definition(
-                f"{kind}{side}", f"{title}, {word} side", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
-                description.format(word),
-                lambda pair, side=side, field=field: getattr(signed.toward(pair.once(towardSides), side), field),
-                symmetric=False, identity=0, side=word, emptiness=lambda pair, side=side: emptinessToward(pair, side),
-                hint="Choose it when a direction matters, such as that of a neighboring organ.",
-                formula=rf"\mathrm{{{kind}}}_k = {formula}", code=f"metrics.signed.{field}Toward",
-                steps=("metrics.signed.bySide", "metrics.facing.sidesOfReference", "metrics.facing.sidesBelow"),
-            )  # fmt: skip
+def _towardSides(kind: str, title: str, field: str, description: str, formula: str) -> Iterator[Definition]:
+    """Yield the definitions of one number of the signed distances toward each side of the patient.
+
+    field: of metrics.signed.Side. description: with a blank for the side.
+    """
+    for side, word in SIDES.items():
+        yield Definition(
+            key=f"{kind}{side}", title=f"{title}, {word} side", family="signed", source=OURS,
+            unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.SIGNED,
+            description=description.format(word),
+            compute=lambda pair, side=side: getattr(signed.toward(pair.once(towardSides), side), field),
+            symmetric=False, identity=0, side=word, emptiness=lambda pair, side=side: emptinessToward(pair, side),
+            hint="Choose it when a direction matters, such as that of a neighboring organ.",
+            formula=rf"\mathrm{{{kind}}}_k = {formula}",
+            code=f"metrics.signed.{field}Toward",
+            steps=("metrics.signed.bySide", "metrics.facing.sidesOfReference", "metrics.facing.sidesBelow"),
+        )  # fmt: skip
 
 
 SIGNED = (
     Definition(
-        "SignedMean", "Signed mean distance", "mm", -math.inf, math.inf, "", "signed", OURS, Empty.SIGNED,
-        "Mean distance with a sign: positive where the test lies outside the reference, negative where inside.",
-        lambda pair: signed.mean(pair.signedDistances), symmetric=False,
-        isMain=True, heading="Signed mean", identity=0,
+        key="SignedMean", title="Signed mean distance", family="signed", source=OURS,
+        unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.SIGNED,
+        description="Mean distance with a sign: positive where the test lies outside the reference, negative where "
+        "inside.",
+        compute=lambda pair: signed.mean(pair.signedDistances),
+        symmetric=False, isMain=True, heading="Signed mean", identity=0,
         hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
         formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
         code="metrics.signed.mean",
         steps=("distances.surfacedistances.DirectedDistances.signedMean",),
     ),
     Definition(
-        "OverFraction_{tolerance}mm", "Over-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
-        Empty.COMPUTED,
-        "Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
-        lambda pair, tolerance: fractionOutside(pair, tolerance, over=True), symmetric=False,
-        heading="Over >", identity=0, trend="falling",
+        key="OverFraction_{tolerance}mm", title="Over-contoured fraction, {tolerance} mm", family="signed", source=OURS,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
+        compute=lambda pair, tolerance: fractionOutside(pair, tolerance, over=True),
+        symmetric=False, heading="Over >", identity=0, trend="falling",
         hint="Choose it when drawing too much matters; it does not tell how far outside.",
         formula=r"\mathrm{OverFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) > \tau \rbrace \rvert}{\lvert "
         r"E \rvert}",
@@ -61,11 +58,12 @@ SIGNED = (
         steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
     ),
     Definition(
-        "UnderFraction_{tolerance}mm", "Under-contoured fraction, {tolerance} mm", "", 0, 1, "lower", "signed", OURS,
-        Empty.COMPUTED,
-        "Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
-        lambda pair, tolerance: fractionOutside(pair, tolerance, over=False), symmetric=False,
-        heading="Under >", identity=0, trend="falling",
+        key="UnderFraction_{tolerance}mm", title="Under-contoured fraction, {tolerance} mm",
+        family="signed", source=OURS,
+        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
+        description="Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
+        compute=lambda pair, tolerance: fractionOutside(pair, tolerance, over=False),
+        symmetric=False, heading="Under >", identity=0, trend="falling",
         hint="Choose it when missing a part matters; it does not tell how far inside.",
         formula=r"\mathrm{UnderFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) < -\tau \rbrace "
         r"\rvert}{\lvert E \rvert}",
@@ -73,30 +71,33 @@ SIGNED = (
         steps=("distances.surfacedistances.DirectedDistances.sizeBeyond",),
     ),
     Definition(
-        "OverMax", "Largest over-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
-        "Largest distance of the test outside the reference; 0 when it is nowhere outside.",
-        lambda pair: largestOutside(pair, over=True), symmetric=False,
-        heading="Over max.", identity=0,
+        key="OverMax", title="Largest over-contouring", family="signed", source=OURS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Largest distance of the test outside the reference; 0 when it is nowhere outside.",
+        compute=lambda pair: largestOutside(pair, over=True),
+        symmetric=False, heading="Over max.", identity=0,
         hint="One outlier decides it: choose it when every error counts.",
         formula=r"\mathrm{OverMax} = \max\left(0, \; \max_{x \in E} s(x)\right)",
         code="metrics.signed.largest",
         steps=("distances.surfacedistances.DirectedDistances.farthest",),
     ),
     Definition(
-        "UnderMax", "Largest under-contouring", "mm", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
-        "Largest distance of the test inside the reference; 0 when it is nowhere inside.",
-        lambda pair: largestOutside(pair, over=False), symmetric=False,
-        heading="Under max.", identity=0,
+        key="UnderMax", title="Largest under-contouring", family="signed", source=OURS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Largest distance of the test inside the reference; 0 when it is nowhere inside.",
+        compute=lambda pair: largestOutside(pair, over=False),
+        symmetric=False, heading="Under max.", identity=0,
         hint="One outlier decides it: choose it when every error counts.",
         formula=r"\mathrm{UnderMax} = \max\left(0, \; -\min_{x \in E} s(x)\right)",
         code="metrics.signed.largest",
         steps=("distances.surfacedistances.DirectedDistances.farthest",),
     ),
     Definition(
-        "OverVolume", "Over-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
-        "Volume that the test has outside the reference, counted in voxels.",
-        lambda pair: volumeOutside(pair, over=True), symmetric=False,
-        heading="Over vol.", identity=0,
+        key="OverVolume", title="Over-contoured volume", family="signed", source=OURS,
+        unit="mm3", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Volume that the test has outside the reference, counted in voxels.",
+        compute=lambda pair: volumeOutside(pair, over=True),
+        symmetric=False, heading="Over vol.", identity=0,
         areaTitle="Over-contoured area",
         areaDescription="Area that the test has outside the reference, counted in voxels.",
         hint="Grows with the structure: compare it between tests of one reference.",
@@ -105,10 +106,11 @@ SIGNED = (
         steps=("metrics.overlap.count",),
     ),
     Definition(
-        "UnderVolume", "Under-contoured volume", "mm3", 0, math.inf, "lower", "signed", OURS, Empty.COMPUTED,
-        "Volume of the reference that the test leaves out, counted in voxels.",
-        lambda pair: volumeOutside(pair, over=False), symmetric=False,
-        heading="Under vol.", identity=0,
+        key="UnderVolume", title="Under-contoured volume", family="signed", source=OURS,
+        unit="mm3", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
+        description="Volume of the reference that the test leaves out, counted in voxels.",
+        compute=lambda pair: volumeOutside(pair, over=False),
+        symmetric=False, heading="Under vol.", identity=0,
         areaTitle="Under-contoured area",
         areaDescription="Area of the reference that the test leaves out, counted in voxels.",
         hint="Grows with the structure: compare it between tests of one reference.",
@@ -116,5 +118,22 @@ SIGNED = (
         code="quantities.signed.volumeOutside",
         steps=("metrics.overlap.count",),
     ),
-    *_towardSides(),
+    *_towardSides(
+        kind="Mean", title="Signed mean", field="mean",
+        description="Mean signed distance of the boundary that faces {}: positive where the test lies outside the "
+        "reference.",
+        formula=r"\frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
+    ),
+    *_towardSides(
+        kind="Max", title="Largest signed distance", field="largest",
+        description="Largest over-contouring of the boundary that faces {}; negative when the test lies inside the "
+        "reference everywhere there.",
+        formula=r"\max_{x \in E_k} s(x)",
+    ),
+    *_towardSides(
+        kind="Min", title="Smallest signed distance", field="smallest",
+        description="Largest under-contouring of the boundary that faces {}, as a negative number; positive when the "
+        "test lies outside the reference everywhere there.",
+        formula=r"\min_{x \in E_k} s(x)",
+    ),
 )  # fmt: skip

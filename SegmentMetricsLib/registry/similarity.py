@@ -24,10 +24,12 @@ LEVELS = "A higher outside level punishes over-contouring more, as next to an or
 
 SIMILARITY = (
     Definition(
-        "MSI", "Medical Similarity Index", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
-        "How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels "
-        "of their own; median of the slices, of which those that cannot be paired count as 0.",
-        lambda pair: pair.once(inSlices).score, symmetric=False, isMain=True, identity=1,
+        key="MSI", title="Medical Similarity Index", family="similarity", source=FAZEKAS,
+        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+        description="How well the test's contours follow the reference's, slice by slice, with inside and outside "
+        "judged by levels of their own; median of the slices, of which those that cannot be paired count as 0.",
+        compute=lambda pair: pair.once(inSlices).score,
+        symmetric=False, isMain=True, identity=1,
         note=noteOnAll, hint=LEVELS,
         formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
         r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
@@ -39,9 +41,11 @@ SIMILARITY = (
         "pixels: `--as-published` repeats it.",
     ),
     Definition(
-        "MSIPaired", "Medical Similarity Index, paired slices", "", 0, 1, "higher", "similarity", FAZEKAS, Empty.ZERO,
-        "Medical Similarity Index of those slices only in which every contour has a counterpart.",
-        lambda pair: pair.once(inSlices).pairedScore, symmetric=False, identity=1,
+        key="MSIPaired", title="Medical Similarity Index, paired slices", family="similarity", source=FAZEKAS,
+        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+        description="Medical Similarity Index of those slices only in which every contour has a counterpart.",
+        compute=lambda pair: pair.once(inSlices).pairedScore,
+        symmetric=False, identity=1,
         note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
         formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
         r"\sum_{t \in c} W(d_t, l_t)",
@@ -49,10 +53,11 @@ SIMILARITY = (
         steps=STEPS, symbols=LEVEL,
     ),
     Definition(
-        "PairedDistance", "Paired average Hausdorff distance", "mm", 0, math.inf, "lower", "similarity", FAZEKAS,
-        Empty.INFINITE,
-        "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
-        lambda pair: pair.once(inSlices).pairedDistance, symmetric=False, identity=0,
+        key="PairedDistance", title="Paired average Hausdorff distance", family="similarity", source=FAZEKAS,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
+        compute=lambda pair: pair.once(inSlices).pairedDistance,
+        symmetric=False, identity=0,
         unitSetting=lambda settings: "pixel" if settings.asPublished else settings.msiUnit,
         note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
         formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
@@ -61,10 +66,12 @@ SIMILARITY = (
         steps=tuple(step for step in STEPS if step not in WEIGHTS),
     ),
     Definition(
-        "MSI3D", "Medical Similarity Index on surfaces", "", 0, 1, "higher", "similarity", OURS, Empty.ZERO,
-        "The same index on the whole boundary instead of slices, every element weighted by its area. "
-        "The elements of meshes are cut until their sides are no longer than a step of the grid for meshes.",
-        onBoundaries, symmetric=False, identity=1,
+        key="MSI3D", title="Medical Similarity Index on surfaces", family="similarity", source=OURS,
+        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
+        description="The same index on the whole boundary instead of slices, every element weighted by its area. The "
+        "elements of meshes are cut until their sides are no longer than a step of the grid for meshes.",
+        compute=onBoundaries,
+        symmetric=False, identity=1,
         hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
         formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
         code="metrics.similarity.surfaceScore",

@@ -10,10 +10,12 @@ from ..quantities.voxels import cutsOf, distancesOf, emptinessOfCuts, noteOnCuts
 
 VOXEL = (
     Definition(
-        "AVD", "Average distance of voxels", "mm", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
-        "Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions; "
-        "shared voxels count as 0.",
-        lambda pair: voxels.averageDistance(pair.once(distancesOf)), isMain=True, identity=0,
+        key="AVD", title="Average distance of voxels", family="voxel", source=TAHA,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Mean distance from the voxels of one structure to the nearest of the other, the larger of the two "
+        "directions; shared voxels count as 0.",
+        compute=lambda pair: voxels.averageDistance(pair.once(distancesOf)),
+        isMain=True, identity=0,
         emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="Small structures and low density: less sensitive to single voxels than overlap.",
         formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
@@ -23,11 +25,12 @@ VOXEL = (
         deviation="The source's own program takes the mean of the two directions instead of the larger one.",
     ),
     Definition(
-        "HDvox_{quantile}", "Hausdorff distance of voxels, quantile {quantile}", "mm", 0, math.inf, "lower", "voxel",
-        TAHA, Empty.INFINITE,
-        "Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not "
-        "exceed; the larger of the two directions.",
-        lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile), identity=0, trend="rising",
+        key="HDvox_{quantile}", title="Hausdorff distance of voxels, quantile {quantile}", family="voxel", source=TAHA,
+        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels "
+        "does not exceed; the larger of the two directions.",
+        compute=lambda pair, quantile: voxels.hausdorff(pair.once(distancesOf), quantile),
+        identity=0, trend="rising",
         emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
         hint="With quantile 1 a single outlier decides it: take a smaller one where outliers do not matter.",
         formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
@@ -37,9 +40,11 @@ VOXEL = (
         steps=("metrics.voxels.VoxelDistances.quantile",),
     ),
     Definition(
-        "MHD", "Mahalanobis distance", "", 0, math.inf, "lower", "voxel", TAHA, Empty.INFINITE,
-        "Distance of the two centers in standard deviations of the voxels around them.",
-        lambda pair: voxels.averageMahalanobis(pair.once(cutsOf)), identity=0,
+        key="MHD", title="Mahalanobis distance", family="voxel", source=TAHA,
+        unit="", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
+        description="Distance of the two centers in standard deviations of the voxels around them.",
+        compute=lambda pair: voxels.averageMahalanobis(pair.once(cutsOf)),
+        identity=0,
         emptiness=emptinessOfCuts, note=noteOnCuts,
         hint="Sees general shape and position only: 0 for concentric structures of any size.",
         formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "

@@ -11,10 +11,10 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import repeated
 from ..comparison import Comparison
-from ..errors import InputError, counted
+from ..errors import InputError
 from ..explanations import FAMILIES, ofMeasurement
+from ..findings import repeated
 from ..measurements import typeset
 from ..metrics.places import positionText
 from ..naming import notAmong
@@ -22,6 +22,7 @@ from ..records import Record
 from ..registry.signed import SIDES
 from ..settings import Settings
 from ..tables import OVERVIEW, definitionOf, heading, number, sideOf, sideRows
+from ..texts import counted
 from . import figures
 from .elements import NO_DEVICE, badge, linkTo, page, table
 from .notices import alarms, common, failed, sentences

@@ -14,7 +14,7 @@ from ..distances.surfacedistances import TIE_TOLERANCE
 from ..metrics.distributions import histogram, mapRange
 from ..metrics.slices import SliceRow
 from ..palettes import ABSOLUTE, SIGNED
-from ..settings import shortest
+from ..texts import shortest
 from .reduction import ReducedSurface, reduced
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"

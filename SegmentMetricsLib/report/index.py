@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ..errors import counted
 from ..measurements import typeset
 from ..protocol.judgment import FAIL, VERDICTS
+from ..texts import counted
 from .elements import CHECK_FIRST, NO_DEVICE, badge, nameCell, page, table
 
 INDEX = "index.html"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from .. import repeated
-from ..findings import split
+from ..findings import repeated
+from ..findings.search import split
 from ..measurements import typeset
 from ..records import Record
 from .elements import CHECK_FIRST, linkTo
@@ -34,8 +34,8 @@ def alarms(records: Sequence[Record], findings: Sequence[str]) -> str:
 
     records: in the order of their section numbers. findings: of the whole case.
     """
-    found = [("", text) for text in split(findings)[0]]
-    for text, members in repeated.membersOf([split(record.findings)[0] for record in records]).items():
+    found = [("", text) for text in split(findings).alarms]
+    for text, members in repeated.membersOf([split(record.findings).alarms for record in records]).items():
         found.append((_whom(members, records), text))
     return _block("alarms", CHECK_FIRST, found)
 

@@ -9,12 +9,12 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import counted
 from ..files.writing import versions
 from ..fingerprints import contentHash
 from ..records import Record
 from ..settings import Settings
 from ..structures import Structure
+from ..texts import counted
 from .elements import nameCell, table
 from .usedsettings import usedSettings
 

@@ -13,8 +13,8 @@ from ..distances.surfacedistances import TIE_TOLERANCE
 from ..geometry.planecuts import Line, clipped, thinned
 from ..measurements import rounded
 from ..metrics.places import LETTERS_OF_AXES
-from ..settings import shortest
 from ..structures import REFERENCE_AND_TEST
+from ..texts import shortest
 from .figures import INSIDE, OUTSIDE
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 

@@ -8,7 +8,8 @@ from dataclasses import fields
 from ..records import Record
 from ..registry import findDefinition
 from ..relevance import isRelevant
-from ..settings import Settings, shortest
+from ..settings import Settings
+from ..texts import shortest
 
 # Settings that are listed first.
 FIRST = ("convention", "families")
@@ -49,7 +50,7 @@ def _decides(name: str, families: Iterable[str]) -> bool:
 def _withMeasured(values: Sequence[float], parameter: str, records: Sequence[Record]) -> tuple[float, ...]:
     """Return the values of a parameter: first those in the settings, then others that occur in the measurements."""
     found = [findDefinition(key) for key in dict.fromkeys(key for record in records for key in record.measurements)]
-    measured = sorted({float(given[1][parameter]) for given in found if given and parameter in given[1]})
+    measured = sorted({float(given.words[parameter]) for given in found if given and parameter in given.words})
     return tuple(dict.fromkeys((*values, *measured)))
 
 

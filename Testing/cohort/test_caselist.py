@@ -12,7 +12,7 @@ import SimpleITK
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.cohort.caselist import lineOf, notPassing
-from SegmentMetricsLib.findingkinds import Finding, Kind
+from SegmentMetricsLib.findings.kinds import Finding, Kind
 from SegmentMetricsLib.report.index import CaseLine, indexOf, worstFirst
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")

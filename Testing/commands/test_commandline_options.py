@@ -130,6 +130,23 @@ def testOptionsOfAgreementAndVoxels(run, pair):
     assert metrics("out")["pairs"][0]["measurements"]["AVD"]["unit"] == "voxel"
 
 
+def testHazard(run, tmp_path):
+    """Every setting of the hazard, with a value of its own."""
+    boxes = {1: ((8, 6, 6), (15, 14, 13)), 2: ((2, 0, 0), (4, 23, 23)), 3: ((19, 0, 0), (21, 23, 23))}
+    reference = save(shapes.labelImage(boxes), tmp_path / "ref.nrrd")
+    test = save(shapes.labelImage({1: ((7, 6, 6), (16, 14, 13))}), tmp_path / "test.nrrd")
+    given = ("compare", reference, test, "--structure", "1", "--metrics", "hazard", "--output")
+    both = ("--critical", "2", "--critical", "3")
+    # the added layers lie 3 mm from either critical structure
+    options = ("--hazard-reach", "6", "--hazard-power", "1", "--hazard-balance", "0.25", "--hazard-tail", "0.5")
+    assert run(*given, "straight", *both, *options)[0] == 0
+    assert valuesOf("straight")["STAR"] == pytest.approx(0.75 * 0.5)
+    assert metrics("straight")["settings"]["hazardTail"] == 0.5
+    options = ("--kernel", "exponential", "--hazard-decay", "3", "--hazard-combination", "sum")
+    assert run(*given, "summed", *both, *options)[0] == 0
+    assert valuesOf("summed")["STAR"] == pytest.approx(0.3 * (np.exp(-3 / 3) + np.exp(-12 / 3)))
+
+
 def testSimilarity(run, pair):
     assert run("compare", *pair, "--output", "own", "--metrics", "similarity")[0] == 0
     options = ["--il", "3", "--ol", "4", "--msi-unit", "pixel", "--split-contours"]

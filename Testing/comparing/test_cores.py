@@ -13,7 +13,7 @@ from SegmentMetricsLib import Settings, compare, cores, pair, progress
 from SegmentMetricsLib.distances import lattice, refinement, surfacedistances
 from SegmentMetricsLib.geometry.cases import nodePositions
 from SegmentMetricsLib.geometry.products import product
-from SegmentMetricsLib.metrics import bandlookup
+from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 
 SECONDS = 20
 

@@ -17,7 +17,7 @@ from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.extents import NO_COMMON_EXTENT, slabOf, spanOf
 from SegmentMetricsLib.geometry.lateral import LateralSurface, lateralOfMask, lateralOfSurface, maskWithin
 from SegmentMetricsLib.inputs import structureFromImage, structureFromPolyData
-from SegmentMetricsLib.metrics.bandmethods import bands
+from SegmentMetricsLib.metrics.bands.methods import bands
 from SegmentMetricsLib.records import Record
 
 COMMON = Settings(extent="common")

@@ -17,11 +17,12 @@ from findingwork import found
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
-from SegmentMetricsLib import Settings, compare, findings, inputs, pairing, readStructures
+from SegmentMetricsLib import Settings, compare, inputs, pairing, readStructures
 from SegmentMetricsLib.comparison import asStructure
-from SegmentMetricsLib.findingkinds import Finding, Kind, Severity
+from SegmentMetricsLib.findings import search
+from SegmentMetricsLib.findings.kinds import Finding, Kind, Severity
+from SegmentMetricsLib.findings.recognition import FORMER, asFinding
 from SegmentMetricsLib.pairing import noted
-from SegmentMetricsLib.recognition import FORMER, asFinding
 from SegmentMetricsLib.records import Record
 from SegmentMetricsLib.structures import NOTES, Match
 
@@ -71,10 +72,10 @@ def testAlarmsComeFirst():
     """Also after a file or a scene has kept their words alone."""
     edge = shapes.box((0, 0, 0), (3, 3, 3)), shapes.box((18, 17, 17), (23, 21, 21))
     result = compare(*edge)
-    alarms, advice = findings.split(result.findings)
+    alarms, advice = search.split(result.findings)
     assert result.findings == (*alarms, *advice) and found(result, "touch the image edge")
     assert alarms[0].kind == Kind.NO_OVERLAP and "Both contours touch the image edge" in advice[-1]
-    assert findings.split(findings.alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
+    assert search.split(search.alarmsFirst(reversed(result.findings)))[0] == alarms[::-1]
     match = Match(
         inputs.structureFromImage(edge[0], "Eye_L", None, None),
         inputs.structureFromImage(edge[1], "Eye_R", None, None),
@@ -84,7 +85,7 @@ def testAlarmsComeFirst():
     assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
     assert named.findings[1].kind == Kind.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
     again = Record.fromDictionary(json.loads(json.dumps(named.toDictionary())))
-    assert again.findings == named.findings and findings.split(again.findings)[0] == list(
+    assert again.findings == named.findings and search.split(again.findings)[0] == list(
         named.findings[: len(alarms) + 1]
     )
 
@@ -97,8 +98,8 @@ def testEveryAlarmIsKnownByItsWords(words):
         finding = Finding.of(kind, **{name: words.get(name, "1") for name in blanks})
         known = asFinding(str(finding))
         assert type(str(finding)) is str and (known.kind, known.reason) == (kind, finding.reason), kind
-        assert bool(findings.split([str(finding)])[0]) == finding.isAlarm == (kind.severity == Severity.ALARM)
-    assert findings.split(["Absent in both: neither observer drew this structure."])[0] == []
+        assert bool(search.split([str(finding)])[0]) == finding.isAlarm == (kind.severity == Severity.ALARM)
+    assert search.split(["Absent in both: neither observer drew this structure."])[0] == []
 
 
 @pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.REMARK}, key=lambda kind: kind.name))
@@ -106,7 +107,7 @@ def testOtherWordsChangeNoAlarm(kind):
     """Inside the program kinds decide, not words, also after another process has sent them."""
     finding = pickle.loads(pickle.dumps(Finding("Said in quite another way.", kind, "why")))
     assert (finding.kind, finding.reason, finding) == (kind, "why", "Said in quite another way.")
-    assert findings.split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
+    assert search.split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
     assert asFinding(finding) is finding and json.dumps([finding]) == '["Said in quite another way."]'
 
 
@@ -116,7 +117,7 @@ def testTheWordsOfAnAlarmMakeNone():
 
 
 def testEveryKindIsSaidSomewhere():
-    library = Path(findings.__file__).parent
+    library = Path(search.__file__).parents[1]
     sources = "".join(path.read_text(encoding="utf-8") for path in library.rglob("*.py"))
     said = set(re.findall(r"Finding\.of\(\s*Kind\.(\w+)", sources))
     assert said == {kind.name for kind in set(Kind) - {Kind.REMARK}}

@@ -13,11 +13,11 @@ from reference import HEAD_AND_NECK, OBSERVERS, needsReference
 
 from SegmentMetricsLib import Settings, Structure, __main__, compare, naming, readStructures
 from SegmentMetricsLib.errors import InputError
-from SegmentMetricsLib.findingkinds import Kind
+from SegmentMetricsLib.findings.kinds import Kind
+from SegmentMetricsLib.findings.recognition import asFinding
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import noted, pairStructures, propose
 from SegmentMetricsLib.protocol.protocol import parseProtocol
-from SegmentMetricsLib.recognition import asFinding
 
 LEFT_PAROTID = (
     "Segmentation category and type - 3D Slicer General Anatomy list~SCT^123037004^Anatomical Structure~"

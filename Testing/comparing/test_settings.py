@@ -11,7 +11,8 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.settings import FAMILIES, PRESETS, shortest
+from SegmentMetricsLib.commands.options import SETTINGS
+from SegmentMetricsLib.settings import FAMILIES, PRESETS
 
 ALL = ", ".join((*FAMILIES, "all"))
 
@@ -20,6 +21,11 @@ def testEverySettingHasALabel():
     """Reports tell what was set; none is called the same as another one."""
     labels = [field.metadata.get("label", "") for field in fields(Settings)]
     assert all(labels) and len(set(labels)) == len(labels), "declare it with _setting()"
+
+
+def testEverySettingHasAnOption():
+    options = [option.setting for group in SETTINGS.values() for option in group if option.setting]
+    assert sorted(options) == sorted(field.name for field in fields(Settings)), "add it in commands/options.py"
 
 
 def testDefaults():
@@ -140,7 +146,7 @@ def testAcceptedValues(given, kept):
         ({"hazardCombination": "mean"}, "The combination of hazards must be one of max, sum, not 'mean'."),
         ({"hazardReach": 0}, "The reach of the hazard must be greater than 0, not 0."),
         ({"hazardBalance": 1.1}, "The balance of the hazard must be from 0 to 1, not 1.1."),
-        ({"hazardTail": 2}, "The tail of the hazard must be at most 1, not 2."),
+        ({"hazardTail": 2}, "The tail of the hazard must be greater than 0 and at most 1, not 2."),
         ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
         ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
         ({"threshold": "half"}, "The threshold must be a number, not 'half'."),
@@ -249,10 +255,3 @@ def testUnknownPreset():
 )
 def testSettingsSurviveJson(settings):
     assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(2.0, "2"), (2.5, "2.5"), (0.1, "0.1"), (1 / 3, "0.333333333333"), (100, "100")]
-)
-def testShortest(number, text):
-    assert shortest(number) == text

@@ -68,9 +68,3 @@ def testPairingRefuses():
         structures.pairByName(named("A", "B"), named("B", "B"), ["B"])
     with pytest.raises(ValueError, match=r"no structure named 'Lver'; there are Liver, Spleen, Heart\."):
         structures.pairByName(named("Liver", "Spleen"), named("Heart"), ["Liver", "Lver"])
-
-
-def testListed():
-    assert structures.commaSeparated([]) == "none"
-    assert structures.commaSeparated("abc") == "a, b, c"
-    assert structures.commaSeparated(map(str, range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"

@@ -22,7 +22,7 @@ from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.triangles import TriangleSet
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandlookup
+from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:

@@ -11,7 +11,8 @@ from SegmentMetricsLib.definitions import PARAMETERS, Definition
 from SegmentMetricsLib.explanations import FAMILIES
 from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings import Settings, shortest
+from SegmentMetricsLib.settings import Settings
+from SegmentMetricsLib.texts import shortest
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
 EXAMPLES = {"percentile": "95", "tolerance": "2"}

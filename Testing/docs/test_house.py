@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+
 import house
 import pytest
 
@@ -29,6 +32,29 @@ def testNeighborsDoNotImportEachOther():
 def testTheRegistryHoldsDataOnly():
     """What computes is below it: an entry needs the words of definitions, formulas, and what a pair shares."""
     assert {one[1] for one in IMPORTS if one[0] == "registry"} == {"definitions", "metrics", "quantities"}
+
+
+def testTheLogicNeedsNoWidgets():
+    """What the module's logic imports of the panel reads parameters; a script that measures needs no Qt."""
+    folder = house.ROOT / "SegmentMetrics" / "SegmentMetricsPanel"
+    module = ast.parse((folder.parent / "SegmentMetrics.py").read_text(encoding="utf-8"))
+    logic = next(node for node in module.body if getattr(node, "name", "") == "SegmentMetricsLogic")
+    waiting, seen = {name.rpartition(".")[2] for name in importedBy(logic) if "SegmentMetricsPanel." in name}, set()
+    assert "parameters" in waiting
+    while waiting:
+        seen.add(name := waiting.pop())
+        found = set(importedBy(ast.parse((folder / f"{name}.py").read_text(encoding="utf-8"))))
+        assert not found & {"qt", "ctk"}, name
+        waiting |= {one[1:] for one in found if one.startswith(".")} - seen
+
+
+def importedBy(tree: ast.AST) -> Iterator[str]:
+    """Yield the names of the modules that code imports; those of its own package begin with a dot."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
 
 
 def testNamesAreImportedFromWhereTheyAreDefined():

@@ -10,7 +10,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandgrid
+from SegmentMetricsLib.metrics.bands import grid as bandgrid
 
 
 def testLookupAndSearchSeeTheSameBands():

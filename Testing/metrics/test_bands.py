@@ -10,7 +10,12 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.inputs import labelMasks
-from SegmentMetricsLib.metrics import bandgrid, bandlookup, bandmethods, bands, bandsearch, bandvoxels
+from SegmentMetricsLib.metrics.bands import grid as bandgrid
+from SegmentMetricsLib.metrics.bands import lookup as bandlookup
+from SegmentMetricsLib.metrics.bands import methods as bandmethods
+from SegmentMetricsLib.metrics.bands import search as bandsearch
+from SegmentMetricsLib.metrics.bands import voxels as bandvoxels
+from SegmentMetricsLib.metrics.bands.sizes import Bands
 
 
 def biou(first, second, tolerance=2.0, **settings) -> float:
@@ -110,12 +115,12 @@ def testAnAccuracyOutOfReachIsNotClaimed(monkeypatch):
 
 def testBoundsOfAnOverlapAreNeverCloserThanWhatNobodyLookedAt():
     for error, expected in ((1e-6, 0.0003), (0.001, 0.002)):
-        overlap = bands.Bands(1.0, 2.0, 1000, error).overlap
+        overlap = Bands(1.0, 2.0, 1000, error).overlap
         assert (overlap.lower, overlap, overlap.upper) == pytest.approx((0.5 - expected, 0.5, 0.5 + expected))
     # the same twice is known without looking, and a count of all sub-voxels has no bounds
-    same = bands.Bands(2.0, 2.0, 1000, 0.0).overlap
+    same = Bands(2.0, 2.0, 1000, 0.0).overlap
     assert (same.lower, same.upper) == (1, 1)
-    assert not hasattr(bands.Bands(1.0, 2.0, 1000).overlap, "lower")
+    assert not hasattr(Bands(1.0, 2.0, 1000).overlap, "lower")
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])

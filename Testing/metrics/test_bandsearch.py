@@ -10,8 +10,10 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.metrics import banddepths, bandsearch, bandvoxels
-from SegmentMetricsLib.metrics.bandvoxels import SIDE, Voxels
+from SegmentMetricsLib.metrics.bands import depths as banddepths
+from SegmentMetricsLib.metrics.bands import search as bandsearch
+from SegmentMetricsLib.metrics.bands import voxels as bandvoxels
+from SegmentMetricsLib.metrics.bands.voxels import SIDE, Voxels
 
 HOME = Grid((4, 4, 4), np.eye(4))
 BOXES = ((0, 0, 0), (16, 16, 16)), ((1, 0, 0), (17, 16, 14))

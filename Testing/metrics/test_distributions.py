@@ -10,7 +10,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.distances.surfacedistances import DirectedDistances, SurfaceDistances
+from SegmentMetricsLib.distances.surfacedistances import DirectedDistances, SampledDistances, SurfaceDistances
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.metrics import distributions
 
@@ -19,7 +19,7 @@ def directed(signed, sizes) -> DirectedDistances:
     """Return distances of triangles of given sizes."""
     corners = [[(0, 0, n), (2 * size, 0, n), (0, 1, n)] for n, size in enumerate(sizes)]
     surface = Surface(np.reshape(corners, (-1, 3)).astype(float), np.arange(3 * len(sizes)).reshape(-1, 3))
-    return DirectedDistances(surface, 0, np.array(signed, float), lambda: None)
+    return SampledDistances(surface, 0, np.array(signed, float), lambda: None)
 
 
 def given(reference, test) -> SurfaceDistances:

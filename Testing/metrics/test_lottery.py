@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from SegmentMetricsLib.metrics.lottery import Corrections, Lottery, chancesOf, isNear, largestChances, ramp
+from SegmentMetricsLib.metrics.bands.lottery import Corrections, Lottery, chancesOf, isNear, largestChances, ramp
 
 COUNT = 60_000
 

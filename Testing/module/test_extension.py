@@ -121,7 +121,7 @@ def testDescription(built):
     assert said["EXTENSION_HOMEPAGE"] == REPOSITORY
     assert said["EXTENSION_DEPENDS"] == "NA"
     assert ";" not in said["EXTENSION_DESCRIPTION"] and said["EXTENSION_DESCRIPTION"].endswith(".")
-    assert said["TESTS"] == "SegmentMetrics.py"
+    assert said["TESTS"].split(";") == ["SegmentMetrics.py", "run_in_slicer.py"]
     assert Path(said["EXTENSION_LICENSE_FILE"]).samefile(ROOT / "LICENSE")
     assert Path(said["EXTENSION_README_FILE"]).samefile(ROOT / "README.md")
     assert pngSize(pictureAt(said["EXTENSION_ICONURL"])) == (128, 128)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from overlays import writeOverlay
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
@@ -154,7 +155,7 @@ def testPicture(withoutCriticals, tmp_path):
     except views.NoOpenGLError as error:
         pytest.skip(str(error))
     comparison = compared(hazardReach=6.0)
-    path = pictures.writeOverlay(comparison, tmp_path / "hazard.png", kind="hazard")
+    path = writeOverlay(comparison, tmp_path / "hazard.png", kind="hazard")
     image = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(path))).astype(int)
     purple = (image[..., 2] - image[..., 1] > 40) & (image[..., 0] > image[..., 1])
     sand = (image[..., 0] - image[..., 2] > 15) & (image[..., 1] > image[..., 2])
@@ -163,5 +164,5 @@ def testPicture(withoutCriticals, tmp_path):
     assert purple[88:, 1050:].sum() > 300  # the legend
     assert [label for label, _ in pictures.mainNumbers(comparison, 2.0, "hazard")] == ["wDice", "SIS", "STAR"]
     with pytest.raises(ValueError, match="no hazard"):
-        pictures.writeOverlay(withoutCriticals, tmp_path / "none.png", kind="hazard")
+        writeOverlay(withoutCriticals, tmp_path / "none.png", kind="hazard")
     assert not (tmp_path / "none.png").exists()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from overlays import writeOverlay
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkFiltersSources import vtkPlaneSource, vtkSphereSource
 from vtkmodules.vtkIOImage import vtkPNGReader
@@ -64,7 +65,7 @@ def near(image, color, tolerance=60) -> np.ndarray:
 def picture(comparison, tmp_path_factory):
     scene = headless.ensureScene()
     before = [node.GetID() for node in scene.GetNodes()]
-    path = pictures.writeOverlay(comparison, tmp_path_factory.mktemp("overlay") / "Liver.png")
+    path = writeOverlay(comparison, tmp_path_factory.mktemp("overlay") / "Liver.png")
     assert [node.GetID() for node in scene.GetNodes()] == before
     return read(path)
 
@@ -126,23 +127,23 @@ class TestOverlay:
     @pytest.mark.parametrize("kind", colors.KINDS)
     @pytest.mark.parametrize("size", [(640, 400), (1500, 600)])
     def testKindsAndSizes(self, comparison, tmp_path, kind, size):
-        image = read(pictures.writeOverlay(comparison, tmp_path / "picture.png", size, kind))
+        image = read(writeOverlay(comparison, tmp_path / "picture.png", size, kind))
         assert image.shape == (size[1], size[0], 3)
         for color in colors.mapColors(kind)[-2 if kind != "tolerance" else -1 :]:
             assert near(image[size[1] // 8 :], color).sum() > 50
 
     def testToleranceHasNoOtherColors(self, comparison, tmp_path):
-        image = read(pictures.writeOverlay(comparison, tmp_path / "picture.png", kind="tolerance"))[110:640, 60:480]
+        image = read(writeOverlay(comparison, tmp_path / "picture.png", kind="tolerance"))[110:640, 60:480]
         colored = np.ptp(image, axis=2) > 110
         hues = near(image, colors.TOLERANCE[0], 70) | near(image, colors.TOLERANCE[2], 70)
         assert (colored & ~hues).sum() < 0.1 * colored.sum()
 
     def testLongAndForeignNames(self, comparison, tmp_path):
         structures = [Structure(name, comparison.reference.mask) for name in ("Submandibular gland " * 6, "肝臓")]
-        read(pictures.writeOverlay(compare(*structures), tmp_path / "picture.png"))
+        read(writeOverlay(compare(*structures), tmp_path / "picture.png"))
 
     def testContours(self, contours, tmp_path):
-        image = read(pictures.writeOverlay(contours, tmp_path / "picture.png"))
+        image = read(writeOverlay(contours, tmp_path / "picture.png"))
         assert near(image[88:, :525], colors.SIGNED[-2]).sum() > 200
         assert pictures.sliceDirection(contours.reference.surface.normal)[0] == "the patient's feet"
 
@@ -183,20 +184,20 @@ class TestOverlay:
         drawn = [(comparison, (900, 600)), (contours, (640, 400)), (comparison, (1200, 700))]
         with pictures.Easel() as easel:
             for number, (result, size) in enumerate(drawn):
-                alone = read(pictures.writeOverlay(result, tmp_path / "alone.png", size))
+                alone = read(writeOverlay(result, tmp_path / "alone.png", size))
                 together = read(pictures.Overlay(result, size).write(tmp_path / f"{number}.png", easel))
                 np.testing.assert_array_equal(together, alone)
 
     def testWrongArguments(self, comparison, tmp_path):
         with pytest.raises(ValueError, match="at least 640 x 400"):
-            pictures.writeOverlay(comparison, tmp_path / "picture.png", (600, 400))
+            writeOverlay(comparison, tmp_path / "picture.png", (600, 400))
         with pytest.raises(ValueError, match="kind"):
-            pictures.writeOverlay(comparison, tmp_path / "picture.png", kind="hot")
+            writeOverlay(comparison, tmp_path / "picture.png", kind="hot")
         with pytest.raises(OSError, match="nowhere"):
-            pictures.writeOverlay(comparison, tmp_path / "nowhere" / "picture.png")
+            writeOverlay(comparison, tmp_path / "nowhere" / "picture.png")
         empty = Structure("Liver", Mask.fromArray(np.zeros((4, 4, 4)), comparison.reference.mask.grid))
         with pytest.raises(ValueError, match="the test is empty"):
-            pictures.writeOverlay(compare(comparison.reference, empty), tmp_path / "picture.png")
+            writeOverlay(compare(comparison.reference, empty), tmp_path / "picture.png")
         assert not list(tmp_path.iterdir())
 
     @pytest.mark.parametrize(
@@ -357,7 +358,7 @@ def testWhatIsAVoxelThickIsSeen(tmp_path, size):
     """Slicer's smoothing makes a point or a sheet of it."""
     high = np.array(size) + 5
     images = [shapes.box((6 + shift, 6, 6), (high[0] + shift, high[1], high[2])) for shift in (0, 1)]
-    picture = read(pictures.writeOverlay(compare(*images), tmp_path / "small.png", (640, 400)))
+    picture = read(writeOverlay(compare(*images), tmp_path / "small.png", (640, 400)))
     area = picture[60:-30, 20:500]
     left, right = area[:, :240], area[:, 240:]
     for half in (left, right):

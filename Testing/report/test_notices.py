@@ -6,7 +6,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.findings import split
+from SegmentMetricsLib.findings.search import split
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distances.surfacedistances import BoundaryPair
-from ..geometry.grids import Grid
-from ..geometry.masks import Mask
-from ..geometry.surfaces import Surface, elementCenters, outwardNormals
-from .bandgrid import gridBands
-from .bandlookup import cellBands
-from .bands import Bands
-from .bandsearch import searchedBands
+from ...distances.surfacedistances import BoundaryPair
+from ...geometry.grids import Grid
+from ...geometry.masks import Mask
+from ...geometry.surfaces import Surface, elementCenters, outwardNormals
+from .grid import gridBands
+from .lookup import cellBands
+from .search import searchedBands
+from .sizes import Bands
 
 # Standard error of the overlap to be reached, for structures of at least SMALL voxels and for smaller ones.
 WANTED_ERROR, WANTED_ERROR_OF_SMALL, SMALL = 0.0007, 0.0015, 1000

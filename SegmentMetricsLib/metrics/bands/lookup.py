@@ -14,13 +14,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..cores import eachSideBySide, evenParts
-from ..distances import lattice
-from ..geometry.cases import Positions
-from ..geometry.lateral import Slab, alignedAxis
-from ..progress import checkpoint
-from .bands import Bands
-from .bandtables import WORD, BandTables
+from ...cores import eachSideBySide, evenParts
+from ...distances import lattice
+from ...geometry.cases import Positions
+from ...geometry.lateral import Slab, alignedAxis
+from ...progress import checkpoint
+from .sizes import Bands
+from .tables import WORD, BandTables
 
 # Minimum number of positions stored in one number.
 SHORT_WORD = 16

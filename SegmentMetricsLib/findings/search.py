@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import cautions, extents
-from .errors import counted
-from .findingkinds import Finding, Kind
-from .geometry.grids import Grid
-from .geometry.masks import Mask
-from .metrics import boundary, overlap
-from .metrics.slices import normalOf
-from .quantities.similarity import inSlices
+from .. import extents
+from ..geometry.grids import Grid
+from ..geometry.masks import Mask
+from ..metrics import boundary, overlap
+from ..metrics.slices import normalOf
+from ..quantities.similarity import inSlices
+from ..structures import NOTES, PATIENT, REFERENCE_AND_TEST, WITHOUT_LABEL, WITHOUT_VOXELS
+from ..texts import commaSeparated, counted, shortest
+from . import cautions
+from .kinds import Finding, Kind
 from .recognition import asFinding
-from .settings import shortest
-from .structures import NOTES, PATIENT, WITHOUT_LABEL, WITHOUT_VOXELS, commaSeparated
 
 if TYPE_CHECKING:
-    from .measurements import Measurement
-    from .pair import Pair
+    from ..measurements import Measurement
+    from ..pair import Pair
 
 # Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")
@@ -43,13 +43,19 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 UNITS, ALIKE = {10: "cm instead of mm", 1000: "m instead of mm"}, 0.3
 
 
-def split(findings: Iterable[str]) -> tuple[list[Finding], list[Finding]]:
-    """Return the alarms among findings, which make all numbers doubtful, and all other findings, both in order."""
-    alarms: list[Finding] = []
-    advice: list[Finding] = []
+class Split(NamedTuple):
+    """Alarms, which make all numbers doubtful, and all other findings, both in order."""
+
+    alarms: list[Finding]
+    advice: list[Finding]
+
+
+def split(findings: Iterable[str]) -> Split:
+    """Return findings by whether they are alarms."""
+    found = Split([], [])
     for finding in map(asFinding, findings):
-        (alarms if finding.isAlarm else advice).append(finding)
-    return alarms, advice
+        (found.alarms if finding.isAlarm else found.advice).append(finding)
+    return found
 
 
 def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
@@ -66,7 +72,7 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
 def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _emptiness(pair)
     if pair.settings.isOfAnotherTool:
-        from .conventions import chosen
+        from ..conventions import chosen
 
         yield chosen.finding(pair.settings.convention)
     yield from _extent(pair)
@@ -83,7 +89,7 @@ def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
-    both = list(zip(("reference", "test"), pair.structures, strict=True))
+    both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
         yield f"No voxel of the {' and the '.join(faint)} has a membership of 0.5, so there is no boundary to measure."
@@ -148,21 +154,20 @@ def _frames(pair: Pair) -> Iterator[str]:
 
 
 def _placement(pair: Pair) -> Iterator[str]:
-    counted = pair.wasComputed("counts") or pair.wasComputed("masks")
-    if counted and not (pair.counts.reference and pair.counts.test):
-        which = " and the ".join(w for w in ("reference", "test") if not getattr(pair.counts, w))
+    if pair.isCounted and not (pair.counts.reference and pair.counts.test):
+        which = " and the ".join(w for w in REFERENCE_AND_TEST if not getattr(pair.counts, w))
         verb, are = ("enclose", "they are") if " and " in which else ("encloses", "it is")
         yield f"The {which} {verb} no {pair.counts.unit}: {are} thinner than the voxels on which overlap is counted."
         if not _meet(*(s.box for s in pair.structures)):
             yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
         return
-    if pair.counts.truePositive == 0 if counted else not _meet(*(s.box for s in pair.structures)):
+    if pair.counts.truePositive == 0 if pair.isCounted else not _meet(*(s.box for s in pair.structures)):
         yield Finding.of(Kind.NO_OVERLAP)
         yield from _otherCoordinates(pair)
-    elif counted and (dice := overlap.dice(pair.counts)) < HARDLY:
+    elif pair.isCounted and (dice := overlap.dice(pair.counts)) < HARDLY:
         yield Finding.of(Kind.HARDLY_OVERLAP, dice=shortest(float(f"{dice:.1g}")))
-    if counted and pair.dimension == 3:
+    if pair.isCounted and pair.dimension == 3:
         yield from _sides(pair)
 
 
@@ -276,15 +281,14 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 
 
 def _grids(pair: Pair) -> Iterator[str]:
-    isCounted = pair.wasComputed("counts") or pair.wasComputed("masks")
-    inSlices = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
-    if not ((isCounted or inSlices) and pair.isResampled):
+    bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
+    if not ((pair.isCounted or bySlice) and pair.isResampled):
         return
     sentences = ["The masks lie on different grids."]
-    if isCounted:
+    if pair.isCounted:
         sentences.append(_howCounted(pair))
-    if inSlices and pair.dimension == 3:
-        sentences += _inSlices(pair.settings.asPublished, inSlices)
+    if bySlice and pair.dimension == 3:
+        sentences += _inSlices(pair.settings.asPublished, bySlice)
     yield " ".join([*sentences, "Distances were measured on the original surfaces."])
 
 

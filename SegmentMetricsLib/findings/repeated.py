@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .findingkinds import Finding
-from .findings import split
+from .kinds import Finding
+from .search import split
 
 # Least number of structures for which a text is listed once for all.
 FEWEST = 3

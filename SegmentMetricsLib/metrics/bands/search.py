@@ -3,8 +3,8 @@
 The idea
 --------
 A band extends from its boundary to the depth tau. The voxels of a fine grid that a boundary encloses are known without
-any search (bandvoxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
-in between, but only where the band may end (banddepths.py): the bands of small structures mostly fill them. This
+any search (voxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
+in between, but only where the band may end (depths.py): the bands of small structures mostly fill them. This
 decides for every voxel whether it lies in a band, but only approximately, because interpolation errs. Therefore some
 voxels, drawn at random, mostly where errors matter, are searched as well, and the errors found there are corrected,
 each for as many voxels as the drawn one represents. The interpolation then leaves no bias, only a random error (this is
@@ -18,14 +18,14 @@ from functools import partial
 
 import numpy as np
 
-from ..cores import sideBySide
-from ..distances.surfacedistances import BoundaryPair
-from ..geometry.masks import Mask
-from ..progress import checkpoint
-from .banddepths import DRAWS, PART, Depths
-from .bands import Bands
-from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
+from ...cores import sideBySide
+from ...distances.surfacedistances import BoundaryPair
+from ...geometry.masks import Mask
+from ...progress import checkpoint
+from .depths import DRAWS, PART, Depths
 from .lottery import LEAST_CHANCE, LEAST_OUTSIDE, Lottery, chancesOf, isNear, largestChances, ramp
+from .sizes import Bands
+from .voxels import BOTH, SIDE, Voxels, noise, stepFor
 
 # Places closer than this to a boundary, in mm, lie on it.
 TIE_TOLERANCE = 1e-5

@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ..distances.surfacedistances import BoundaryPair
-from ..geometry.grids import Grid
-from ..geometry.masks import slicesOf
-from ..geometry.voxelization import maskOf
-from ..progress import checkpoint
-from .bandlookup import spread
+from ...distances.surfacedistances import BoundaryPair
+from ...geometry.grids import Grid
+from ...geometry.masks import slicesOf
+from ...geometry.voxelization import maskOf
+from ...progress import checkpoint
+from .lookup import spread
 
 # Voxels along each side of a block, a power of two.
 SIDE = 8

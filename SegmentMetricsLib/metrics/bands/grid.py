@@ -1,7 +1,7 @@
 """The overlap of two boundary bands on a regular grid: every voxel is cut into sub-voxels, all tested at their centers.
 
 For masks on one lattice, the centers have the same few positions in every cell, so that all are tested at once as bits,
-as in bandlookup.py. Centers on a boundary itself are in no band.
+as in lookup.py. Centers on a boundary itself are in no band.
 
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630.
 """
@@ -12,19 +12,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..cores import eachSideBySide, evenParts
-from ..distances import lattice
-from ..distances.extrapolation import ROUNDING
-from ..distances.surfacedistances import BoundaryPair
-from ..geometry.cases import Positions, subVoxelPositions
-from ..geometry.grids import Grid
-from ..geometry.lateral import Slab, alignedAxis
-from ..geometry.masks import Mask
-from ..progress import checkpoint
-from .bandlookup import bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
-from .bands import Bands
-from .bandsearch import TIE_TOLERANCE
-from .bandtables import BandTables, inBlocks, packed
+from ...cores import eachSideBySide, evenParts
+from ...distances import lattice
+from ...distances.extrapolation import ROUNDING
+from ...distances.surfacedistances import BoundaryPair
+from ...geometry.cases import Positions, subVoxelPositions
+from ...geometry.grids import Grid
+from ...geometry.lateral import Slab, alignedAxis
+from ...geometry.masks import Mask
+from ...progress import checkpoint
+from .lookup import bandCells, bandMembership, bandsOfBoth, cellIndices, countedBits, stepsWithin
+from .search import TIE_TOLERANCE
+from .sizes import Bands
+from .tables import BandTables, inBlocks, packed
 
 # Above this many steps, tabulating costs more than searching.
 LARGEST_TABLE_COUNT = 400

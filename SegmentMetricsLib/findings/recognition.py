@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from .errors import Cause
-from .findingkinds import Finding, Kind
-from .geometry.surfaces import NOT_CLOSED
-from .metrics.signed import NO_BOUNDARY
-from .structures import WITHOUT_INSIDE
+from ..errors import Cause
+from ..geometry.surfaces import NOT_CLOSED
+from ..metrics.signed import NO_BOUNDARY
+from ..structures import WITHOUT_INSIDE
+from .kinds import Finding, Kind
 
 
 def _patternOf(sentence: str, end: str = "") -> re.Pattern:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distances.lattice import CellTables
-from ..geometry.cases import ofCases
+from ...distances.lattice import CellTables
+from ...geometry.cases import ofCases
 
 # Maximum number of positions stored in one number.
 WORD = 64

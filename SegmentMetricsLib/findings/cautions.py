@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import counted
-from .geometry.grids import Grid
-from .geometry.parts import partSizes
-from .settinglocations import whereToSet
-from .settings import shortest
-from .structures import REFERENCE_AND_TEST
+from ..geometry.grids import Grid
+from ..geometry.parts import partSizes
+from ..settinglocations import whereToSet
+from ..structures import REFERENCE_AND_TEST
+from ..texts import counted, shortest
 
 if TYPE_CHECKING:
-    from .measurements import Measurement
-    from .pair import Pair
+    from ..measurements import Measurement
+    from ..pair import Pair
 
 # A structure is small if it spans less than this fraction of its image along an axis and has at most this many voxels.
 SMALL, FEW_VOXELS = 0.05, 1000

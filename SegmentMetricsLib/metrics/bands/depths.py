@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..geometry.closest import ClosestSurface
-from ..geometry.products import product
-from ..progress import checkpoint
-from .bandvoxels import SIDE, Voxels
+from ...geometry.closest import ClosestSurface
+from ...geometry.products import product
+from ...progress import checkpoint
+from .voxels import SIDE, Voxels
 
 # Approximate error of the interpolation, as a fraction of the corners' disagreement, until it is known from cut cells.
 OFF = 0.25

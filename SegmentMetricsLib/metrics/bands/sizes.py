@@ -2,7 +2,7 @@
 
 The band of a structure is the part of its interior closer than tau to its own boundary. Points are spread over both
 structures, and each is tested against both bands; the sizes of the bands' intersection and union are those of the space
-that the points in them represent. bandmethods.py chooses where the points lie and how they are tested.
+that the points in them represent. methods.py chooses where the points lie and how they are tested.
 
 Source: Cheng et al., Boundary IoU, CVPR 2021, arXiv:2103.16562; Podobnik & Vrtovec, Metrics Revolutions,
 arXiv:2410.02630.
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..distances.bounded import Bounded
-from ..distances.extrapolation import LEAST_SHARE_ERROR
+from ...distances.bounded import Bounded
+from ...distances.extrapolation import LEAST_SHARE_ERROR
 
 
 @dataclass(frozen=True)
