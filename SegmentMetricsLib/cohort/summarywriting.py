@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
@@ -37,12 +38,13 @@ def writeSummary(
     convention: str = OWN_CONVENTION,
     alarms: Alarms | None = None,
 ) -> list[Summary]:
-    """Write all statistics of a cohort and return the summaries.
+    """Write all statistics of a cohort, in place of those of an earlier run, and return the summaries.
 
     counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
     the cohort.
     """
     summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
+    removeSummary(folder)
     content = {
         "schema": SCHEMA,
         "software": versions(),
@@ -65,17 +67,17 @@ def writeSummary(
     _writeRows(Summary, summaries, folder / TABLE, convention)
     if tests:
         _writeRows(PairedTest, tests, folder / TESTS, convention)
-    else:
-        (folder / TESTS).unlink(missing_ok=True)
     _writeBoxPlots(cohort, options, folder / BOX_PLOTS, convention)
     return summaries
 
 
 def removeSummary(folder: Path) -> None:
-    """Remove the files that writeSummary() writes into a folder."""
-    for name in SUMMARY_FILES:
-        (folder / name).unlink(missing_ok=True)
-    _removeBoxPlots(folder / BOX_PLOTS)
+    """Remove the files that writeSummary() wrote into a folder, and no others."""
+    plots = _earlierBoxPlots(folder)
+    for path in (*plots, *(folder / name for name in SUMMARY_FILES)):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):  # it does not exist, or contains something else
+        (folder / BOX_PLOTS).rmdir()
 
 
 def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
@@ -95,13 +97,12 @@ def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
 
 
 def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: str) -> None:
-    """Write one picture per measurement, replacing those of an earlier run."""
+    """Write one picture per measurement."""
     found = {key: findDefinition(key) for key in cohort.keys}
     titles = {key: given[0].title.format(**given[1]) for key, given in found.items() if given}
     if convention != OWN_CONVENTION:
         titles = {key: f"{title} (convention {convention})" for key, title in titles.items()}
     plots = boxPlots(cohort, options, titles)
-    _removeBoxPlots(folder)
     if not plots:
         return
     folder.mkdir(exist_ok=True)
@@ -109,11 +110,14 @@ def _writeBoxPlots(cohort: Cohort, options: Options, folder: Path, convention: s
         (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
 
 
-def _removeBoxPlots(folder: Path) -> None:
-    for old in folder.glob("*.svg"):
-        old.unlink()
-    with suppress(OSError):  # it does not exist, or contains something else
-        folder.rmdir()
+def _earlierBoxPlots(folder: Path) -> list[Path]:
+    """Return the box plots of an earlier run in a folder, according to its summary.json."""
+    try:
+        content = json.loads((folder / JSON).read_text(encoding="utf-8"))
+        keys = dict.fromkeys(str(row["measurement"]) for row in content["summaries"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, or written by another program
+        return []
+    return [folder / BOX_PLOTS / f"{name}.svg" for name in fileNames(keys)]
 
 
 def summaryTable(

@@ -16,7 +16,7 @@ import pytest
 from SegmentMetricsLib.cohort.boxplots import axisTicks, boxPlots
 from SegmentMetricsLib.cohort.statistics import Cohort, box, compareMethods, meanInterval, summarize
 from SegmentMetricsLib.cohort.summaryoptions import Options
-from SegmentMetricsLib.cohort.summarywriting import summaryTable, writeSummary
+from SegmentMetricsLib.cohort.summarywriting import removeSummary, summaryTable, writeSummary
 from SegmentMetricsLib.errors import InputError
 
 
@@ -354,6 +354,18 @@ def testFiles(tmp_path):
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
+
+
+def testOnlyOwnBoxPlotsAreReplaced(tmp_path):
+    """A picture that another program wrote beside them stays, even without a record of what was written."""
+    (tmp_path / "boxplots").mkdir()
+    (tmp_path / "boxplots" / "mine.svg").write_text("mine")
+    for measurement, expected in (("DSC", "DSC.svg"), ("HD95", "HD95.svg")):
+        writeSummary(cohortOf([1, 2], measurement), Options(), {"ok": 2}, tmp_path)
+        assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", expected}
+    (tmp_path / "summary.json").write_text("[")
+    removeSummary(tmp_path)
+    assert {path.name for path in (tmp_path / "boxplots").iterdir()} == {"mine.svg", "HD95.svg"}
 
 
 def testTheOverviewHasFixedDecimals():
