@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..structures import commaSeparated
 from ..tables import LONGEST_NAME, aligned, shortened, shortenedName
 from .alarms import Alarms
 from .boxplots import boxPlots
+from .missing import REFERENCE, TEST
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 
@@ -121,16 +122,15 @@ def _earlierBoxPlots(folder: Path) -> list[Path]:
 
 
 def summaryTable(
-    summaries: Sequence[Summary],
-    undrawn: Collection[str] = (),
-    options: Options | None = None,
-    width: int | None = None,
+    summaries: Sequence[Summary], cohort: Cohort, options: Options | None = None, width: int | None = None
 ) -> str:
     """Return median and interquartile range of the main measurements, one line per structure and method.
 
-    A star marks statistics that leave cases out, because values are infinite or undefined or the structure is missing.
-    undrawn: structures that no test has, which get no line. width: as for tables.aligned().
+    Structures that no test has get no line. A star marks statistics that leave cases out, because values are infinite
+    or undefined, the structure is missing, or the case's protocol does not ask for the measurement. summaries: of the
+    cohort. width: as for tables.aligned().
     """
+    undrawn = cohort.undrawn
     shown = [summary for summary in summaries if summary.structure not in undrawn]
     if not shown:
         return ""
@@ -138,45 +138,48 @@ def summaryTable(
     # without any of these, the first measurements
     keys = ([key for key in measured if key.startswith(SUMMARIZED)] or measured)[:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
-    missing = {(s.structure, s.method): _missing(s) for s in shown}
-    told = ["Missing"] if any(missing.values()) else []
+    sides = cohort.sides()
+    sides = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
+    told = ["Missing"] if any(map(any, sides.values())) else []
     isLeftOut = (options or Options()).missing == LEAVE_OUT
     units = {s.measurement: f" ({s.unit})" if s.unit else "" for s in shown}
     # no column for methods if the cases name none
     isNamed = any(summary.method for summary in shown)
     rows = [["Structure", *["Method"] * isNamed, "Cases", *told, *(f"{key}{units[key]}" for key in keys)]]
-    for (structure, method), sides in missing.items():
+    whys = dict.fromkeys(("infinite", "undefined"))
+    isStarred = False
+    for (structure, method), lacking in sides.items():
+        cases = lacking.count("") if isLeftOut else len(lacking)
         cells = [found.get((structure, method, key)) for key in keys]
-        cases = max((cell.cases for cell in cells if cell), default=0)
         names = [shortenedName(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
-        rows.append([*names, str(cases), *[sides] * len(told), *(_cell(cell, isLeftOut) for cell in cells)])
+        texts = [_cell(cell, len(lacking)) for cell in cells]
+        rows.append([*names, str(cases), *[_missing(lacking)] * len(told), *texts])
+        isStarred |= any(text.endswith("*") for text in texts)
+        if isLeftOut and any(lacking):
+            whys["missing"] = None
+        if any(cell is not None and cell.cases < cases for cell in cells):
+            whys["not measured"] = None
     table = aligned(rows, 1 + isNamed, width)
-    starred = [summary for summary in shown if summary.measurement in keys and _isStarred(summary, isLeftOut)]
-    if starred:
-        others = "infinite, undefined or missing" if isLeftOut and told else "infinite or undefined"
-        table += f"\n\n* of fewer cases, as others are {others}; summary.csv says how many"
+    if isStarred:
+        *most, last = whys
+        table += f"\n\n* of fewer cases, as others are {', '.join(most)} or {last}; summary.csv says how many"
     return table
 
 
-def _missing(summary: Summary) -> str:
+def _missing(lacking: Sequence[str]) -> str:
     """Return the number of cases in which each side lacks a structure, in words."""
-    counts = {"test": summary.missingTest, "reference": summary.missingReference}
-    return ", ".join(f"{count} {side}" for side, count in counts.items() if count)
+    counts = ((lacking.count(side), side) for side in (TEST, REFERENCE))
+    return ", ".join(f"{count} {side}" for count, side in counts if count)
 
 
-def _isStarred(summary: Summary, isLeftOut: bool) -> bool:
-    """Return whether the statistics in a summary leave cases out."""
-    return summary.used < summary.cases or (isLeftOut and bool(_missing(summary)))
-
-
-def _cell(summary: Summary | None, isLeftOut: bool) -> str:
-    """Return median and interquartile range as text, with a star if they leave cases out."""
+def _cell(summary: Summary | None, cases: int) -> str:
+    """Return median and interquartile range as text, with a star if they are of fewer than all cases."""
     if summary is None:
         return ""
     median = "-"
     if summary.median is not None:
         median = f"{fixed(summary.median, summary.unit)} ({fixed(summary.iqr, summary.unit)})"
-    return f"{median}*" if _isStarred(summary, isLeftOut) else median
+    return f"{median}*" if summary.used < cases else median
 
 
 def remarks(cohort: Cohort, options: Options) -> list[str]:

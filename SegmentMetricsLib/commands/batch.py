@@ -140,7 +140,7 @@ def run(options: argparse.Namespace) -> int:
         files.writeIndex(lines, options.cases.stem)
         summaries = writeSummary(together, summaryOptions, counts, options.output, settings.convention, alarms)
         writeParquet(options.output)
-    table = summaryTable(summaries, together.undrawn, summaryOptions, terminalWidth())
+    table = summaryTable(summaries, together, summaryOptions, terminalWidth())
     # a summary must not hide that some of its numbers are meaningless
     said = [*alarms.lines(), *remarks(together, summaryOptions), *unusedChoices(pairs, paired)]
     report(failures, judged, unlimited, counts, table, said, options.output, settings.convention)
