@@ -91,6 +91,7 @@ def pairStructures(
         # explicitly chosen pairs are always compared
         matches = [m for m in matches if m.how == "choice" or m.reference.name in names or m.test.name in names]
         left = [[s for s in structures if s.name in names] for structures in left]
+    beside = ((), ()) if names is None else _withoutRelatives(*free, names)
     order = {structure.name: number for number, structure in enumerate(reference)}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
     if failures and not matches:
@@ -98,17 +99,21 @@ def pairStructures(
     pairing = Pairing(tuple(matches), *map(tuple, left), (), tuple(dict.fromkeys(findings)), failures)
     if not isProposing:
         return pairing
-    return withProposals(pairing, [structure.name for structure in alone], (reference, test))
+    return withProposals(pairing, [structure.name for structure in alone], (reference, test), beside)
 
 
 def withProposals(
-    pairing: Pairing, alone: Collection[str], sets: tuple[list[Structure], list[Structure]] | None = None
+    pairing: Pairing,
+    alone: Collection[str],
+    sets: tuple[list[Structure], list[Structure]] | None = None,
+    beside: tuple[Collection[Structure], Collection[Structure]] = ((), ()),
 ) -> Pairing:
     """Return a pairing with proposals for its unmatched structures, and findings about them.
 
     Matches also get a finding if one of their structures lies in the place of another structure of the other side.
     alone: names of reference structures that are to have no counterpart. sets: all structures of each side, None for
-    those of the pairing.
+    those of the pairing. beside: structures of each side that may be proposed for an unmatched one, if they are not in
+    the pairing.
     """
     if sets is None:
         sets = (
@@ -119,8 +124,10 @@ def withProposals(
     free[0] = [s for s in free[0] if s.name not in alone]
     found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
     pairing = replace(pairing, pairs=tuple(found))
-    free = [structure for structure in pairing.unmatchedReference if structure.name not in alone]
-    proposals = tuple(propose(free, pairing.unmatchedTest))
+    free = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
+    wanted = {id(s) for structures in free for s in structures}
+    found = propose(*([*own, *others] for own, others in zip(free, beside, strict=True))) if wanted else []
+    proposals = tuple(match for match in found if any(id(structure) in wanted for structure in match))
     findings = dict.fromkeys([*pairing.findings, *map(_proposed, proposals)])
     return replace(pairing, proposals=proposals, findings=tuple(findings))
 
@@ -239,9 +246,22 @@ def _theOnly(name: str, structures: list[Structure], which: str) -> Structure:
 def _withRelatives(names: Collection[str], *sets: list[Structure]) -> list[str]:
     """Return the names together with related names that may denote the same structures in the other set."""
     everything = [s for structures in sets for s in structures]
-    wanted = {key(s) for s in everything if s.name in names for key in (_spelling, _code, _words)} - {None}
-    related = [s.name for s in everything if wanted & {key(s) for key in (_spelling, _code, _words)}]
-    return list(dict.fromkeys([*names, *related]))
+    wanted = {key for s in everything if s.name in names for key in _keys(s)}
+    return list(dict.fromkeys([*names, *(s.name for s in everything if wanted & _keys(s))]))
+
+
+def _withoutRelatives(reference: list[Structure], test: list[Structure], names: Collection[str]):
+    """Return the structures of each set, without those of some names, that have no related name in the other set."""
+    keys = [{key for s in structures for key in _keys(s)} for structures in (reference, test)]
+    return tuple(
+        [s for s in structures if s.name not in names and not _keys(s) & others]
+        for structures, others in zip((reference, test), reversed(keys), strict=True)
+    )
+
+
+def _keys(structure: Structure) -> set[Hashable]:
+    """Return what a structure has in common with one of the other set that it may be paired with."""
+    return {key(structure) for key in (_spelling, _code, _words)} - {None}
 
 
 def _spelling(structure: Structure) -> Hashable:
@@ -374,13 +394,17 @@ def whyNothingIsPaired(
     owners: the owners of the sets, in words. isChosen: whether only some structures were to be paired.
     """
     if isChosen:
-        unmatched = zip(REFERENCE_AND_TEST, (pairing.unmatchedReference, pairing.unmatchedTest), strict=True)
-        sides = [f"only the {which} has {commaSeparated(s.name for s in left)}" for which, left in unmatched if left]
+        unmatched = (pairing.unmatchedReference, pairing.unmatchedTest)
+        named = [f"the {which} has" for which in REFERENCE_AND_TEST]
+        sides = [f"only {has} {_namesOf(left)}" for has, left in zip(named, unmatched, strict=True) if left]
+        lacking = zip(named, reversed(unmatched), sets, strict=True)
+        sides += [f"{has} {_namesOf(own)}" for has, missing, own in lacking if missing]
         problem = f"None of the chosen structures is in both: {'; '.join(sides)}."
     else:
-        sides = [
-            f"{owner} has {commaSeparated(f'{s.name} (empty)' if s.isEmpty else s.name for s in structures)}"
-            for owner, structures in zip(owners, sets, strict=True)
-        ]
+        sides = [f"{owner} has {_namesOf(structures)}" for owner, structures in zip(owners, sets, strict=True)]
         problem = f"No structure has the same name in both: {'; '.join(sides)}."
     return [problem, *pairing.findings, *leftOutOf(*sets)]
+
+
+def _namesOf(structures: Iterable[Structure]) -> str:
+    return commaSeparated(f"{s.name} (empty)" if s.isEmpty else s.name for s in structures)

@@ -41,7 +41,8 @@ class Task:
     case, method: its name; no two tasks have both in common. reference, test: paths. problem: why it cannot be run, ""
     if it can. fingerprint: a text that changes whenever the outcome might. report: file for a report, "" for none.
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
-    has both. labelNames: pairs of the number and the name of a label, for files that do not name their labels.
+    has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number and the name of a
+    label, for files that do not name their labels.
     """
 
     case: str
@@ -71,7 +72,7 @@ def readCases(
     path: str | Path,
     settings: Settings,
     protocol: Protocol | None = None,
-    choices: Mapping[str, str] | None = None,
+    choices: Sequence[tuple[str, str]] = (),
     labelNames: Mapping[int, str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a CSV file with the columns case, reference and test, and optionally protocol and method.
@@ -91,7 +92,7 @@ def readCases(
     for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
         if name not in protocols:
             protocols[name] = _protocol(name, folder)
-    chosen, named = (tuple((given or {}).items()) for given in (choices, labelNames))
+    chosen, named = tuple(choices), tuple((labelNames or {}).items())
     return [_task(line, folder, settings, protocols, seen, chosen, named) for line in sheet.lines]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -151,27 +151,26 @@ def run(options: argparse.Namespace) -> int:
     return finalStatus(bool(failures), [verdict for _, verdict in judged], options.fail_on)
 
 
-def pairsFrom(options: argparse.Namespace) -> dict[str, str]:
-    """Return the pairs that the options name. Raises InputError for a pair without a test structure."""
-    choices = choicesFrom(options.pair or ())
-    for reference, test in choices.items():
-        if test is None:
-            raise InputError(f"A pair is given as REFERENCE=TEST, not {f'{reference}='!r}.")
-    return choices
+def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return the pairs that the options name, as choicesFrom(). Raises InputError for one without a test structure."""
+    for option in options.pair or ():
+        if option.endswith("="):
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+    return choicesFrom(options.pair or ())
 
 
-def unusedChoices(choices: Mapping[str, str], paired: Collection[tuple[str, str]]) -> list[str]:
+def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[str, str]]) -> list[str]:
     """Return sentences about chosen pairs that no case has.
 
-    choices: test name by reference name; labels chosen by number are not checked. paired: names of compared pairs.
+    choices: names of reference and test, in every way to read them; labels chosen by number are not checked. paired:
+    names of compared pairs.
     """
     spelled = {tuple(parse(name).spelled for name in pair) for pair in paired}
-    return [
-        f"--pair {oneLine(f'{reference}={test}')}: no case has such a pair."
-        for reference, test in choices.items()
-        if not (reference.isdigit() or test.isdigit())
-        and (parse(reference).spelled, parse(test).spelled) not in spelled
-    ]
+    isUsed: dict[str, bool] = {}
+    for pair in choices:
+        mayBe = any(name.isdigit() for name in pair) or tuple(parse(name).spelled for name in pair) in spelled
+        isUsed["=".join(pair)] = isUsed.get("=".join(pair), False) or mayBe
+    return [f"--pair {oneLine(text)}: no case has such a pair." for text, used in isUsed.items() if not used]
 
 
 def withReports(tasks: Sequence, output: Path, withConventions: bool) -> list:

@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
-    from ..cohort.casework import criticalsOf, withLabelsNamed
+    from ..cohort.casework import criticalsOf, readableChoices, withLabelsNamed
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
     from ..pairing import pairStructures, whyNothingIsPaired
@@ -88,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
     settings = withLabelsNamed(settings, *sets, labelNames)
+    choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
         raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))

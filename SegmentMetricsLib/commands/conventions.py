@@ -86,6 +86,7 @@ def run(options: argparse.Namespace) -> int:
     given["membershipMaximum"] = options.membership_maximum
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     requireWritable(options.output)
+    from ..cohort.casework import readableChoices
     from ..conventions import find, known
     from ..files import reading as files
     from ..files.labelnames import labelNamesFrom
@@ -95,6 +96,7 @@ def run(options: argparse.Namespace) -> int:
     choices, labelNames = choicesFrom(options.pair or ()), labelNamesFrom(options.label_names)
     paths = (options.reference, options.test)
     sets = files.readAll(paths, settings.threshold, settings.membershipMaximum, labelNames)
+    choices = readableChoices(choices, *sets, labelNames)
     pairing = pairStructures(*sets, options.structure, choices, labelNames=labelNames)
     if not pairing.pairs:
         raise InputError(" ".join(whyNothingIsPaired(pairing, sets, paths, bool(options.structure))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -302,6 +303,10 @@ def testProposalsAreNotCompared():
         "If they are, pair them (--pair \"Glandula=Druse\"; in Python choices={'Glandula': 'Druse'}; in Slicer "
         "Inputs > Pairs).",
     )
+    # the same if only this structure is to be paired, but never for a structure that was not chosen
+    for name in ("Glandula", "Druse"):
+        assert pairStructures(reference, test, [name]).findings == pairing.findings
+    assert pairStructures(reference, test, ["Brain"]).findings == ()
     accepted = pairStructures(reference, test, None, {"Glandula": "Druse"})
     assert found(accepted) == [("Brain", "Brain", "name"), ("Glandula", "Druse", "choice")]
     assert accepted.proposals == () and accepted.unmatchedTest == ()
@@ -398,6 +403,30 @@ def testCommandLine(folders, capsys):
     document = json.loads((folders / "out" / "metrics.json").read_text())
     assert [p["pairing"]["how"] for p in document["pairs"]] == ["choice", "spelling"]
     assert document["unmatched"] == {"reference": ["Brain"], "test": ["Brain"]}
+
+
+def testPairsOfNamesWithEqualsSigns(folders, capsys, tmp_path):
+    """The text is split where both structures exist, in any command."""
+    Path("ref/Druse.nrrd").rename("ref/T=1.nrrd")
+    Path("test/Gland.nrrd").rename("test/T=1=b.nrrd")
+    Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
+
+    def pairs(command: str, *chosen: str) -> list[tuple[str, str]]:
+        given = ["cases.csv", "--workers", "1"] if command == "batch" else ["ref", "test"]
+        assert __main__.main([command, *given, "--output", command, *chosen]) == 0
+        files = {"compare": "metrics.json", "conventions": "conventions.json", "batch": "results.jsonl"}
+        content = json.loads(Path(command, files[command]).read_text())
+        return [(pair["reference"]["name"], pair["test"]["name"]) for pair in content["pairs"]]
+
+    for command, *options in (("compare", "--metrics=overlap"), ("conventions", "--tool=MedPy"), ("batch",)):
+        assert ("T=1", "T=1=b") in pairs(command, *options, "--pair", "T=1=T=1=b"), command
+    assert "--pair" not in capsys.readouterr().out.replace('--pair "', "")
+    assert ("Brain", "T=1=b") in pairs("compare", "--metrics=overlap", "--pair", "Brain=T=1=b", "--pair", "T=1=")
+    assert pairs("batch", "--pair", "Brain=T=1=b", "--pair", "T=1=x")[0] == ("Brain", "T=1=b")
+    assert "--pair T=1=x: no case has such a pair." in capsys.readouterr().out
+    for chosen in (["T=1=Brain", "T=1=T=1=b"], ["T=Brain=x", "T=Brain=y"]):
+        given = [word for pair in chosen for word in ("--pair", pair)]
+        assert __main__.main(["compare", "ref", "test", *given]) == 2
 
 
 @pytest.mark.parametrize("pair", ["Druse", "=Gland", "Druse=Nothing"])
