@@ -18,7 +18,7 @@ from ..progress import checkpoint
 from ..structures import LEFT_OUT, NOTES, PATIENT, WITHOUT_VOXELS, Structure, commaSeparated
 from . import patientOf, read, readable, textOf
 from .images import Image, imageOf, imagesOf
-from .planes import axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
+from .planes import ALIKE, axesAlong, commonDistance, heightsOf, normalOfLoops, planesBySlice, sliceDistance
 from .series import findSlices, gridOf, normalOf
 
 # A contour may deviate from its plane by this fraction of the distance between slices.
@@ -235,7 +235,7 @@ def _grids(
     def gridFor(number: int) -> tuple[Grid, str]:
         image = images[number]
         if slices[image]:
-            return _imageGrid(slices[image], list(together[image].values()))
+            return _imageGrid(slices[image], list(together[image].values()), image.instances)
         grid = gridAroundLoops(loops[number], list(together[image].values()) or list(filter(None, loops.values())))
         return grid, (
             "The image that the contours were drawn on is not near the file: they are filled on planes "
@@ -245,24 +245,48 @@ def _grids(
     return gridFor
 
 
-def _imageGrid(slices: Sequence, regions: Sequence[Sequence[np.ndarray]]) -> tuple[Grid, str]:
-    """Return the grid of an image's slices, and a remark or "". regions: contours of each region."""
-    if len(slices) > 1:
-        grid = gridOf(slices)
-        depth = grid.size[2]
-        if depth == len(slices):
-            return grid, ""
-        are = "is" if depth == len(slices) + 1 else "are"
-        return grid, (
-            f"Near the file, {depth - len(slices)} of the {depth} slices of the image that the contours were drawn on "
-            f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
-        )
+def _imageGrid(
+    slices: Sequence, regions: Sequence[Sequence[np.ndarray]], instances: Collection[str]
+) -> tuple[Grid, str]:
+    """Return the grid of an image's slices, and a remark or "".
+
+    regions: contours of each region. instances: SOP instance UIDs of all slices, as far as the structure set names
+    them.
+    """
     normal = normalOf(slices)
-    grid = gridOf(slices, commonDistance(heightsOf(loops, normal) for loops in regions))
+    distance = commonDistance(heightsOf(loops, normal) for loops in regions)
+    if len(slices) == 1:
+        grid = gridOf(slices, distance)
+        return grid, (
+            "Only one slice of the image that the contours were drawn on is near the file: the others are thought to "
+            f"be {grid.spacing[2]:.4g} mm apart."
+        )
+    grid = gridOf(slices)
+    known = {str(header.SOPInstanceUID) for header in slices}
+    # without any of the slices that it names, the image was copied under other numbers
+    unseen = len(set(instances) - known) if known.intersection(instances) else 0
+    if distance and unseen > grid.size[2] - len(slices):
+        grid = _withSlicesBetween(grid, distance)
+    missing = max(unseen, grid.size[2] - len(slices))
+    if not missing:
+        return grid, ""
+    are = "is" if missing == 1 else "are"
     return grid, (
-        "Only one slice of the image that the contours were drawn on is near the file: the others are thought to be "
-        f"{grid.spacing[2]:.4g} mm apart."
+        f"Near the file, {missing} of the {len(slices) + missing} slices of the image that the contours were drawn on "
+        f"{are} missing: all are thought to be {grid.spacing[2]:.4g} mm apart."
     )
+
+
+def _withSlicesBetween(grid: Grid, distance: float) -> Grid:
+    """Return a grid with the slices that contours show to be missing between all others, as every second one is.
+
+    distance: usual one of planes of contours in mm; the grid is unchanged unless its own is a multiple of that.
+    """
+    times = round(grid.spacing[2] / distance)
+    if times < 2 or abs(grid.spacing[2] / distance - times) > ALIKE:
+        return grid
+    columns, rows, depth = grid.size
+    return Grid((columns, rows, (depth - 1) * times + 1), grid.matrix @ np.diag([1, 1, 1 / times, 1]))
 
 
 def _colorOf(contours) -> tuple[float, float, float] | None:
