@@ -105,6 +105,18 @@ def inAnyCase(given: str, names: Iterable[str]) -> str:
     return next((name for name in names if name.casefold() == given.casefold()), given)
 
 
+def tellingApart(paths: Iterable[str | Path]) -> dict[str | Path, str]:
+    """Return names for paths in messages, by path: the last part of each, or as many as no other path ends with."""
+    parts = {path: Path(path).parts for path in paths}
+
+    def ending(path: str | Path) -> tuple[str, ...]:
+        others = [other for other in parts.values() if other != parts[path]]
+        endings = (parts[path][-number:] for number in range(1, len(parts[path])))
+        return next((some for some in endings if all(o[-len(some) :] != some for o in others)), parts[path])
+
+    return {path: str(Path(*ending(path))) for path in parts}
+
+
 def oneLine(text: str) -> str:
     """Return text without characters that would break a line on a terminal."""
     return text.translate(UNSHOWABLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import InputError
+from ..errors import InputError, tellingApart
 from ..settings import Settings
 from ..workers import requireWorkers
 from .comparing import Request, compareAndWrite
@@ -121,5 +121,6 @@ def newReport(options: argparse.Namespace, settings: Settings):
     """Return an empty report as requested by the options; its settings also select slices."""
     from ..report import Report
 
-    title = f"{options.test.name or options.test} compared with {options.reference.name or options.reference}"
+    titles = tellingApart([options.reference, options.test])
+    title = f"{titles[options.test]} compared with {titles[options.reference]}"
     return Report(title, settings, withConventions=options.report_conventions, patient=options.report_patient)

@@ -59,21 +59,21 @@ class Contours:
     others: int
 
 
-def readStructureSet(path: Path) -> list[Structure]:
+def readStructureSet(path: Path, title: str) -> list[Structure]:
     """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
 
     A voxel belongs to a structure when its center lies inside the contours of its slice. Holes may be separate contours
     or joined to the outer one by a channel. Without the image near the file, a grid is made from the contours. Regions
     with contours that are damaged or cannot be filled are left out, with remarks in the source of the others, as are
-    contours that belong to no region. Raises InputError for a file without regions of interest, and when none can be
-    used.
+    contours that belong to no region. title: of the file in remarks. Raises InputError for a file without regions of
+    interest, and when none can be used.
     """
     dataset = read(path)
     with readable():  # mandatory elements may be missing
-        return _structuresOf(path, dataset)
+        return _structuresOf(path, dataset, title)
 
 
-def _structuresOf(path: Path, dataset) -> list[Structure]:
+def _structuresOf(path: Path, dataset, title: str) -> list[Structure]:
     regions = _regionsOf(dataset)
     if not regions:
         raise InputError("the structure set has no regions of interest.")
@@ -95,7 +95,7 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
     except InputError as error:
         raise (_unusable(leftOut) if leftOut else error) from None
     patient, frame = patientOf(dataset), str(dataset.get("FrameOfReferenceUID", ""))
-    remark = _ofNobody(path, drawn, regions)
+    remark = _ofNobody(title, drawn, regions)
     structures = []
     for number, own in contours.items():
         checkpoint()
@@ -117,7 +117,7 @@ def _structuresOf(path: Path, dataset) -> list[Structure]:
         )
     if not structures:
         raise _unusable(leftOut)
-    return [_withoutOthers(structure, path, leftOut) for structure in structures] if leftOut else structures
+    return [_withoutOthers(structure, title, leftOut) for structure in structures] if leftOut else structures
 
 
 def _unusable(leftOut: Mapping[str, str]) -> InputError:
@@ -138,9 +138,9 @@ def _filled(contours: Contours, grid: Grid, *said: str) -> tuple[Mask, dict]:
     return mask, {**source, WITHOUT_VOXELS: True} if contours.loops and mask.isEmpty else source
 
 
-def _withoutOthers(structure: Structure, path: Path, leftOut: Mapping[str, str]) -> Structure:
+def _withoutOthers(structure: Structure, title: str, leftOut: Mapping[str, str]) -> Structure:
     """Return a structure with remarks about others of its file that were left out. leftOut: reasons by name."""
-    remarks = [f"The structure {name!r} of {path.name} was left out: {why}" for name, why in leftOut.items()]
+    remarks = [f"The structure {name!r} of {title} was left out: {why}" for name, why in leftOut.items()]
     source = {**structure.source, LEFT_OUT: dict(zip(leftOut, remarks, strict=True))}
     source[NOTES] = (*source[NOTES], *remarks)
     return replace(structure, source=source)
@@ -174,7 +174,7 @@ def _drawnOf(items: Sequence):
     return items[0] if items else None
 
 
-def _ofNobody(path: Path, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
+def _ofNobody(title: str, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
     """Return a remark about contours that belong to no region of interest, "" without any.
 
     drawn: all items of contours by the number of their region. regions: the existing numbers.
@@ -185,7 +185,7 @@ def _ofNobody(path: Path, drawn: Mapping[int | None, Sequence], regions: Collect
         return ""
     numbers = commaSeparated("without a number" if number is None else f"number {number}" for number in others)
     return (
-        f"Contours in {path.name} belong to a region of interest that the file does not list ({numbers}): they were "
+        f"Contours in {title} belong to a region of interest that the file does not list ({numbers}): they were "
         "left out."
     )
 

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import counted
+from ..errors import counted, tellingApart
 from ..files.writing import versions
 from ..fingerprints import contentHash
 from ..records import Record
@@ -65,7 +65,7 @@ def provenance(
 
 def _files(sources: Sequence[tuple[Source, Source]]) -> str:
     files = dict.fromkeys(source.file for pair in sources for source in pair if source.file)
-    rows = [[nameCell(Path(file).name), f"<code>{checksum(Path(file))}</code>"] for file in files]
+    rows = [[nameCell(title), f"<code>{checksum(Path(file))}</code>"] for file, title in tellingApart(files).items()]
     return f"<h3>Input files</h3>{table(['File', 'SHA-256'], rows)}" if rows else ""
 
 
