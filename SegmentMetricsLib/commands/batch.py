@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     from ..cohort import tasks as cohort
     from ..cohort.alarms import Alarms
     from ..cohort.caselist import lineOf, titleOf
-    from ..cohort.cases import ignoredColumns, readCases
+    from ..cohort.cases import readList, tasksOf
     from ..cohort.resultfiles import CohortFiles, requireInputsKept, writeParquet
     from ..cohort.statistics import Cohort
     from ..cohort.summarywriting import remarks, summaryTable, writeSummary
@@ -103,9 +103,11 @@ def run(options: argparse.Namespace) -> int:
 
     summaryOptions = Options(options.infinite, options.resamples, options.seed, options.missing)
     pairs, labelNames = pairsFrom(options), labelNamesFrom(options.label_names)
-    tasks = readCases(options.cases, settings, protocolFrom(options), pairs, labelNames)
-    if ignored := ignoredColumns(options.cases):
-        print(f"segment-metrics: {options.cases}: ignored columns: {oneLine(commaSeparated(ignored))}", file=sys.stderr)
+    cases = readList(options.cases)
+    tasks = tasksOf(cases, settings, protocolFrom(options), pairs, labelNames)
+    if cases.ignored:
+        ignored = oneLine(commaSeparated(cases.ignored))
+        print(f"segment-metrics: {options.cases}: ignored columns: {ignored}", file=sys.stderr)
     inputs = (options.cases, options.protocol, options.label_names, options.settings)
     requireInputsKept(options.output, [Path(given) for given in inputs if given])
     # an error in a protocol is reported as the problem of a task
