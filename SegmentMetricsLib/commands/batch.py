@@ -30,7 +30,7 @@ from .options import (
     requireWritable,
     settingsFrom,
 )
-from .results import finalStatus, tellFailures, terminalWidth
+from .results import finalStatus, progressBar, tellFailures, terminalWidth
 
 NOTHING_RUN = 2
 
@@ -211,15 +211,12 @@ def runWaiting(tasks: Sequence, files, makeExecutor, window: int) -> list[dict]:
 
     They are in the order of the tasks, regardless of the order of completion.
     """
-    from tqdm import tqdm
-
     from ..cohort import tasks as cohort
 
     failures = {}
     waiting = [task for task in tasks if not task.problem and task.key not in files.done]
-    # the bar appears on terminals only
     with (
-        tqdm(total=len(waiting), unit="case", disable=None, leave=False, smoothing=0.05) as progress,
+        progressBar(len(waiting), "case") as progress,
         closing(cohort.runAll(waiting, makeExecutor, window)) as outcomes,
     ):
         for task, outcome in outcomes:
