@@ -14,6 +14,7 @@ from .findings import ALIKE, alarmsFirst, shareOfBoxes
 from .metrics import overlap
 from .pair import Pair
 from .progress import checkpoint
+from .recognition import asFinding
 from .settinglocations import whereToSet
 from .settings import Settings
 from .structures import (
@@ -40,6 +41,8 @@ CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only"
 LEAST_DICE = 0.1
 # Least Dice of two structures that lie in the same place.
 SAME_PLACE = 0.5
+# Findings that follow when two structures are exchanged.
+FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED)
 REASONS = {
     "spelling": "their names differ in spelling only",
     "words": "their names consist of the same words",
@@ -175,10 +178,13 @@ def _without(structures: list[Structure], matches: Iterable[Match], others: Iter
 
 
 def noted(comparison, match: Match):
-    """Return a comparison with the findings of its match added to its own."""
+    """Return a comparison with the findings of its match added to its own, except for what one of them implies."""
     if not match.findings:
         return comparison
-    return replace(comparison, findings=alarmsFirst((*match.findings, *comparison.findings)))
+    isExchanged = any(asFinding(text).kind == Kind.EXCHANGED for text in match.findings)
+    implied = FOLLOW_EXCHANGE if isExchanged else ()
+    own = [text for text in comparison.findings if asFinding(text).kind not in implied]
+    return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
 
 
 def _ambiguous(reference: list[Structure], test: list[Structure]) -> dict[str, PairError]:
@@ -319,27 +325,26 @@ def _doubts(match: Match) -> list[Finding]:
 
 
 def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) -> list[Finding]:
-    """Return the finding that one structure of a match lies in the place of another structure of the other side.
+    """Return the finding that a structure of a match lies in the place of another one of the other side.
 
-    The list is empty if there is none. reference, test: all structures that are not empty. Chosen matches are not
+    The list is empty if neither does. reference, test: all structures that are not empty. Chosen matches are not
     doubted, nor are those that overlap: targets are nested, and one that is drawn too large looks like the next.
     """
     if match.how == "choice" or any(structure.isEmpty for structure in match):
         return []
-    for which, other, own, counterpart, others in (
-        ("reference", "test", match.reference, match.test, test),
-        ("test", "reference", match.test, match.reference, reference),
-    ):
-        better = _inTheSamePlace(own, counterpart, others)
-        if better is None or (dice := _dice(*match)) >= LEAST_DICE:
-            continue
-        pair = (own.name, better.name) if which == "reference" else (better.name, own.name)
-        shares = {"best": f"{_dice(own, better):.2f}", "dice": f"{dice:.2f}"}
-        finding = Finding.of(
-            Kind.OTHER_STRUCTURE, name=better.name, other=other, which=which, pair=_howToPair(*pair), **shares
-        )
-        return [finding]
-    return []
+    own, counterpart = match
+    inTest, inReference = _inTheSamePlace(own, counterpart, test), _inTheSamePlace(counterpart, own, reference)
+    if not (inTest or inReference) or _dice(*match) >= LEAST_DICE:
+        return []
+    if inTest and inReference and _keys(inTest) & _keys(inReference):
+        first, second = sorted((own.name, inReference.name))
+        both = _howToPair((own, inTest), (inReference, counterpart))
+        return [Finding.of(Kind.EXCHANGED, first=first, second=second, pairs=both)]
+    which, other = REFERENCE_AND_TEST if inTest else reversed(REFERENCE_AND_TEST)
+    pair = (own, inTest) if inTest else (inReference, counterpart)
+    names = {"name": (inTest or inReference).name, "which": which, "other": other, "pair": _howToPair(pair)}
+    shares = {"best": f"{_dice(*pair):.2f}", "dice": f"{_dice(*match):.2f}"}
+    return [Finding.of(Kind.OTHER_STRUCTURE, **names, **shares)]
 
 
 def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Structure]) -> Structure | None:
@@ -355,17 +360,19 @@ def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Str
     return best if best is not None and _dice(own, best) >= SAME_PLACE else None
 
 
-def _howToPair(reference: str, test: str) -> str:
-    return whereToSet(f'--pair "{reference}={test}"', f"choices={ {reference: test} }", "Inputs > Pairs")
+def _howToPair(*pairs: tuple[Structure, Structure]) -> str:
+    """Return the places where pairs of a reference and a test structure can be chosen, in parentheses."""
+    names = dict(sorted((reference.name, test.name) for reference, test in pairs))
+    options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
+    return whereToSet(options, f"choices={names}", "Inputs > Pairs")
 
 
 def _proposed(match: Match) -> str:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
-    pair = _howToPair(reference.name, test.name)
     return (
         f"{reference.name} of the reference and {test.name} of the test may be the same structure{sides}: "
-        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {pair}."
+        f"they overlap with a Dice of {match.confidence:.2f}. If they are, pair them {_howToPair((reference, test))}."
     )
 
 

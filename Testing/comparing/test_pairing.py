@@ -15,6 +15,7 @@ from reference import HEAD_AND_NECK, OBSERVERS, needsReference
 from SegmentMetricsLib import Settings, Structure, __main__, compare, naming, readStructures
 from SegmentMetricsLib.errors import InputError
 from SegmentMetricsLib.findingkinds import Kind
+from SegmentMetricsLib.findings import split
 from SegmentMetricsLib.inputs import labelMasks
 from SegmentMetricsLib.pairing import noted, pairStructures, propose
 from SegmentMetricsLib.protocol.protocol import parseProtocol
@@ -280,6 +281,29 @@ def testAnotherStructureInTheSamePlace():
     assert not alarmsOf(targets, [structure("GTV", (3, 3, 4), (14, 14, 14)), structure("PTV", (2, 2, 2), (15, 15, 15))])
     none = Structure("Label 1", reference[0].mask.cut(2))
     assert none.isEmpty and not alarmsOf([none], test)
+
+
+@pytest.mark.parametrize("names", [("Parotid_L", "Parotid_R"), ("A", "B")])
+def testExchangedStructures(names):
+    """One sentence says all that follows from it, and the same of both, in whatever order they come."""
+    places = ((2, 2, 2), (6, 6, 6)), ((14, 2, 2), (18, 6, 6))
+    reference = [structure(name, *place) for name, place in zip(names, places, strict=True)]
+    spelled = [name.replace("_", " ") for name in names]
+    test = [structure(name, *place) for name, place in zip(spelled, reversed(places), strict=True)]
+    said = (
+        f"{names[0]} and {names[1]} are exchanged: each lies in the place of the other. Check the names and the "
+        f'orientation of both files; if only the names are wrong, pair them (--pair "{names[0]}={spelled[1]}" --pair '
+        f'"{names[1]}={spelled[0]}"; in Python choices={ {names[0]: spelled[1], names[1]: spelled[0]} }; in Slicer '
+        "Inputs > Pairs)."
+    )
+    for chosen in (None, names[:1]):
+        for match in pairStructures(reference[::-1], test, chosen).pairs:
+            alarms, _ = split(noted(compare(*match, Settings(families="overlap")), match).findings)
+            assert alarms == [said] and alarms[0].kind == asFinding(said).kind == Kind.EXCHANGED
+    # another one in the place of one of them says nothing of the other
+    pairing = pairStructures(reference, [test[0], structure("Other", *places[0])])
+    (finding,) = pairing.pairs[0].findings[-1:]
+    assert finding.kind == Kind.OTHER_STRUCTURE
 
 
 def testProposalsAreTheBestAssignment():
